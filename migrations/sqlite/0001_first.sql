@@ -1,0 +1,132 @@
+-- Times are microseconds since 1970-01-01 UTC. Secrets are stored as SHA-256 hashes or sealed.
+-- The PostgreSQL schema beside this one has the same tables, columns and indexes; a test compares them.
+
+CREATE TABLE users (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    email TEXT NOT NULL,
+    email_key TEXT NOT NULL,
+    email_verified BOOLEAN NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('user', 'editor', 'admin')),
+    password_hash TEXT NOT NULL,
+    password_change_required BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX users_email_key ON users (email_key);
+
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    sid_hash BLOB NOT NULL,
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    created_at BIGINT NOT NULL,
+    last_seen_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX sessions_sid_hash ON sessions (sid_hash);
+CREATE INDEX sessions_user_id ON sessions (user_id);
+CREATE INDEX sessions_expires_at ON sessions (expires_at);
+
+CREATE TABLE posts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    author_id BIGINT NOT NULL REFERENCES users (id),
+    title TEXT NOT NULL,
+    body TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('draft', 'published')),
+    version BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    published_at BIGINT,
+    deleted_at BIGINT
+);
+CREATE INDEX posts_created_at ON posts (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_author_created_at ON posts (author_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_title ON posts (title, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_author_title ON posts (author_id, title, id) WHERE deleted_at IS NULL;
+
+CREATE TABLE clients (
+    id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL CHECK (type IN ('spa', 'native', 'web', 'service')),
+    secret_hash BLOB,
+    redirect_uris TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    default_scope TEXT NOT NULL,
+    first_party BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+CREATE TABLE consents (
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    scope TEXT NOT NULL,
+    granted_at BIGINT NOT NULL,
+    PRIMARY KEY (user_id, client_id)
+);
+
+CREATE TABLE authorization_codes (
+    code_hash BLOB PRIMARY KEY NOT NULL,
+    family_id TEXT NOT NULL,
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    session_id BIGINT NOT NULL,
+    redirect_uri TEXT NOT NULL,
+    code_challenge TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    used_at BIGINT
+);
+CREATE INDEX authorization_codes_expires_at ON authorization_codes (expires_at);
+CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
+
+-- One row a family, whatever the number of rotations: the tokens are derived (see ARCHITECTURE.md).
+CREATE TABLE families (
+    id TEXT PRIMARY KEY NOT NULL,
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    session_id BIGINT NOT NULL,
+    scope TEXT NOT NULL,
+    generation BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    idle_expires_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    revoked_at BIGINT
+);
+CREATE INDEX families_user_id ON families (user_id);
+CREATE INDEX families_session_id ON families (session_id);
+CREATE INDEX families_expires_at ON families (expires_at);
+
+-- What no API replica may accept any more, until the tokens it covers have expired by themselves.
+CREATE TABLE revocations (
+    kind TEXT NOT NULL CHECK (kind IN ('jti', 'user', 'client', 'family', 'key')),
+    subject TEXT NOT NULL,
+    revoked_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (kind, subject)
+);
+CREATE INDEX revocations_revoked_at ON revocations (revoked_at);
+CREATE INDEX revocations_expires_at ON revocations (expires_at);
+
+CREATE TABLE signing_keys (
+    kid TEXT PRIMARY KEY NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('staged', 'active', 'retired')),
+    bits BIGINT NOT NULL,
+    public_key BLOB NOT NULL,
+    sealed_private_key BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    activated_at BIGINT
+);
+CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys (state) WHERE state = 'active';
+CREATE UNIQUE INDEX signing_keys_one_staged ON signing_keys (state) WHERE state = 'staged';
+
+CREATE TABLE security_events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at BIGINT NOT NULL,
+    name TEXT NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('success', 'failure')),
+    user_id BIGINT,
+    client_id TEXT,
+    address TEXT,
+    trace_id TEXT NOT NULL,
+    detail TEXT
+);
+CREATE INDEX security_events_at ON security_events (at);

@@ -1,0 +1,97 @@
+//! Time: a [`Timestamp`] is an argument everywhere; only [`now`] reads the clock.
+
+use serde::{Serialize, Serializer};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use time::OffsetDateTime;
+use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+
+/// Microseconds since 1970-01-01 UTC. On the wire: RFC 3339, `Z`, exactly six decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Timestamp(i64);
+
+const WIRE: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
+
+/// The present moment by the system clock.
+pub fn now() -> Timestamp {
+    #[allow(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+}
+
+impl Timestamp {
+    /// A moment from microseconds since the epoch.
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since the epoch.
+    pub const fn micros(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the epoch, rounded down: a JWT `NumericDate` (RFC 7519 §2).
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(1_000_000)
+    }
+
+    /// This moment plus a length of time.
+    #[must_use]
+    pub fn after(self, length: Duration) -> Self {
+        Self(self.0.saturating_add(micros(length)))
+    }
+
+    /// This moment less a length of time.
+    #[must_use]
+    pub fn before(self, length: Duration) -> Self {
+        Self(self.0.saturating_sub(micros(length)))
+    }
+
+    /// How long from `earlier` to this moment; zero if it is not earlier.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// Reads RFC 3339 with any offset; `None` if it is something else. Finer than a microsecond is cut.
+    pub fn parse(text: &str) -> Option<Self> {
+        let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
+        i64::try_from(nanos.div_euclid(1_000)).ok().map(Self)
+    }
+}
+
+impl std::fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000)
+            .ok()
+            .and_then(|moment| moment.format(WIRE).ok())
+            .ok_or(std::fmt::Error)?;
+        f.write_str(&text)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+fn micros(length: Duration) -> i64 {
+    i64::try_from(length.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wire_form_has_six_decimals_and_survives_a_round_trip() {
+        let moment = Timestamp::from_micros(1_700_000_000_000_001);
+        assert_eq!(moment.to_string(), "2023-11-14T22:13:20.000001Z");
+        assert_eq!(Timestamp::parse(&moment.to_string()), Some(moment));
+        assert_eq!(Timestamp::parse("2023-11-14T23:13:20.000001+01:00"), Some(moment));
+        assert_eq!(Timestamp::parse("yesterday"), None);
+    }
+}

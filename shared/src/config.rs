@@ -1,0 +1,364 @@
+//! Settings: a flag and a `LATCHKEY_…` variable of one name. What cannot work is refused at the start, in
+//! one line, with exit code 64.
+
+use crate::db::DatabaseUrl;
+use crate::http::{Policy, origin_of};
+use crate::identity::{passwords, sessions};
+use crate::seal::SealingKey;
+use crate::telemetry::LogFormat;
+use clap::{Args, CommandFactory, FromArgMatches};
+use ipnet::IpNet;
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use url::Url;
+
+/// Exit code of a command line or a setting that cannot work (`EX_USAGE` of sysexits).
+pub const EX_USAGE: u8 = 64;
+
+/// A setting that cannot work: which, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(pub String);
+
+/// What every program is told.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Settings of every program")]
+pub struct Common {
+    /// Address to listen on; port 0 takes a free one.
+    #[arg(
+        long,
+        env = "LATCHKEY_LISTEN",
+        global = true,
+        default_value = "127.0.0.1:8080",
+        value_name = "ADDR:PORT"
+    )]
+    pub listen: SocketAddr,
+
+    /// Where clients reach this program [default: http://localhost:PORT].
+    #[arg(long, env = "LATCHKEY_BASE_URL", global = true, value_name = "URL", value_parser = parse_origin)]
+    pub base_url: Option<Url>,
+
+    /// The issuer's URL, the `iss` of access tokens [default: the base URL].
+    #[arg(long, env = "LATCHKEY_ISSUER", global = true, value_name = "URL", value_parser = parse_origin)]
+    pub issuer: Option<Url>,
+
+    /// The `aud` of access tokens [default: the base URL].
+    #[arg(long, env = "LATCHKEY_AUDIENCE", global = true, value_name = "URI")]
+    pub audience: Option<String>,
+
+    /// Where files are kept: the embedded database and the keys made at the first start.
+    #[arg(
+        long,
+        env = "LATCHKEY_DATA_DIR",
+        global = true,
+        default_value = "./data",
+        value_name = "DIR"
+    )]
+    pub data_dir: PathBuf,
+
+    /// `sqlite:FILE` or `postgres://…` [default: sqlite:DATA_DIR/latchkey.db].
+    #[arg(
+        long,
+        env = "LATCHKEY_DATABASE_URL",
+        global = true,
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub database_url: Option<DatabaseUrl>,
+
+    /// Connections to PostgreSQL at most.
+    #[arg(long, env = "LATCHKEY_DATABASE_CONNECTIONS", global = true, default_value_t = 10, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub database_connections: u32,
+
+    /// Proxies whose X-Forwarded-For counts, as networks, separated by commas.
+    #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
+          value_parser = parse_network)]
+    pub trusted_proxies: Vec<IpNet>,
+
+    /// Further origins whose pages may call with cookies, separated by commas.
+    #[arg(long, env = "LATCHKEY_ALLOWED_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN",
+          value_parser = parse_origin)]
+    pub allowed_origins: Vec<Url>,
+
+    /// Connections served at once; further ones wait.
+    #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
+    pub max_connections: usize,
+
+    /// How log lines look.
+    #[arg(
+        long,
+        env = "LATCHKEY_LOG_FORMAT",
+        global = true,
+        default_value = "auto",
+        value_name = "FORMAT"
+    )]
+    pub log_format: LogFormat,
+
+    /// What is logged, such as `info` or `info,access=warn`.
+    #[arg(
+        long,
+        env = "LATCHKEY_LOG_LEVEL",
+        global = true,
+        default_value = "info,sqlx=warn",
+        value_name = "FILTER"
+    )]
+    pub log_level: String,
+
+    /// How long a session lives unused.
+    #[arg(long, env = "LATCHKEY_SESSION_IDLE", global = true, default_value = "1h", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub session_idle: Duration,
+
+    /// How long a session lives in all.
+    #[arg(long, env = "LATCHKEY_SESSION_MAX", global = true, default_value = "12h", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub session_max: Duration,
+
+    /// The shortest new password, in characters.
+    #[arg(long, env = "LATCHKEY_PASSWORD_MIN_LENGTH", global = true, default_value_t = 8, value_name = "N",
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=64))]
+    pub password_min_length: usize,
+
+    /// Memory of one password hash (Argon2id), in KiB.
+    #[arg(long, env = "LATCHKEY_ARGON2_MEMORY", global = true, default_value_t = 19_456, value_name = "KIB",
+          value_parser = clap::value_parser!(u32).range(19_456..=1_048_576))]
+    pub argon2_memory: u32,
+
+    /// Passes of one password hash (Argon2id).
+    #[arg(long, env = "LATCHKEY_ARGON2_PASSES", global = true, default_value_t = 2, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub argon2_passes: u32,
+
+    /// Password hashes computed at once [default: the number of cores].
+    #[arg(long, env = "LATCHKEY_ARGON2_PERMITS", global = true, value_name = "N",
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    pub argon2_permits: Option<usize>,
+}
+
+/// The URLs of a running program, known once its listener is bound.
+#[derive(Clone, Debug)]
+pub struct Urls {
+    /// Where clients reach it.
+    pub base: Url,
+    /// `iss`, without a trailing slash.
+    pub issuer: String,
+    /// `aud`.
+    pub audience: String,
+}
+
+impl Common {
+    /// The database to use.
+    pub fn database(&self) -> Result<DatabaseUrl, Invalid> {
+        match &self.database_url {
+            Some(url) => Ok(url.clone()),
+            None => format!("sqlite:{}", self.data_dir.join("latchkey.db").display())
+                .parse()
+                .map_err(|error| Invalid(format!("DATA_DIR: {error}"))),
+        }
+    }
+
+    /// The URLs, with defaults that follow the bound address.
+    pub fn urls(&self, bound: SocketAddr) -> Result<Urls, Invalid> {
+        let base = match &self.base_url {
+            Some(url) => url.clone(),
+            None => Url::parse(&format!("http://localhost:{}", bound.port()))
+                .map_err(|error| Invalid(format!("BASE_URL: {error}")))?,
+        };
+        let issuer = self.issuer.as_ref().unwrap_or(&base);
+        Ok(Urls {
+            issuer: origin_of(issuer),
+            audience: self.audience.clone().unwrap_or_else(|| origin_of(&base)),
+            base,
+        })
+    }
+
+    /// Refuses combinations that would be insecure where others can reach them.
+    pub fn check(&self) -> Result<(), Invalid> {
+        if self.is_production() {
+            let url = self.issuer.as_ref().or(self.base_url.as_ref());
+            match url {
+                None => {
+                    return Err(Invalid(format!(
+                        "BASE_URL is not set, and LISTEN {} is reachable from elsewhere: set it to the https URL \
+                         that clients use",
+                        self.listen
+                    )));
+                }
+                Some(url) if url.scheme() != "https" => {
+                    return Err(Invalid(format!(
+                        "the issuer's URL {url} is plain http, and this is no loopback installation: put a proxy \
+                         with TLS before it and set BASE_URL to its https URL"
+                    )));
+                }
+                Some(_) => {}
+            }
+        }
+        if self.session_idle > self.session_max {
+            return Err(Invalid("SESSION_IDLE is longer than SESSION_MAX".to_owned()));
+        }
+        self.database().map(|_| ())
+    }
+
+    /// Whether others can reach it: a listener off loopback, or an https base URL.
+    pub fn is_production(&self) -> bool {
+        let https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
+        !self.listen.ip().is_loopback() || https(&self.base_url) || https(&self.issuer)
+    }
+
+    /// Whom handlers trust.
+    pub fn policy(&self, urls: &Urls) -> Policy {
+        let mut allowed_origins: Vec<String> = self.allowed_origins.iter().map(origin_of).collect();
+        allowed_origins.extend([origin_of(&urls.base), urls.issuer.clone()]);
+        Policy {
+            base_url: urls.base.clone(),
+            allowed_origins,
+            trusted_proxies: self.trusted_proxies.clone(),
+        }
+    }
+
+    /// How long sessions live.
+    pub fn session_lifetimes(&self) -> sessions::Lifetimes {
+        sessions::Lifetimes {
+            idle: self.session_idle,
+            absolute: self.session_max,
+        }
+    }
+
+    /// What hashing a password costs.
+    pub fn password_policy(&self) -> passwords::Policy {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        passwords::Policy {
+            memory_kib: self.argon2_memory,
+            passes: self.argon2_passes,
+            permits: self.argon2_permits.unwrap_or(cores),
+            min_length: self.password_min_length,
+        }
+    }
+}
+
+/// Reads a program's command line and environment. `Err` is the exit code, everything said already.
+pub fn parse<T: CommandFactory + FromArgMatches>(args: impl IntoIterator<Item = OsString>) -> Result<T, u8> {
+    let parsed = T::command()
+        .try_get_matches_from(args)
+        .and_then(|mut found| T::from_arg_matches_mut(&mut found));
+    parsed.map_err(|error| {
+        if !error.use_stderr() {
+            // --help and --version
+            let _ = error.print();
+            return 0;
+        }
+        let text = error.render().to_string();
+        let says = text
+            .split("\n\n")
+            .next()
+            .unwrap_or(&text)
+            .replace("\n  ", " ")
+            .replace('\n', " ");
+        complain(says.trim_start_matches("error: "));
+        EX_USAGE
+    })
+}
+
+/// Says one line on standard error.
+pub fn complain(what: &str) {
+    #[allow(
+        clippy::print_stderr,
+        reason = "start-up errors are for whoever started the program"
+    )]
+    {
+        eprintln!("error: {what}");
+    }
+}
+
+/// A key given as a value or as a file; `None` if neither is.
+pub fn read_key(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<Option<SealingKey>, Invalid> {
+    let text = match (value, file) {
+        (Some(_), Some(_)) => return Err(Invalid(format!("{name} and {name}_FILE are both set: set one"))),
+        (None, None) => return Ok(None),
+        (Some(value), None) => value.to_owned(),
+        (None, Some(file)) => std::fs::read_to_string(file)
+            .map_err(|error| Invalid(format!("{name}_FILE {}: {error}", file.display())))?,
+    };
+    text.parse()
+        .map(Some)
+        .map_err(|error| Invalid(format!("{name}: {error}")))
+}
+
+/// Reads a length of time: a number and s, m, h or d; a bare number is seconds.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (digits, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
+        Some(digits) => (digits, text.as_bytes()[text.len() - 1]),
+        None => (text, b's'),
+    };
+    let seconds: u64 = match unit {
+        b's' => 1,
+        b'm' => 60,
+        b'h' => 3_600,
+        _ => 86_400,
+    };
+    let n: u64 = digits
+        .parse()
+        .map_err(|_| "a length of time is a number and s, m, h or d, such as 10m".to_owned())?;
+    match n.checked_mul(seconds) {
+        Some(length @ 1..=315_360_000) => Ok(Duration::from_secs(length)),
+        _ => Err("a length of time is between 1s and 3650d".to_owned()),
+    }
+}
+
+/// Reads an http or https URL that is an origin and nothing more.
+fn parse_origin(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    let no_user = url.username().is_empty() && url.password().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !is_bare || !no_user {
+        return Err("it must be an origin, such as https://id.example.org, without path or query".to_owned());
+    }
+    Ok(url)
+}
+
+fn parse_network(text: &str) -> Result<IpNet, String> {
+    text.parse::<IpNet>()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| "a network is written 10.0.0.0/8 or fd00::/8".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time() {
+        assert_eq!(parse_duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("14d"), Ok(Duration::from_secs(1_209_600)));
+        for text in [
+            "",
+            "0s",
+            "-1s",
+            "1w",
+            "1.5h",
+            "99999999999999999999d",
+            "10000d",
+            "é",
+        ] {
+            assert!(parse_duration(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_an_origin_and_nothing_more() {
+        assert!(parse_origin("https://id.example.org").is_ok());
+        for text in [
+            "id.example.org",
+            "ftp://a.b",
+            "https://a.b/c",
+            "https://a.b?c",
+            "https://u@a.b",
+        ] {
+            assert!(parse_origin(text).is_err(), "{text}");
+        }
+    }
+}

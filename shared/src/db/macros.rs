@@ -1,0 +1,73 @@
+//! The macros that declare statements and run them natively on either engine.
+
+/// Declares statements as constants, and `STATEMENTS`, the list of them that a test prepares.
+#[macro_export]
+macro_rules! sql {
+    ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
+        $($(#[$doc])* const $name: &str = $text;)+
+
+        /// Every statement of this module with its name.
+        pub const STATEMENTS: &[(&str, &str)] =
+            &[$((concat!(module_path!(), "::", stringify!($name)), $name)),+];
+    };
+}
+
+/// `fetch_one!(on, Row, SQL, bind…)`: the one row, an error if there is none.
+#[macro_export]
+macro_rules! fetch_one {
+    ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
+        $crate::__run!(fetch_one, query_as::<_, $row>, $on, $sql $(, $bind)*)
+    };
+}
+
+/// `fetch_optional!(on, Row, SQL, bind…)`: the row, or `None`.
+#[macro_export]
+macro_rules! fetch_optional {
+    ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
+        $crate::__run!(fetch_optional, query_as::<_, $row>, $on, $sql $(, $bind)*)
+    };
+}
+
+/// `fetch_all!(on, Row, SQL, bind…)`: all rows.
+#[macro_export]
+macro_rules! fetch_all {
+    ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
+        $crate::__run!(fetch_all, query_as::<_, $row>, $on, $sql $(, $bind)*)
+    };
+}
+
+/// `execute!(on, SQL, bind…)`: runs a statement that gives no rows, for the number of rows it changed.
+#[macro_export]
+macro_rules! execute {
+    ($on:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
+        match $on {
+            $crate::db::Engine::Sqlite(on) => $crate::db::sqlx::query($sql)
+                $(.bind($bind))*
+                .execute(on)
+                .await
+                .map(|done| done.rows_affected()),
+            $crate::db::Engine::Postgres(on) => $crate::db::sqlx::query($sql)
+                $(.bind($bind))*
+                .execute(on)
+                .await
+                .map(|done| done.rows_affected()),
+        }
+        .map_err($crate::db::Error::from)
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __run {
+    ($verb:ident, query_as::<_, $row:ty>, $on:expr, $sql:expr $(, $bind:expr)*) => {
+        match $on {
+            $crate::db::Engine::Sqlite(on) => {
+                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$verb(on).await
+            }
+            $crate::db::Engine::Postgres(on) => {
+                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$verb(on).await
+            }
+        }
+        .map_err($crate::db::Error::from)
+    };
+}

@@ -1,0 +1,216 @@
+//! The ephemeral store of a single process: two maps of bounded size behind one lock each.
+
+use super::{Attempt, Window};
+use crate::clock::Timestamp;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Entries of each map. Beyond it what would expire first goes first.
+const CAPACITY: usize = 100_000;
+/// An attempt that was not decided by then never will be (a request is cut at 30 s): it failed.
+const UNDECIDED: Duration = Duration::from_secs(30);
+
+/// Cheap to clone; the clones share one store.
+#[derive(Clone, Debug, Default)]
+pub struct Memory(Arc<Maps>);
+
+#[derive(Debug, Default)]
+struct Maps {
+    attempts: Mutex<HashMap<String, Attempts>>,
+    values: Mutex<HashMap<String, Value>>,
+}
+
+#[derive(Debug)]
+struct Value {
+    text: String,
+    expires_at: Timestamp,
+}
+
+#[derive(Debug, Default)]
+struct Attempts {
+    under_way: Vec<Timestamp>,
+    failed: Vec<Timestamp>,
+    locked_until: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+}
+
+impl Memory {
+    pub(super) fn begin_attempt(&self, key: &str, window: Window, now: Timestamp) -> Attempt {
+        let mut map = lock(&self.0.attempts);
+        make_room(&mut map, now, |entry| entry.expires_at.unwrap_or(now));
+        let entry = map.entry(key.to_owned()).or_default();
+        entry.slide(window, now);
+        if let Some(until) = entry.locked_until {
+            return Attempt::Locked(until);
+        }
+        if entry.failed.len() + entry.under_way.len() >= window.limit {
+            return Attempt::Busy;
+        }
+        entry.under_way.push(now);
+        entry.expires_at = Some(now.after(window.length));
+        Attempt::Begun
+    }
+
+    pub(super) fn attempt_failed(&self, key: &str, window: Window, now: Timestamp) -> usize {
+        let mut map = lock(&self.0.attempts);
+        let entry = map.entry(key.to_owned()).or_default();
+        entry.under_way.pop();
+        entry.fail(window, now);
+        entry.failed.len()
+    }
+
+    pub(super) fn attempt_succeeded(&self, key: &str) {
+        lock(&self.0.attempts).remove(key);
+    }
+
+    pub(super) fn attempt_void(&self, key: &str) {
+        if let Some(entry) = lock(&self.0.attempts).get_mut(key) {
+            entry.under_way.pop();
+        }
+    }
+
+    pub(super) fn put(&self, key: &str, text: String, expires_at: Timestamp, now: Timestamp) {
+        let mut map = lock(&self.0.values);
+        make_room(&mut map, now, |value| value.expires_at);
+        map.insert(key.to_owned(), Value { text, expires_at });
+    }
+
+    pub(super) fn get(&self, key: &str, now: Timestamp) -> Option<String> {
+        let map = lock(&self.0.values);
+        map.get(key)
+            .filter(|value| value.expires_at > now)
+            .map(|value| value.text.clone())
+    }
+
+    pub(super) fn take(&self, key: &str, now: Timestamp) -> Option<String> {
+        let taken = lock(&self.0.values).remove(key)?;
+        (taken.expires_at > now).then_some(taken.text)
+    }
+}
+
+impl Attempts {
+    /// Forgets what has left the window, and counts attempts that were never decided as failures.
+    fn slide(&mut self, window: Window, now: Timestamp) {
+        self.locked_until = self.locked_until.filter(|until| *until > now);
+        self.failed.retain(|at| at.after(window.length) > now);
+        let (lost, under_way) = self.under_way.iter().partition(|at| at.after(UNDECIDED) <= now);
+        self.under_way = under_way;
+        let lost: Vec<Timestamp> = lost;
+        for at in lost {
+            self.fail(window, at);
+        }
+    }
+
+    fn fail(&mut self, window: Window, at: Timestamp) {
+        self.failed.push(at);
+        let end = at.after(window.length);
+        self.expires_at = Some(end);
+        if self.failed.len() >= window.limit && self.locked_until.is_none() {
+            self.locked_until = Some(end);
+        }
+    }
+}
+
+/// Drops what has expired once the map is full, then a tenth that would expire first.
+fn make_room<V>(map: &mut HashMap<String, V>, now: Timestamp, expires_at: impl Fn(&V) -> Timestamp) {
+    if map.len() < CAPACITY {
+        return;
+    }
+    map.retain(|_, value| expires_at(value) > now);
+    if map.len() < CAPACITY {
+        return;
+    }
+    let mut ends: Vec<Timestamp> = map.values().map(&expires_at).collect();
+    let (_, cut, _) = ends.select_nth_unstable(CAPACITY / 10);
+    let cut = *cut;
+    map.retain(|_, value| expires_at(value) > cut);
+}
+
+/// A panic while the lock was held leaves nothing half-written here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: Window = Window {
+        limit: 5,
+        length: Duration::from_secs(900),
+    };
+    const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
+
+    fn at(seconds: u64) -> Timestamp {
+        START.after(Duration::from_secs(seconds))
+    }
+
+    fn fail(memory: &Memory, seconds: u64) -> usize {
+        assert_eq!(
+            memory.begin_attempt("k", WINDOW, at(seconds)),
+            Attempt::Begun,
+            "at {seconds} s"
+        );
+        memory.attempt_failed("k", WINDOW, at(seconds))
+    }
+
+    #[test]
+    fn the_fifth_failure_locks_for_a_window_and_blocked_attempts_do_not_extend_it() {
+        let memory = Memory::default();
+        for n in 0..5 {
+            assert_eq!(fail(&memory, n * 100), usize::try_from(n).unwrap() + 1);
+        }
+        for seconds in [401, 901, 1299] {
+            assert_eq!(
+                memory.begin_attempt("k", WINDOW, at(seconds)),
+                Attempt::Locked(at(1300))
+            );
+        }
+        assert_eq!(fail(&memory, 1300), 1, "the window is empty again");
+    }
+
+    #[test]
+    fn the_window_slides() {
+        let memory = Memory::default();
+        for _ in 0..4 {
+            fail(&memory, 0);
+        }
+        assert_eq!(fail(&memory, 901), 1);
+    }
+
+    #[test]
+    fn attempts_under_way_count_and_a_success_clears() {
+        let memory = Memory::default();
+        for _ in 0..5 {
+            assert_eq!(memory.begin_attempt("k", WINDOW, at(0)), Attempt::Begun);
+        }
+        assert_eq!(memory.begin_attempt("k", WINDOW, at(0)), Attempt::Busy);
+        memory.attempt_void("k");
+        assert_eq!(memory.begin_attempt("k", WINDOW, at(1)), Attempt::Begun);
+        memory.attempt_succeeded("k");
+        assert_eq!(fail(&memory, 2), 1);
+    }
+
+    #[test]
+    fn an_attempt_that_is_never_decided_has_failed() {
+        let memory = Memory::default();
+        for _ in 0..5 {
+            memory.begin_attempt("k", WINDOW, at(0));
+        }
+        assert_eq!(
+            memory.begin_attempt("k", WINDOW, at(31)),
+            Attempt::Locked(at(900))
+        );
+    }
+
+    #[test]
+    fn a_value_is_taken_once_and_expires() {
+        let memory = Memory::default();
+        memory.put("a", "1".to_owned(), at(10), at(0));
+        assert_eq!(memory.get("a", at(9)).as_deref(), Some("1"));
+        assert_eq!(memory.get("a", at(10)), None);
+        assert_eq!(memory.take("a", at(9)).as_deref(), Some("1"));
+        assert_eq!(memory.take("a", at(9)), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! Security events, written in the transaction of what they report, and a log line each.
+
+use crate::clock::Timestamp;
+use crate::db::{Db, Error, Tx};
+use crate::{execute, sql};
+use std::net::IpAddr;
+
+sql! {
+    INSERT = "INSERT INTO security_events (at, name, outcome, user_id, client_id, address, trace_id, detail)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+}
+
+/// Who asks, when, and under which trace id: what an event says of the request that caused it.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// When the request arrived.
+    pub now: Timestamp,
+    /// The W3C trace id, which is the response's correlation id.
+    pub trace_id: String,
+    /// The client's address, `None` for a command run in the shell.
+    pub address: Option<IpAddr>,
+}
+
+impl Context {
+    /// The context of a command run in the shell.
+    pub fn shell() -> Self {
+        Self {
+            now: crate::clock::now(),
+            trace_id: crate::random::trace_id(),
+            address: None,
+        }
+    }
+}
+
+/// What happened, by its name in the OWASP logging vocabulary where that has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// A sign-in with the right password.
+    LoginSuccess,
+    /// A sign-in with a wrong e-mail or password.
+    LoginFail,
+    /// The failure that locked an identity and address out.
+    LoginLock,
+    /// A session ended at its user's wish.
+    Logout,
+    /// A password was changed, or its change refused.
+    PasswordChange,
+    /// An account was made.
+    UserCreated,
+    /// A client was registered.
+    ClientCreated,
+    /// A user consented to a client's request, or denied it.
+    Consent,
+    /// A used authorization code came again, with everything else right.
+    CodeReuse,
+    /// A used refresh token came again.
+    RefreshReuse,
+    /// Tokens were revoked.
+    TokenRevoked,
+    /// A signing key was made and published.
+    KeyStaged,
+    /// A signing key began to sign.
+    KeyActivated,
+    /// A signed-in caller was refused.
+    AuthorisationFail,
+    /// A call without the anti-forgery token was refused.
+    CsrfFail,
+}
+
+impl Name {
+    /// The name as stored and logged.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::LoginSuccess => "authn_login_success",
+            Self::LoginFail => "authn_login_fail",
+            Self::LoginLock => "authn_login_lock",
+            Self::Logout => "authn_logout",
+            Self::PasswordChange => "authn_password_change",
+            Self::UserCreated => "user_created",
+            Self::ClientCreated => "client_created",
+            Self::Consent => "authz_consent",
+            Self::CodeReuse => "authn_code_reuse",
+            Self::RefreshReuse => "authn_token_reuse",
+            Self::TokenRevoked => "authn_token_revoked",
+            Self::KeyStaged => "key_staged",
+            Self::KeyActivated => "key_activated",
+            Self::AuthorisationFail => "authz_fail",
+            Self::CsrfFail => "malicious_csrf",
+        }
+    }
+}
+
+/// One event. Begin with [`success`](Event::success) or [`failure`](Event::failure).
+#[derive(Clone, Debug)]
+pub struct Event {
+    name: Name,
+    outcome: &'static str,
+    user_id: Option<i64>,
+    client_id: Option<String>,
+    detail: Option<String>,
+}
+
+impl Event {
+    /// Something that was done.
+    pub fn success(name: Name) -> Self {
+        Self {
+            name,
+            outcome: "success",
+            user_id: None,
+            client_id: None,
+            detail: None,
+        }
+    }
+
+    /// Something that was refused.
+    pub fn failure(name: Name) -> Self {
+        Self {
+            outcome: "failure",
+            ..Self::success(name)
+        }
+    }
+
+    /// Names the user it concerns.
+    #[must_use]
+    pub fn user(mut self, id: impl Into<Option<i64>>) -> Self {
+        self.user_id = id.into();
+        self
+    }
+
+    /// Names the client it concerns.
+    #[must_use]
+    pub fn client(mut self, id: &str) -> Self {
+        self.client_id = Some(id.to_owned());
+        self
+    }
+
+    /// Says more; never a secret.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// Writes the event in the caller's transaction, and a log line.
+    pub async fn record(self, tx: &mut Tx, context: &Context) -> Result<(), Error> {
+        let address = context.address.map(|address| address.to_string());
+        execute!(
+            tx.on(),
+            INSERT,
+            context.now,
+            self.name.as_str(),
+            self.outcome,
+            self.user_id,
+            self.client_id.as_deref(),
+            address.as_deref(),
+            context.trace_id.as_str(),
+            self.detail.as_deref(),
+        )?;
+        tracing::info!(
+            target: "security",
+            event = self.name.as_str(),
+            outcome = self.outcome,
+            user = self.user_id,
+            client = self.client_id,
+            address,
+            traceId = context.trace_id,
+            detail = self.detail,
+        );
+        Ok(())
+    }
+
+    /// Writes an event that reports no other write.
+    pub async fn record_alone(self, db: &Db, context: &Context) -> Result<(), Error> {
+        let mut tx = db.begin().await?;
+        self.record(&mut tx, context).await?;
+        tx.commit().await
+    }
+}

@@ -1,0 +1,30 @@
+//! What a user has consented to, remembered per client and set of scopes.
+
+use crate::clock::Timestamp;
+use crate::db::{Db, Error, Tx};
+use crate::scope::Scope;
+use crate::{execute, fetch_optional, sql};
+
+sql! {
+    FIND = "SELECT scope FROM consents WHERE user_id = $1 AND client_id = $2";
+    UPSERT = "INSERT INTO consents (user_id, client_id, scope, granted_at) VALUES ($1, $2, $3, $4)
+              ON CONFLICT (user_id, client_id) DO UPDATE
+              SET scope = excluded.scope, granted_at = excluded.granted_at";
+}
+
+/// What the user has granted to the client so far.
+pub async fn granted(db: &Db, user_id: i64, client_id: &str) -> Result<Scope, Error> {
+    let row = fetch_optional!(db.reader(), (String,), FIND, user_id, client_id)?;
+    Ok(row.and_then(|(scope,)| scope.parse().ok()).unwrap_or_default())
+}
+
+/// Remembers `scope` as all that the user has granted to the client.
+pub async fn remember(
+    tx: &mut Tx,
+    user_id: i64,
+    client_id: &str,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<(), Error> {
+    execute!(tx.on(), UPSERT, user_id, client_id, scope.to_string(), now).map(|_| ())
+}

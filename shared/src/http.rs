@@ -1,0 +1,68 @@
+//! What every HTTP answer of both services has in common. Knows axum, never SQL.
+
+pub mod address;
+pub mod body;
+pub mod cookies;
+pub mod csrf;
+pub mod error;
+pub mod etag;
+pub mod health;
+pub mod json;
+pub mod observe;
+
+pub use body::JsonBody;
+pub use error::{Code, Error};
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::routing::get;
+use ipnet::IpNet;
+use std::sync::Arc;
+use url::Url;
+
+/// What the origin of this service is and whom it trusts. Shared by all handlers.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Where clients reach this program.
+    pub base_url: Url,
+    /// Origins whose pages may call with cookies: the base URL's, the issuer's and ALLOWED_ORIGINS.
+    pub allowed_origins: Vec<String>,
+    /// Peers whose X-Forwarded-For counts.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+impl Policy {
+    /// An absolute URL below the base URL.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", origin_of(&self.base_url))
+    }
+}
+
+/// A URL's origin as the `Origin` header writes it.
+pub fn origin_of(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// The routes that each program has once, whichever services it runs.
+pub fn common_routes(policy: Arc<Policy>, health: health::Health) -> Router {
+    Router::new()
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz).with_state(health))
+        .route("/csrf", get(csrf::issue).with_state(policy))
+}
+
+/// Wraps a program's routes in what surrounds every request: trace id, log, time limit, error bodies.
+pub fn finish(routes: Router, policy: Arc<Policy>) -> Router {
+    routes
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(
+            error::from_panic,
+        ))
+        .layer(axum::middleware::from_fn_with_state(policy, observe::observe))
+}
+
+/// The one value of a header; `None` if it is absent, repeated or no text.
+pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}

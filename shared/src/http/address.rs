@@ -1,0 +1,55 @@
+//! The client's address. A forwarded one counts only from a trusted proxy.
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// The address at the other end of the connection, set by `serve`.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
+/// Walks `X-Forwarded-For` from the nearest hop outwards for as long as the hop that wrote it is trusted.
+pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|net| net.contains(&address.to_canonical()));
+    let hops: Vec<&str> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .collect();
+    let mut client = peer;
+    for hop in hops.iter().rev() {
+        if !is_trusted(client) {
+            break;
+        }
+        match hop.trim().parse() {
+            Ok(address) => client = address,
+            Err(_) => break,
+        }
+    }
+    client.to_canonical()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(peer: &str, forwarded: &str) -> String {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", forwarded.parse().unwrap());
+        let trusted = ["10.0.0.0/8".parse().unwrap()];
+        client_address(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_may_say_who_called() {
+        assert_eq!(client("192.0.2.1", "198.51.100.7"), "192.0.2.1");
+        assert_eq!(client("10.0.0.1", "198.51.100.7"), "198.51.100.7");
+        assert_eq!(
+            client("10.0.0.1", "203.0.113.9, 198.51.100.7, 10.0.0.2"),
+            "198.51.100.7"
+        );
+        assert_eq!(client("10.0.0.1", "nonsense"), "10.0.0.1");
+        assert_eq!(client("::ffff:10.0.0.1", "198.51.100.7"), "198.51.100.7");
+    }
+}

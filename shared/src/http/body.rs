@@ -1,0 +1,83 @@
+//! Reading bodies: within a limit, within a time, as JSON.
+
+use super::error::{Code, Error};
+use super::json::Fields;
+use super::single;
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use std::time::Duration;
+
+/// The limit of most bodies.
+pub const SMALL: usize = 64 * 1024;
+/// The limit of a post.
+pub const LARGE: usize = 1024 * 1024;
+/// A body must arrive within this time.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A body sent as JSON, of at most `MAX` bytes, not looked at yet.
+///
+/// Rejects with 415 (not sent as JSON, or encoded), 413 (too large) and 408 (too slow). What is wrong
+/// inside comes out of [`fields`](Self::fields), so that a handler can put 404, 403 and 412 before it.
+#[derive(Debug)]
+pub struct JsonBody<const MAX: usize = SMALL>(Bytes);
+
+impl<const MAX: usize> JsonBody<MAX> {
+    /// Reads the body as one JSON object: 400 if it is not JSON, 422 if it is not an object or names a
+    /// member twice.
+    pub fn fields(&self) -> Result<Fields, Error> {
+        Fields::read(&self.0)
+    }
+}
+
+impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+        let (parts, body) = request.into_parts();
+        if media_type(&parts.headers).as_deref() != Some("application/json") {
+            return Err(Error::new(
+                Code::UnsupportedMediaType,
+                "Send the body as JSON, with Content-Type: application/json.",
+            ));
+        }
+        if parts.headers.contains_key(header::CONTENT_ENCODING) {
+            return Err(Error::new(
+                Code::UnsupportedMediaType,
+                "Send the body without a Content-Encoding.",
+            ));
+        }
+        read(body, MAX).await.map(Self)
+    }
+}
+
+/// The media type in lower case without its parameters, where UTF-8 is the charset if one is named.
+pub fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = single(headers, header::CONTENT_TYPE.as_str())?.to_ascii_lowercase();
+    let mut parts = value.split(';').map(str::trim);
+    let media_type = parts.next()?.to_owned();
+    let charset = parts.find_map(|part| part.strip_prefix("charset="));
+    charset
+        .is_none_or(|charset| charset.trim_matches('"') == "utf-8")
+        .then_some(media_type)
+}
+
+/// Reads a body of at most `max` bytes.
+pub async fn read(body: Body, max: usize) -> Result<Bytes, Error> {
+    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, max).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::new(
+            Code::PayloadTooLarge,
+            format!("The body is over the limit of {max} bytes."),
+        )),
+        Ok(Err(_)) => Err(Error::new(
+            Code::MalformedJson,
+            "The body could not be read to its end.",
+        )),
+        Err(_) => Err(Error::new(
+            Code::RequestTimeout,
+            "The body took longer than 30 s to arrive.",
+        )),
+    }
+}

@@ -1,0 +1,333 @@
+//! The one error body: `{code, message, correlationId}`, with `errors` where fields are at fault.
+//!
+//! A handler gives an [`Error`]; [`observe`](super::observe) writes the body, because only there the
+//! correlation id is known, and does the same for the errors that the framework makes itself.
+
+use crate::identity::{login, passwords};
+use crate::{db, events};
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::any::Any;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Every `code` of an error body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// Nobody is signed in.
+    Unauthenticated,
+    /// The access token is not accepted (RFC 6750 §3.1).
+    InvalidToken,
+    /// The access token lacks a scope (RFC 6750 §3.1).
+    InsufficientScope,
+    /// Not theirs to do.
+    Forbidden,
+    /// The anti-forgery token is missing or wrong.
+    CsrfMismatch,
+    /// The session may do nothing but choose another password.
+    PasswordChangeRequired,
+    /// No such thing, or not for this caller's eyes.
+    NotFound,
+    /// The path exists, the method does not.
+    MethodNotAllowed,
+    /// The request took too long to arrive.
+    RequestTimeout,
+    /// An account with this e-mail exists.
+    EmailTaken,
+    /// `If-Match` does not match (RFC 9110 §13.1.1).
+    PreconditionFailed,
+    /// `If-Match` is missing (RFC 6585 §3).
+    PreconditionRequired,
+    /// The body is over its limit.
+    PayloadTooLarge,
+    /// The body is not sent as JSON.
+    UnsupportedMediaType,
+    /// The body is not JSON.
+    MalformedJson,
+    /// JSON, but not what is asked for.
+    ValidationFailed,
+    /// Too many failed sign-ins.
+    LoginLocked,
+    /// Something this service needs does not answer.
+    DependencyUnavailable,
+    /// A bug.
+    InternalError,
+}
+
+impl Code {
+    const fn wire(self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
+            Self::InvalidToken => (StatusCode::UNAUTHORIZED, "invalid_token"),
+            Self::InsufficientScope => (StatusCode::FORBIDDEN, "insufficient_scope"),
+            Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
+            Self::CsrfMismatch => (StatusCode::FORBIDDEN, "csrf_mismatch"),
+            Self::PasswordChangeRequired => (StatusCode::FORBIDDEN, "password_change_required"),
+            Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::RequestTimeout => (StatusCode::REQUEST_TIMEOUT, "request_timeout"),
+            Self::EmailTaken => (StatusCode::CONFLICT, "email_taken"),
+            Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
+            Self::PreconditionRequired => (StatusCode::PRECONDITION_REQUIRED, "precondition_required"),
+            Self::PayloadTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large"),
+            Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::MalformedJson => (StatusCode::BAD_REQUEST, "malformed_json"),
+            Self::ValidationFailed => (StatusCode::UNPROCESSABLE_ENTITY, "validation_failed"),
+            Self::LoginLocked => (StatusCode::TOO_MANY_REQUESTS, "login_locked"),
+            Self::DependencyUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "dependency_unavailable"),
+            Self::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
+        }
+    }
+}
+
+/// What is wrong with one member of a body.
+#[derive(Clone, Debug, Serialize)]
+pub struct FieldError {
+    /// Where: a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// What, for programs.
+    pub code: &'static str,
+    /// What, for people.
+    pub message: String,
+}
+
+/// An error answer. Made into a response, it carries itself as an extension for `observe` to write.
+#[derive(Clone, Debug)]
+pub struct Error {
+    code: Code,
+    status: StatusCode,
+    message: Cow<'static, str>,
+    errors: Vec<FieldError>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    user_id: Option<i64>,
+    client_id: Option<String>,
+}
+
+/// Marks a response whose body is meant to be empty (a refused login).
+#[derive(Clone, Copy, Debug)]
+pub struct BodyMeant;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    code: &'a str,
+    message: &'a str,
+    correlation_id: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [FieldError],
+}
+
+impl Error {
+    /// An error of this code; the message says what to do about it.
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code,
+            status: code.wire().0,
+            message: message.into(),
+            errors: Vec::new(),
+            headers: Vec::new(),
+            user_id: None,
+            client_id: None,
+        }
+    }
+
+    /// 404: no such thing, said in the same words whatever the reason.
+    pub fn not_found() -> Self {
+        Self::new(Code::NotFound, "There is nothing here.")
+    }
+
+    /// 422: these members are wrong.
+    pub fn validation(errors: Vec<FieldError>) -> Self {
+        let message = match errors.as_slice() {
+            [one] => format!("The body is not valid: {} {}.", one.pointer, one.message),
+            many => format!(
+                "The body is not valid: {} members are wrong, see errors.",
+                many.len()
+            ),
+        };
+        Self {
+            errors,
+            ..Self::new(Code::ValidationFailed, message)
+        }
+    }
+
+    /// 500: logs the cause, which the caller is not told.
+    pub fn internal(cause: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%cause, "internal error");
+        Self::new(
+            Code::InternalError,
+            "Something went wrong on our side. The correlation id finds it in our log.",
+        )
+    }
+
+    /// 503: logs the cause.
+    pub fn unavailable(cause: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%cause, "a dependency is unavailable");
+        Self::new(
+            Code::DependencyUnavailable,
+            "A part of the service does not answer. Try again in a moment.",
+        )
+        .retry_after(Duration::from_secs(1))
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    /// Adds `Retry-After`, in whole seconds and at least one.
+    #[must_use]
+    pub fn retry_after(self, length: Duration) -> Self {
+        let seconds = length.as_secs() + u64::from(length.subsec_nanos() > 0);
+        self.header(header::RETRY_AFTER, &seconds.max(1).to_string())
+    }
+
+    /// Uses another status than the code's own.
+    #[must_use]
+    pub fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// Says whose request it was, for the security event.
+    #[must_use]
+    pub fn by(mut self, user_id: Option<i64>, client_id: Option<&str>) -> Self {
+        self.user_id = user_id;
+        self.client_id = client_id.map(str::to_owned);
+        self
+    }
+
+    /// The code.
+    pub const fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The security event that this refusal is, if it is one.
+    pub fn event(&self) -> Option<events::Event> {
+        let name = match self.code {
+            Code::CsrfMismatch => events::Name::CsrfFail,
+            Code::Forbidden | Code::InsufficientScope => events::Name::AuthorisationFail,
+            _ => return None,
+        };
+        let event = events::Event::failure(name)
+            .user(self.user_id)
+            .detail(self.message.clone());
+        Some(match &self.client_id {
+            Some(client_id) => event.client(client_id),
+            None => event,
+        })
+    }
+
+    /// What a status of the framework's own making means.
+    pub(super) fn of_status(status: StatusCode) -> Self {
+        let error = match status {
+            StatusCode::NOT_FOUND => Self::not_found(),
+            StatusCode::METHOD_NOT_ALLOWED => Self::new(
+                Code::MethodNotAllowed,
+                "This path has other methods: see the Allow header.",
+            ),
+            StatusCode::PAYLOAD_TOO_LARGE => Self::new(Code::PayloadTooLarge, "The body is too large."),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
+                Code::UnsupportedMediaType,
+                "The body's media type is not supported.",
+            ),
+            StatusCode::SERVICE_UNAVAILABLE => Self::new(
+                Code::DependencyUnavailable,
+                "The service is busy. Try again in a moment.",
+            )
+            .retry_after(Duration::from_secs(1)),
+            status if status.is_client_error() => {
+                Self::new(Code::MalformedJson, "The request could not be read.")
+            }
+            _ => Self::internal(&status),
+        };
+        error.status(status)
+    }
+
+    /// The body's bytes.
+    pub(super) fn body(&self, correlation_id: &str) -> Vec<u8> {
+        let (_, code) = self.code.wire();
+        let body = Body {
+            code,
+            message: &self.message,
+            correlation_id,
+            errors: &self.errors,
+        };
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        for (name, value) in &self.headers {
+            response.headers_mut().append(name, value.clone());
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<db::Error> for Error {
+    fn from(error: db::Error) -> Self {
+        match error {
+            db::Error::Unavailable(_) => Self::unavailable(&error),
+            db::Error::Conflict | db::Error::Failed(_) => Self::internal(&error),
+        }
+    }
+}
+
+impl From<passwords::Error> for Error {
+    fn from(error: passwords::Error) -> Self {
+        match error {
+            passwords::Error::Overloaded => Self::unavailable(&error),
+            passwords::Error::Failed(_) => Self::internal(&error),
+        }
+    }
+}
+
+impl From<login::Error> for Error {
+    fn from(error: login::Error) -> Self {
+        match error {
+            login::Error::Wrong => Self::new(Code::Unauthenticated, "The e-mail or the password is wrong."),
+            login::Error::Locked { retry_after } => {
+                Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
+            }
+            login::Error::Passwords(error) => error.into(),
+            login::Error::Database(error) => error.into(),
+        }
+    }
+}
+
+/// A panic in a handler: a 500 like any other.
+pub(super) fn from_panic(cause: Box<dyn Any + Send>) -> Response {
+    let cause = cause
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| cause.downcast_ref::<&str>().copied())
+        .unwrap_or("unknown");
+    Error::internal(&format!("panic: {cause}")).into_response()
+}
+
+/// Middleware: writes the security event of a refusal. Put around the routes of a service.
+pub async fn record_refusals(
+    axum::extract::State(db): axum::extract::State<db::Db>,
+    context: axum::Extension<events::Context>,
+    request: Request,
+    next: axum::middleware::Next,
+) -> Response {
+    let response = next.run(request).await;
+    let event = response.extensions().get::<Error>().and_then(Error::event);
+    if let Some(event) = event
+        && let Err(error) = event.record_alone(&db, &context).await
+    {
+        return Error::from(error).into_response();
+    }
+    response
+}

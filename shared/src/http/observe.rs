@@ -1,0 +1,134 @@
+//! What surrounds every request: the trace id, the log line, the time limit and the error body.
+
+use super::address::{Peer, client_address};
+use super::error::{BodyMeant, Code, Error};
+use super::{Policy, single};
+use crate::events::Context;
+use crate::{clock, random};
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tracing::Instrument as _;
+
+/// A request that takes longer is given up.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The outermost middleware.
+pub async fn observe(State(policy): State<Arc<Policy>>, mut request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
+    let peer = request.extensions().get::<Peer>().copied();
+    let address = peer.map(|Peer(peer)| client_address(peer, request.headers(), &policy.trusted_proxies));
+    request.extensions_mut().insert(Context {
+        now: clock::now(),
+        trace_id: trace_id.clone(),
+        address,
+    });
+
+    let method = request.method().clone();
+    // The pattern, not the path: what a path or a query holds may be personal or secret.
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(|path| path.as_str().to_owned());
+    let span = tracing::info_span!("request", traceId = trace_id);
+    let response = async {
+        let response = match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => Error::unavailable(&"the request took longer than 30 s").into_response(),
+        };
+        tracing::info!(
+            target: "access",
+            %method,
+            route,
+            status = response.status().as_u16(),
+            micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        );
+        response
+    }
+    .instrument(span)
+    .await;
+    finish(response, &method, &trace_id)
+}
+
+/// The trace id of a valid W3C `traceparent` header (version 00).
+fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
+    let is_hex = |text: &str, length| {
+        text.len() == length
+            && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            && text.bytes().any(|byte| byte != b'0')
+    };
+    let value = single(headers, "traceparent")?;
+    let mut parts = value.split('-');
+    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let whole = parts.next().is_none() && version == "00" && flags.len() == 2;
+    (whole && is_hex(trace, 32) && is_hex(parent, 16)).then(|| trace.to_owned())
+}
+
+/// Writes the error body, where there is none yet, and the headers of every response.
+fn finish(mut response: Response, method: &Method, trace_id: &str) -> Response {
+    let error = response.extensions_mut().remove::<Error>().or_else(|| {
+        let status = response.status();
+        let bare = !response.headers().contains_key(header::CONTENT_TYPE)
+            && response.extensions().get::<BodyMeant>().is_none();
+        ((status.is_client_error() || status.is_server_error()) && bare).then(|| Error::of_status(status))
+    });
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(trace_id) {
+        headers.insert("x-correlation-id", id);
+    }
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    if let Some(error) = error {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.remove(header::CONTENT_LENGTH);
+        if error.code() == Code::RequestTimeout || error.code() == Code::PayloadTooLarge {
+            // The rest of the body is still on its way: do not read it as the next request.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if method != Method::HEAD {
+            *response.body_mut() = Body::from(error.body(trace_id));
+        }
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace_id(value: &str) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        headers.insert("traceparent", value.parse().unwrap());
+        inherited_trace_id(&headers)
+    }
+
+    #[test]
+    fn a_valid_traceparent_is_continued_and_no_other() {
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        assert_eq!(
+            trace_id(good).as_deref(),
+            Some("4bf92f3577b34da6a3ce929d0e0e4736")
+        );
+        for bad in [
+            "",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+            "00-short-00f067aa0ba902b7-01",
+        ] {
+            assert_eq!(trace_id(bad), None, "{bad}");
+        }
+    }
+}

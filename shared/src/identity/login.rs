@@ -1,0 +1,205 @@
+//! Signing in, signing out and changing a password: one place for the pages and the API.
+
+use super::email::Email;
+use super::passwords::{self, Password};
+use super::sessions::Session;
+use super::users::{self, User};
+use super::{Identity, lockout, sessions};
+use crate::db;
+use crate::ephemeral::Attempt;
+use crate::events::{Context, Event, Name};
+use crate::grants::families::{self, Of};
+use crate::secret::Secret;
+use std::time::Duration;
+
+/// Why someone was not signed in, or a password not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Unknown e-mail or wrong password; which, nobody is told.
+    #[error("the e-mail or the password is wrong")]
+    Wrong,
+    /// Too many failures; no password was looked at.
+    #[error("too many failed attempts; try again in {}", super::in_words(*.retry_after))]
+    Locked {
+        /// When trying again makes sense.
+        retry_after: Duration,
+    },
+    /// No hash was computed.
+    #[error(transparent)]
+    Passwords(#[from] passwords::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+/// Someone signed in.
+#[derive(Debug)]
+pub struct SignedIn {
+    /// Who.
+    pub user: User,
+    /// The new session's identifier, for the cookie.
+    pub sid: Secret,
+}
+
+/// Signs in with e-mail and password, and ends the session that the browser came with. A text that is no
+/// e-mail address is an unknown one.
+pub async fn login(
+    identity: &Identity,
+    email: &str,
+    password: Password,
+    former: Option<&Secret>,
+    context: &Context,
+) -> Result<SignedIn, Error> {
+    let Ok(email) = Email::parse(email) else {
+        identity.passwords.verify(password, None).await?;
+        Event::failure(Name::LoginFail)
+            .record_alone(&identity.db, context)
+            .await?;
+        return Err(Error::Wrong);
+    };
+    let key = lockout::key(&email, context.address);
+    let stored = begin(identity, &key, context, users::credentials(&identity.db, &email)).await?;
+    check(identity, &key, password, stored.as_ref(), context).await?;
+    let verified = stored.ok_or(Error::Wrong)?;
+    let user_id = verified.id;
+
+    let mut tx = identity.db.begin().await?;
+    if !users::hold(&mut tx, &verified).await? {
+        return Err(Error::Wrong);
+    }
+    let sid = sessions::start(&mut tx, user_id, former, identity.lifetimes, context.now).await?;
+    Event::success(Name::LoginSuccess)
+        .user(user_id)
+        .record(&mut tx, context)
+        .await?;
+    tx.commit().await?;
+    let user = users::find(&identity.db, user_id).await?.ok_or(Error::Wrong)?;
+    Ok(SignedIn { user, sid })
+}
+
+/// Replaces the password of a session's user. Every session, refresh token and access token of theirs
+/// dies with the old one, this session included.
+pub async fn change_password(
+    identity: &Identity,
+    session: &Session,
+    current: Password,
+    new: Password,
+    context: &Context,
+) -> Result<(), Error> {
+    let user_id = session.user.id;
+    let email = Email::parse(&session.user.email).map_err(|_| Error::Wrong)?;
+    let key = lockout::key(&email, context.address);
+    let stored = begin(
+        identity,
+        &key,
+        context,
+        users::credentials_by_id(&identity.db, user_id),
+    )
+    .await?;
+    check(identity, &key, current, stored.as_ref(), context).await?;
+    let verified = stored.ok_or(Error::Wrong)?;
+    let hash = identity.passwords.hash(new).await?;
+
+    let mut tx = identity.db.begin().await?;
+    if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
+        return Err(Error::Wrong);
+    }
+    sessions::end_all(&mut tx, user_id).await?;
+    families::revoke(&mut tx, Of::User(user_id), context).await?;
+    Event::success(Name::PasswordChange)
+        .user(user_id)
+        .record(&mut tx, context)
+        .await?;
+    tx.commit().await?;
+    identity.revocations.refresh().await?;
+    Ok(())
+}
+
+/// Ends a session, and what first-party clients began in it.
+pub async fn logout(identity: &Identity, session: &Session, context: &Context) -> Result<(), Error> {
+    let mut tx = identity.db.begin().await?;
+    sessions::end(&mut tx, session.id).await?;
+    families::revoke(&mut tx, Of::Session(session.id), context).await?;
+    Event::success(Name::Logout)
+        .user(session.user.id)
+        .record(&mut tx, context)
+        .await?;
+    tx.commit().await?;
+    identity.revocations.refresh().await?;
+    Ok(())
+}
+
+/// Claims an attempt, then looks the account up; an attempt that cannot be decided does not count.
+async fn begin(
+    identity: &Identity,
+    key: &str,
+    context: &Context,
+    lookup: impl Future<Output = Result<Option<users::Credentials>, db::Error>>,
+) -> Result<Option<users::Credentials>, Error> {
+    match identity
+        .ephemeral
+        .begin_attempt(key, lockout::WINDOW, context.now)
+        .await
+    {
+        Attempt::Begun => {}
+        Attempt::Busy => {
+            return Err(Error::Locked {
+                retry_after: Duration::from_secs(1),
+            });
+        }
+        Attempt::Locked(until) => {
+            return Err(Error::Locked {
+                retry_after: until.since(context.now),
+            });
+        }
+    }
+    match lookup.await {
+        Ok(stored) => Ok(stored),
+        Err(error) => {
+            identity.ephemeral.attempt_void(key).await;
+            Err(error.into())
+        }
+    }
+}
+
+/// Verifies the password of a claimed attempt, and counts how it ended.
+async fn check(
+    identity: &Identity,
+    key: &str,
+    password: Password,
+    stored: Option<&users::Credentials>,
+    context: &Context,
+) -> Result<(), Error> {
+    let hash = stored.map(|stored| stored.password_hash.clone());
+    match identity.passwords.verify(password, hash).await {
+        Ok(true) => {
+            identity.ephemeral.attempt_succeeded(key).await;
+            Ok(())
+        }
+        Ok(false) => {
+            let failures = identity
+                .ephemeral
+                .attempt_failed(key, lockout::WINDOW, context.now)
+                .await;
+            let user_id = stored.map(|stored| stored.id);
+            let mut tx = identity.db.begin().await?;
+            Event::failure(Name::LoginFail)
+                .user(user_id)
+                .record(&mut tx, context)
+                .await?;
+            if failures >= lockout::WINDOW.limit {
+                Event::failure(Name::LoginLock)
+                    .user(user_id)
+                    .record(&mut tx, context)
+                    .await?;
+            }
+            tx.commit().await?;
+            tokio::time::sleep(lockout::delay(failures)).await;
+            Err(Error::Wrong)
+        }
+        Err(error) => {
+            identity.ephemeral.attempt_void(key).await;
+            Err(error.into())
+        }
+    }
+}

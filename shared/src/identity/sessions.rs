@@ -1,0 +1,127 @@
+//! Sessions: what a `sid` cookie stands for.
+
+use super::users::{Row as UserRow, User};
+use crate::clock::Timestamp;
+use crate::db::{Db, Error, Tx};
+use crate::secret::Secret;
+use crate::{execute, fetch_one, fetch_optional, random, sql};
+use std::time::Duration;
+
+sql! {
+    INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at)
+              VALUES ($1, $2, $3, $3, $4) RETURNING id";
+    // Joins the other table of this module's parent: one round trip a request.
+    FIND = "SELECT s.id AS session_id, s.last_seen_at, s.expires_at, u.password_change_required,
+                   u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
+            FROM sessions s JOIN users u ON u.id = s.user_id
+            WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3";
+    TOUCH = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
+    HOLD = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1";
+    DELETE = "DELETE FROM sessions WHERE id = $1";
+    DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1";
+    DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1";
+    PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
+}
+
+/// A session's last use is written once in this time, not at every request.
+const TOUCH_EVERY: Duration = Duration::from_secs(60);
+
+/// How long a session lives unused, and in all.
+#[derive(Clone, Copy, Debug)]
+pub struct Lifetimes {
+    /// From one use to the next.
+    pub idle: Duration,
+    /// From sign-in on.
+    pub absolute: Duration,
+}
+
+/// A live session and its user.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The session's id, which is no secret.
+    pub id: i64,
+    /// Who signed in.
+    pub user: User,
+    /// Whether the user may do nothing before choosing another password.
+    pub password_change_required: bool,
+    /// When it ends at the latest.
+    pub expires_at: Timestamp,
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    session_id: i64,
+    last_seen_at: Timestamp,
+    expires_at: Timestamp,
+    password_change_required: bool,
+    #[sqlx(flatten)]
+    user: UserRow,
+}
+
+/// Begins a session with an identifier of its own, and gives that. The identifier that the browser came
+/// with, if any, is ended: it is never carried over (session fixation).
+pub async fn start(
+    tx: &mut Tx,
+    user_id: i64,
+    former: Option<&Secret>,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+) -> Result<Secret, Error> {
+    if let Some(former) = former {
+        execute!(tx.on(), DELETE_BY_SID, former.hash())?;
+    }
+    let sid = random::token();
+    fetch_one!(
+        tx.on(),
+        (i64,),
+        INSERT,
+        sid.hash(),
+        user_id,
+        now,
+        now.after(lifetimes.absolute)
+    )?;
+    Ok(sid)
+}
+
+/// The live session of a `sid`, and notes its use.
+pub async fn find(
+    db: &Db,
+    sid: &Secret,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+) -> Result<Option<Session>, Error> {
+    let idle_since = now.before(lifetimes.idle);
+    let Some(row) = fetch_optional!(db.reader(), Row, FIND, sid.hash(), idle_since, now)? else {
+        return Ok(None);
+    };
+    if now.since(row.last_seen_at) > TOUCH_EVERY.min(lifetimes.idle / 10) {
+        execute!(db.writer(), TOUCH, row.session_id, now)?;
+    }
+    Ok(Some(Session {
+        id: row.session_id,
+        user: row.user.into(),
+        password_change_required: row.password_change_required,
+        expires_at: row.expires_at,
+    }))
+}
+
+/// Whether the session still lives; if so it cannot end before the caller's transaction does. What is
+/// begun in a session (a refresh family) is begun under this, and so never escapes its ending.
+pub async fn hold(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
+    Ok(execute!(tx.on(), HOLD, id, now)? == 1)
+}
+
+/// Ends one session.
+pub async fn end(tx: &mut Tx, id: i64) -> Result<(), Error> {
+    execute!(tx.on(), DELETE, id).map(|_| ())
+}
+
+/// Ends every session of a user.
+pub async fn end_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
+    execute!(tx.on(), DELETE_OF_USER, user_id).map(|_| ())
+}
+
+/// Deletes sessions that ended of old age.
+pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
+    execute!(db.writer(), PRUNE, now)
+}

@@ -1,0 +1,195 @@
+//! Users.
+
+use super::email::Email;
+use crate::clock::Timestamp;
+use crate::db::{self, Db, Tx};
+use crate::scope::{self, Scope};
+use crate::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use serde::Serialize;
+
+sql! {
+    INSERT = "INSERT INTO users
+              (email, email_key, email_verified, role, password_hash, password_change_required, created_at, updated_at)
+              VALUES ($1, $2, FALSE, $3, $4, $5, $6, $6)
+              RETURNING id, email, email_verified, role, created_at, updated_at";
+    FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users WHERE id = $1";
+    LIST = "SELECT id, email, email_verified, role, created_at, updated_at FROM users ORDER BY id";
+    CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_key = $1";
+    CREDENTIALS_BY_ID = "SELECT id, password_hash FROM users WHERE id = $1";
+    HOLD = "UPDATE users SET password_hash = password_hash WHERE id = $1 AND password_hash = $2";
+    SET_PASSWORD = "UPDATE users SET password_hash = $2, password_change_required = FALSE, updated_at = $4
+                    WHERE id = $1 AND password_hash = $3";
+}
+
+/// What a user may do at most; a token may do less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Their own things.
+    User,
+    /// Everyone's posts and comments.
+    Editor,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// As stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Editor => "editor",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// What a role allows: everything but `admin`, which administrators alone have.
+    pub fn scope(self) -> Scope {
+        match self {
+            Self::Admin => Scope::all(),
+            Self::User | Self::Editor => scope::ALL
+                .into_iter()
+                .filter(|name| *name != "admin")
+                .collect::<Vec<_>>()
+                .join(" ")
+                .parse()
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// A user as the API shows one.
+#[derive(Clone, Debug, Serialize)]
+pub struct User {
+    /// Identifies the user; `sub` of access tokens.
+    pub id: i64,
+    /// As given at sign-up.
+    pub email: String,
+    /// Whether the address was confirmed.
+    pub email_verified: bool,
+    /// What the user may do at most.
+    pub role: Role,
+    /// When the account was made.
+    pub created_at: Timestamp,
+    /// When the record last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A user to be.
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    /// Not taken yet.
+    pub email: Email,
+    /// What the user may do at most.
+    pub role: Role,
+    /// The PHC string of the password.
+    pub password_hash: String,
+    /// Whether the user may do nothing before choosing another password.
+    pub password_change_required: bool,
+}
+
+/// What a sign-in is checked against.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Credentials {
+    /// The user.
+    pub id: i64,
+    /// The PHC string.
+    pub password_hash: String,
+}
+
+/// Why a user was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address belongs to an account.
+    #[error("an account with this e-mail exists")]
+    EmailTaken,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+#[derive(sqlx::FromRow)]
+pub(super) struct Row {
+    id: i64,
+    email: String,
+    email_verified: bool,
+    role: String,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// Makes a user; of two at once with one address, one fails with [`Error::EmailTaken`].
+pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, Error> {
+    let row = fetch_one!(
+        tx.on(),
+        Row,
+        INSERT,
+        new.email.as_str(),
+        new.email.key(),
+        new.role.as_str(),
+        new.password_hash.as_str(),
+        new.password_change_required,
+        now,
+    );
+    match row {
+        Ok(row) => Ok(row.into()),
+        Err(db::Error::Conflict) => Err(Error::EmailTaken),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The user of this id.
+pub async fn find(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
+    Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(User::from))
+}
+
+/// Every user, by id.
+pub async fn list(db: &Db) -> Result<Vec<User>, db::Error> {
+    Ok(fetch_all!(db.reader(), Row, LIST)?
+        .into_iter()
+        .map(User::from)
+        .collect())
+}
+
+/// What a sign-in with this address is checked against.
+pub async fn credentials(db: &Db, email: &Email) -> Result<Option<Credentials>, db::Error> {
+    fetch_optional!(db.reader(), Credentials, CREDENTIALS, email.key())
+}
+
+/// What a user's password is checked against once more.
+pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<Credentials>, db::Error> {
+    fetch_optional!(db.reader(), Credentials, CREDENTIALS_BY_ID, id)
+}
+
+/// Whether the password is still the one that was verified; if so it cannot change before the caller's
+/// transaction ends. A session begun under this never escapes a change of password.
+pub async fn hold(tx: &mut Tx, verified: &Credentials) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), HOLD, verified.id, verified.password_hash.as_str())? == 1)
+}
+
+/// Replaces a password if it is still the one that was verified. Gives whether it was.
+pub async fn set_password(
+    tx: &mut Tx,
+    verified: &Credentials,
+    password_hash: &str,
+    now: Timestamp,
+) -> Result<bool, db::Error> {
+    let old = verified.password_hash.as_str();
+    Ok(execute!(tx.on(), SET_PASSWORD, verified.id, password_hash, old, now)? == 1)
+}
+
+impl From<Row> for User {
+    fn from(row: Row) -> Self {
+        Self {
+            id: row.id,
+            email: row.email,
+            email_verified: row.email_verified,
+            role: [Role::Editor, Role::Admin]
+                .into_iter()
+                .find(|role| role.as_str() == row.role)
+                .unwrap_or(Role::User),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}

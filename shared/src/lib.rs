@@ -1,0 +1,19 @@
+//! What the issuer (`auth-server`) and the resource API (`api-server`) both need, and nothing else.
+//!
+//! `http` knows axum and never SQL; every other module knows SQL and never axum.
+
+pub mod clock;
+pub mod config;
+pub mod db;
+pub mod ephemeral;
+pub mod events;
+pub mod grants;
+pub mod http;
+pub mod identity;
+pub mod random;
+pub mod revocation;
+pub mod scope;
+pub mod seal;
+pub mod secret;
+pub mod serve;
+pub mod telemetry;

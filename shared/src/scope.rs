@@ -1,0 +1,97 @@
+//! Scopes (RFC 6749 §3.3) and the roles that bound them.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+/// Every scope there is, in the order of the documentation.
+pub const ALL: [&str; 7] = [
+    "posts:read",
+    "posts:write",
+    "comments:write",
+    "payments:read",
+    "payments:write",
+    "profile:read",
+    "admin",
+];
+
+/// What a client gets that asks for no scope, unless its registration says otherwise.
+pub const DEFAULT: &str = "posts:read profile:read";
+
+/// A set of known scopes; written sorted and separated by spaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope(BTreeSet<&'static str>);
+
+/// A scope that is not one of [`ALL`].
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "unknown scope {0:?}: the scopes are posts:read, posts:write, comments:write, payments:read, payments:write, profile:read, admin"
+)]
+pub struct UnknownScope(String);
+
+impl Scope {
+    /// Every scope.
+    pub fn all() -> Self {
+        Self(ALL.into_iter().collect())
+    }
+
+    /// Whether `name` is in the set.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    /// Whether every scope of `other` is in the set.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.0.is_superset(&other.0)
+    }
+
+    /// The scopes in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(self.0.intersection(&other.0).copied().collect())
+    }
+
+    /// The scopes in either set.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self(self.0.union(&other.0).copied().collect())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names, sorted.
+    pub fn iter(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().copied()
+    }
+}
+
+impl FromStr for Scope {
+    type Err = UnknownScope;
+
+    /// Reads names separated by spaces; a repeated name counts once.
+    fn from_str(text: &str) -> Result<Self, UnknownScope> {
+        text.split(' ')
+            .filter(|name| !name.is_empty())
+            .map(|name| {
+                ALL.into_iter()
+                    .find(|known| *known == name)
+                    .ok_or_else(|| UnknownScope(name.to_owned()))
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.iter().collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl serde::Serialize for Scope {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,44 @@
+//! Logs, on standard error.
+
+use std::io::IsTerminal as _;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// One JSON object a line.
+    Json,
+    /// For people.
+    Text,
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
+}
+
+/// Starts logging. `level` is a filter such as `info` or `info,access=warn`.
+pub fn start(format: LogFormat, level: &str) -> Result<(), String> {
+    let filter = EnvFilter::try_new(level).map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
+    let json = match format {
+        LogFormat::Json => true,
+        LogFormat::Text => false,
+        LogFormat::Auto => !std::io::stderr().is_terminal(),
+    };
+    let lines = tracing_subscriber::registry().with(filter);
+    let started = if json {
+        let layer = tracing_subscriber::fmt::layer()
+            .json()
+            .flatten_event(true)
+            .with_span_list(false);
+        lines.with(layer.with_writer(std::io::stderr)).try_init()
+    } else {
+        lines
+            .with(
+                tracing_subscriber::fmt::layer()
+                    .compact()
+                    .with_writer(std::io::stderr),
+            )
+            .try_init()
+    };
+    started.map_err(|error| error.to_string())
+}
