@@ -1,1 +1,24 @@
-//! To be written.
+//! The resource API: posts, users and sessions, for callers with a session cookie or an access token.
+//!
+//! It knows the issuer by its URL (its key set) and by the revocations in the database, and nothing else
+//! of it. `http` and `extract` know axum and never SQL; the other modules know SQL and never axum.
+
+mod api;
+mod bearer;
+pub mod config;
+mod error;
+mod extract;
+mod http;
+mod ids;
+pub mod jwks;
+mod posts;
+mod router;
+mod users;
+
+pub use api::Api;
+pub use router::{Parts, router};
+
+/// Every statement that this crate can run, with a name, for a test that prepares each on both engines.
+pub fn statements() -> Vec<(String, String)> {
+    posts::statements()
+}

@@ -109,8 +109,7 @@ CREATE INDEX revocations_expires_at ON revocations (expires_at);
 CREATE TABLE signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('staged', 'active', 'retired')),
-    bits BIGINT NOT NULL,
-    public_key BYTEA NOT NULL,
+    public_jwk TEXT NOT NULL,
     sealed_private_key BYTEA NOT NULL,
     created_at BIGINT NOT NULL,
     activated_at BIGINT

@@ -161,6 +161,16 @@ impl Common {
         }
     }
 
+    /// Makes the folder that DATA_DIR names, for this user alone.
+    pub fn make_data_dir(&self) -> Result<(), Invalid> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.data_dir)
+            .map_err(|error| Invalid(format!("DATA_DIR {}: {error}", self.data_dir.display())))
+    }
+
     /// The URLs, with defaults that follow the bound address.
     pub fn urls(&self, bound: SocketAddr) -> Result<Urls, Invalid> {
         let base = match &self.base_url {
@@ -207,6 +217,17 @@ impl Common {
     pub fn is_production(&self) -> bool {
         let https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
         !self.listen.ip().is_loopback() || https(&self.base_url) || https(&self.issuer)
+    }
+
+    /// Refuses a `program` that others can reach: its replicas would each count failed sign-ins alone.
+    pub fn refuse_production(&self, program: &str) -> Result<(), Invalid> {
+        if self.is_production() {
+            return Err(Invalid(format!(
+                "{program} reachable from elsewhere needs a store that its replicas share, which this version does not \
+                 have: run latchkey instead, or listen on loopback without an https URL"
+            )));
+        }
+        Ok(())
     }
 
     /// Whom handlers trust.

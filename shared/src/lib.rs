@@ -16,4 +16,5 @@ pub mod scope;
 pub mod seal;
 pub mod secret;
 pub mod serve;
+pub mod start;
 pub mod telemetry;

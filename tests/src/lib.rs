@@ -1,1 +1,46 @@
-//! To be written.
+//! The harness of the black-box tests: it starts the real program on a port and a database of its own,
+//! and speaks HTTP with it as a client, a browser or a third-party app does.
+//!
+//! A test is an `async fn(World)`, or an `async fn(Shape)` where it starts its world itself;
+//! [`on_every_shape!`] at the end of its file runs it on each database engine.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails, and says why to whoever runs it"
+)]
+
+mod apps;
+mod browser;
+mod clock;
+mod crowd;
+mod fake_issuer;
+mod forge;
+mod http;
+mod lookup;
+mod people;
+mod postgres;
+mod program;
+mod raw;
+mod refusals;
+mod reply;
+mod shape;
+mod world;
+
+pub use apps::{App, Authorization, CALLBACK, Grant, Registration, Tokens, basic, parameter};
+pub use browser::{Browser, Page};
+pub use crowd::{Counts, all_at_once, counts};
+pub use fake_issuer::FakeIssuer;
+pub use forge::{Forger, Signer};
+pub use http::{Call, Caller};
+pub use people::{PASSWORD, Person, Post};
+pub use raw::Raw;
+pub use reply::Reply;
+pub use shape::{Given, Shape, run};
+pub use shared::db::Db;
+pub use world::{Setup, World};
+
+/// base64url without padding (RFC 4648 §5).
+pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
+    shared::secret::encode(bytes.as_ref())
+}

@@ -71,11 +71,16 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
 
 /// Writes the error body, where there is none yet, and the headers of every response.
 fn finish(mut response: Response, method: &Method, trace_id: &str) -> Response {
-    let error = response.extensions_mut().remove::<Error>().or_else(|| {
-        let status = response.status();
-        let bare = !response.headers().contains_key(header::CONTENT_TYPE)
-            && response.extensions().get::<BodyMeant>().is_none();
-        ((status.is_client_error() || status.is_server_error()) && bare).then(|| Error::of_status(status))
+    let status = response.status();
+    let failed = status.is_client_error() || status.is_server_error();
+    // A page or an OAuth error has its own body; an empty one may be meant.
+    let is_bare = !response.headers().contains_key(header::CONTENT_TYPE)
+        && response.extensions().get::<BodyMeant>().is_none();
+    let error = (failed && is_bare).then(|| {
+        response
+            .extensions_mut()
+            .remove::<Error>()
+            .unwrap_or_else(|| Error::of_status(status))
     });
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(trace_id) {

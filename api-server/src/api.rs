@@ -1,0 +1,61 @@
+//! The API as a program runs it: on the ground that each program has, following the issuer's keys.
+
+use crate::config::Settings;
+use crate::jwks::Jwks;
+use crate::router::{Parts, router};
+use axum::Router;
+use shared::http::health::Health;
+use shared::revocation::Mirror;
+use shared::start::Ground;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// The API, ready to be served.
+#[derive(Debug)]
+pub struct Api {
+    routes: Router,
+    jwks: Jwks,
+    revocations: Mirror,
+}
+
+impl Api {
+    /// Builds the API and begins to fetch the issuer's keys; needs a running tokio. `own_issuer` is where
+    /// this process listens, if it is the issuer too.
+    pub fn open(ground: &Ground, settings: &Settings, own_issuer: Option<SocketAddr>) -> Self {
+        let jwks = Jwks::new(settings.jwks_url(&ground.urls, own_issuer));
+        tokio::spawn(jwks.clone().follow());
+        let revocations = ground.identity.revocations.clone();
+        let routes = router(Parts {
+            identity: ground.identity.clone(),
+            revocations: revocations.clone(),
+            policy: Arc::clone(&ground.policy),
+            issuer: ground.urls.issuer.clone(),
+            audience: ground.urls.audience.clone(),
+            jwks: jwks.clone(),
+        });
+        Self {
+            routes,
+            jwks,
+            revocations,
+        }
+    }
+
+    /// Adds what the API depends on.
+    pub fn health(&self, health: Health) -> Health {
+        let (jwks, revocations) = (self.jwks.clone(), self.revocations.clone());
+        health
+            .with("revocations", move || {
+                let revocations = revocations.clone();
+                async move {
+                    let read = revocations.any_revoked(&[]).await;
+                    read.map(|_| ()).map_err(|error| error.to_string())
+                }
+            })
+            .with("signing_keys", move || std::future::ready(jwks.check()))
+    }
+
+    /// The routes.
+    pub fn routes(self) -> Router {
+        self.routes
+    }
+}

@@ -1,0 +1,9 @@
+//! The handlers: each takes a request apart, calls one domain function and shows what came of it.
+
+pub(crate) mod challenge;
+mod envelope;
+pub(crate) mod metadata;
+pub(crate) mod posts;
+pub(crate) mod protected;
+pub(crate) mod session;
+pub(crate) mod users;

@@ -1,0 +1,58 @@
+//! The envelope of a list: `{items, next, links}`, and the links once more as a header (RFC 8288).
+
+use crate::posts::{Cursor, Direction, ListQuery, Page, Post};
+use axum::Json;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use serde::Serialize;
+use shared::http::Policy;
+
+#[derive(Serialize)]
+struct Envelope {
+    items: Vec<Post>,
+    next: Option<Cursor>,
+    links: Links,
+}
+
+#[derive(Serialize)]
+struct Links {
+    next: Option<String>,
+    prev: Option<String>,
+}
+
+/// The answer that shows this page of the list at `path`.
+pub(super) fn show(page: Page, query: &ListQuery, path: &str, policy: &Policy) -> Response {
+    let url = |cursor, direction| match query.page(cursor, direction) {
+        query if query.is_empty() => policy.url(path),
+        query => policy.url(&format!("{path}?{query}")),
+    };
+    let next = page.next();
+    // Behind an empty page past the end comes the first: it has no post of its own to go back from.
+    let prev = (!page.is_first).then(|| page.items.first().map(Cursor::from));
+    let links = Links {
+        next: next.map(|cursor| url(Some(cursor), Direction::Next)),
+        prev: prev.map(|cursor| url(cursor, Direction::Prev)),
+    };
+    let header = links.header();
+    let envelope = Envelope {
+        items: page.items,
+        next,
+        links,
+    };
+    (
+        AppendHeaders(header.map(|value| (header::LINK, value))),
+        Json(envelope),
+    )
+        .into_response()
+}
+
+impl Links {
+    /// The header's value, if there is any link.
+    fn header(&self) -> Option<String> {
+        let links: Vec<String> = [("next", &self.next), ("prev", &self.prev)]
+            .into_iter()
+            .filter_map(|(rel, url)| Some(format!(r#"<{}>; rel="{rel}""#, url.as_ref()?)))
+            .collect();
+        (!links.is_empty()).then(|| links.join(", "))
+    }
+}

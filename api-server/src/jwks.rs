@@ -1,0 +1,185 @@
+//! The issuer's key set: fetched over HTTP, kept, and fetched anew by its age or for an unknown `kid`.
+
+mod key_set;
+
+use arc_swap::ArcSwap;
+use key_set::{KeySet, PublicKey};
+use reqwest::header::{CACHE_CONTROL, HeaderMap};
+use reqwest::{Client, StatusCode, redirect};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// A fetch that takes longer has failed.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// The largest answer, in bytes.
+const MAX_BODY: usize = 64 * 1024;
+/// How long an answer that does not say counts as new.
+const DEFAULT_MAX_AGE: Duration = Duration::from_secs(300);
+/// An answer counts as new for this long at least.
+const MIN_MAX_AGE: Duration = Duration::from_secs(1);
+/// How often to try for the first set.
+const RETRY: Duration = Duration::from_secs(1);
+/// Fetches for an unknown `kid`, and after a failure, are this far apart: anyone can send any `kid`.
+const COOLDOWN: Duration = Duration::from_secs(30);
+
+/// The issuer's keys. Cheap to clone; the clones share one set.
+#[derive(Clone, Debug)]
+pub struct Jwks(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    url: String,
+    client: Result<Client, reqwest::Error>,
+    /// The last good set, or why there was none yet.
+    keys: ArcSwap<Result<KeySet, String>>,
+    /// When a fetch for an unknown `kid` last began; the lock is held while one is under way.
+    asked_at: Mutex<Option<Instant>>,
+}
+
+impl Jwks {
+    /// The key set at this URL, not fetched yet.
+    pub fn new(url: impl Into<String>) -> Self {
+        let client = Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(redirect::Policy::none())
+            // The issuer is near, and proxies of the environment are for what is far.
+            .no_proxy()
+            .build();
+        Self(Arc::new(Inner {
+            url: url.into(),
+            client,
+            keys: ArcSwap::from_pointee(Err("not fetched".to_owned())),
+            asked_at: Mutex::default(),
+        }))
+    }
+
+    /// Fetches for ever: every second until there is a first set, then as often as the issuer's max-age
+    /// says. What fails leaves the last good set in place.
+    pub async fn follow(self) {
+        loop {
+            let pause = match self.fetch().await {
+                Ok(max_age) => max_age,
+                Err(error) => {
+                    tracing::warn!(error, "cannot fetch the issuer's keys");
+                    if self.check().is_ok() { COOLDOWN } else { RETRY }
+                }
+            };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Whether there is a set to check signatures with; the error says why not.
+    pub fn check(&self) -> Result<(), String> {
+        match self.0.keys.load().as_ref() {
+            Ok(_) => Ok(()),
+            Err(reason) => Err(format!("no signing keys yet: {reason}")),
+        }
+    }
+
+    /// The key of this `kid`. For an unknown one the set is fetched anew, though not often. Fails if there
+    /// is no set yet.
+    pub(crate) async fn key(&self, kid: &str) -> Result<Option<PublicKey>, String> {
+        self.check()?;
+        if let Some(key) = self.held(kid) {
+            return Ok(Some(key));
+        }
+        self.fetch_for_unknown().await;
+        Ok(self.held(kid))
+    }
+
+    fn held(&self, kid: &str) -> Option<PublicKey> {
+        self.0.keys.load().as_ref().as_ref().ok()?.get(kid)
+    }
+
+    /// One fetch at a time; those that waited find its outcome.
+    async fn fetch_for_unknown(&self) {
+        let mut asked_at = self.0.asked_at.lock().await;
+        if asked_at.is_some_and(|at| at.elapsed() < COOLDOWN) {
+            return;
+        }
+        *asked_at = Some(Instant::now());
+        let jwks = self.clone();
+        // A task of its own: a caller that goes away must not have used up the others' turn.
+        let fetched = tokio::spawn(async move { jwks.fetch().await }).await;
+        if let Ok(Err(error)) = fetched {
+            tracing::warn!(error, "cannot fetch the issuer's keys for an unknown kid");
+        }
+    }
+
+    /// Fetches once; gives how long the set counts as new.
+    async fn fetch(&self) -> Result<Duration, String> {
+        match self.download().await {
+            Ok((keys, max_age)) => {
+                self.0.keys.store(Arc::new(Ok(keys)));
+                Ok(max_age)
+            }
+            Err(reason) => {
+                if self.check().is_err() {
+                    self.0.keys.store(Arc::new(Err(reason.clone())));
+                }
+                Err(reason)
+            }
+        }
+    }
+
+    async fn download(&self) -> Result<(KeySet, Duration), String> {
+        let url = &self.0.url;
+        let client = self.0.client.as_ref().map_err(ToString::to_string)?;
+        let mut response = client.get(url).send().await.map_err(in_full)?;
+        if response.status() != StatusCode::OK {
+            return Err(format!("{url} answered {}", response.status()));
+        }
+        let max_age = max_age(response.headers());
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(in_full)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_BODY {
+                return Err(format!("{url} answered more than {MAX_BODY} bytes"));
+            }
+        }
+        let keys = KeySet::read(&body).map_err(|reason| format!("{url} answered {reason}"))?;
+        Ok((keys, max_age))
+    }
+}
+
+/// The `max-age` of an answer (RFC 9111 §5.2.2.1).
+fn max_age(headers: &HeaderMap) -> Duration {
+    headers
+        .get_all(CACHE_CONTROL)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
+        .map_or(DEFAULT_MAX_AGE, Duration::from_secs)
+        .max(MIN_MAX_AGE)
+}
+
+/// An error with its causes: the outermost alone does not say "connection refused".
+#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
+fn in_full(error: reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_new_for_as_long_as_it_says_and_a_second_at_least() {
+        let max_age = |value: &str| {
+            let headers = HeaderMap::from_iter([(CACHE_CONTROL, value.parse().unwrap())]);
+            max_age(&headers).as_secs()
+        };
+        assert_eq!(max_age("public, max-age=60"), 60);
+        assert_eq!(max_age("max-age=0"), 1);
+        assert_eq!(max_age("max-age=soon"), 300);
+        assert_eq!(max_age("no-cache"), 300);
+    }
+}

@@ -1,0 +1,34 @@
+//! The resource API alone; `latchkey` runs it together with the issuer.
+
+use api_server::Api;
+use clap::Parser;
+use shared::config::{self as settings, Common};
+use shared::start::{self, Error, Ground};
+use std::process::ExitCode;
+
+/// The Latchkey resource API: posts, users and sessions.
+///
+/// It makes no tables: start the issuer on the same database first.
+#[derive(Parser)]
+#[command(name = "api-server", version)]
+struct Args {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    api: api_server::config::Settings,
+}
+
+fn main() -> ExitCode {
+    match settings::parse::<Args>(std::env::args_os()) {
+        Ok(args) => start::run(run(args)),
+        Err(code) => ExitCode::from(code),
+    }
+}
+
+async fn run(args: Args) -> Result<(), Error> {
+    args.common.refuse_production("api-server")?;
+    let ground = Ground::lay(&args.common).await?;
+    let api = Api::open(&ground, &args.api, None);
+    let health = api.health(ground.health());
+    ground.serve(api.routes(), health).await
+}

@@ -1,0 +1,168 @@
+//! Posts: who may see and change them, and how they are stored.
+
+mod actor;
+mod cursor;
+mod fields;
+mod list;
+mod query;
+
+pub(crate) use actor::Actor;
+pub(crate) use cursor::Cursor;
+pub(crate) use fields::{NewPost, PostBody, PostPatch, PostTitle, Status};
+pub(crate) use list::{Page, list};
+pub(crate) use query::{Direction, ListQuery};
+
+use crate::ids::Id;
+use serde::Serialize;
+use shared::clock::Timestamp;
+use shared::db::{self, Db};
+use shared::{execute, fetch_one, fetch_optional, sql};
+
+macro_rules! columns {
+    () => {
+        "id, title, body, status, author_id, created_at, updated_at, published_at, version"
+    };
+}
+use columns;
+
+sql! {
+    INSERT = concat!(
+        "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
+         VALUES ($1, $2, $3, $4, 1, $5, $5, $6) RETURNING ", columns!());
+    FIND = concat!("SELECT ", columns!(), " FROM posts WHERE id = $1 AND deleted_at IS NULL");
+    UPDATE = concat!(
+        "UPDATE posts SET title = $3, body = $4, status = $5, published_at = $6, updated_at = $7,
+                version = version + 1
+         WHERE id = $1 AND version = $2 AND deleted_at IS NULL RETURNING ", columns!());
+    DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
+    DELETE_VERSION = "UPDATE posts SET deleted_at = $3
+                      WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
+}
+
+/// A post as the API shows one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::FromRow)]
+pub(crate) struct Post {
+    /// Identifies the post.
+    pub(crate) id: i64,
+    /// Its heading.
+    pub(crate) title: String,
+    /// Its text.
+    pub(crate) body: String,
+    /// Whether others see it.
+    #[sqlx(try_from = "String")]
+    pub(crate) status: Status,
+    /// Who wrote it.
+    pub(crate) author_id: i64,
+    /// When it was made.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed.
+    pub(crate) updated_at: Timestamp,
+    /// When it was first published, whatever happened since.
+    pub(crate) published_at: Option<Timestamp>,
+    #[serde(skip)]
+    version: i64,
+}
+
+/// Why a post was not read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// There is none, or it is not for this caller's eyes.
+    #[error("there is no such post")]
+    Missing,
+    /// It is another's.
+    #[error("the post is another's")]
+    NotTheirs,
+    /// It changed meanwhile.
+    #[error("the post has another version")]
+    Stale,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+impl Post {
+    /// The strong entity tag (RFC 9110 §8.8.3) of this version, the same for all callers.
+    pub(crate) fn etag(&self) -> String {
+        format!("\"{}-{}\"", self.id, self.version)
+    }
+}
+
+/// Stores a new post.
+pub(crate) async fn create(db: &Db, author: Actor, new: &NewPost, now: Timestamp) -> Result<Post, Error> {
+    let published_at = (new.status == Status::Published).then_some(now);
+    let post = fetch_one!(
+        db.writer(),
+        Post,
+        INSERT,
+        author.user_id,
+        new.title.as_str(),
+        new.body.as_str(),
+        new.status.as_str(),
+        now,
+        published_at,
+    )?;
+    Ok(post)
+}
+
+/// A post that the viewer may see.
+pub(crate) async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error> {
+    let post = fetch_optional!(db.reader(), Post, FIND, id.get())?;
+    post.filter(|post| actor::sees(viewer, post.author_id, post.status))
+        .ok_or(Error::Missing)
+}
+
+/// A post that the actor may change.
+pub(crate) async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error> {
+    let post = find(db, Some(actor), id).await?;
+    if actor.changes(post.author_id) {
+        Ok(post)
+    } else {
+        Err(Error::NotTheirs)
+    }
+}
+
+/// Changes the post if it is still of this version. What changes nothing is not written.
+pub(crate) async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Result<Post, Error> {
+    let changed = patch.apply(&post, now);
+    if changed == post {
+        return Ok(post);
+    }
+    let stored = fetch_optional!(
+        db.writer(),
+        Post,
+        UPDATE,
+        changed.id,
+        changed.version,
+        changed.title.as_str(),
+        changed.body.as_str(),
+        changed.status.as_str(),
+        changed.published_at,
+        now,
+    )?;
+    stored.ok_or(Error::Stale)
+}
+
+/// Takes the post away, whatever its version by now.
+pub(crate) async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
+    match execute!(db.writer(), DELETE, post.id, now)? {
+        0 => Err(Error::Missing),
+        _ => Ok(()),
+    }
+}
+
+/// Takes the post away if it is still of this version.
+pub(crate) async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
+    match execute!(db.writer(), DELETE_VERSION, post.id, post.version, now)? {
+        0 => Err(Error::Stale),
+        _ => Ok(()),
+    }
+}
+
+/// Every statement about posts with its name.
+pub(crate) fn statements() -> Vec<(String, String)> {
+    STATEMENTS
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .chain(list::statements())
+        .collect()
+}

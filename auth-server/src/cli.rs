@@ -1,0 +1,103 @@
+//! Administration from the shell, on `latchkey` and `auth-server` alike.
+
+mod clients;
+mod keys;
+mod users;
+
+use crate::clients::Error as ClientError;
+use clap::Subcommand;
+use serde::Serialize;
+use shared::config::{Common, Invalid};
+use shared::db::{self, Db};
+use shared::identity::passwords::{self, Passwords};
+use shared::identity::users as people;
+use shared::start;
+use std::io::{self, Write as _};
+
+/// What can be done besides serving.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make and list users.
+    #[command(subcommand)]
+    Users(users::Command),
+    /// Register and show client applications.
+    #[command(subcommand)]
+    Clients(clients::Command),
+    /// Show the signing keys.
+    #[command(subcommand)]
+    Keys(keys::Command),
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    /// An argument that cannot work.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The client was not registered.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The user was not made.
+    #[error(transparent)]
+    User(#[from] people::Error),
+    /// No hash was computed.
+    #[error(transparent)]
+    Passwords(#[from] passwords::Error),
+    /// There is no such thing.
+    #[error("{0}")]
+    NotFound(String),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+    /// Standard input or output failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<Error> for start::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Invalid(invalid) => Self::Invalid(invalid),
+            Error::Client(ClientError::Invalid(what)) => Self::Invalid(Invalid(what)),
+            other => Self::Other(other.to_string()),
+        }
+    }
+}
+
+/// What commands work on.
+#[derive(Debug)]
+struct Shell {
+    db: Db,
+    passwords: Passwords,
+}
+
+/// Runs a command on the database that the settings name.
+pub async fn run(command: Command, common: &Common) -> Result<(), start::Error> {
+    common.make_data_dir()?;
+    let db = Db::open(&common.database()?, 2).await?;
+    db.migrate().await?;
+    let shell = Shell {
+        db,
+        passwords: Passwords::new(common.password_policy())?,
+    };
+    let done = match command {
+        Command::Users(command) => users::run(command, &shell).await,
+        Command::Clients(command) => clients::run(command, &shell).await,
+        Command::Keys(command) => keys::run(command, &shell).await,
+    };
+    shell.db.close().await;
+    Ok(done?)
+}
+
+/// Prints one JSON value, or the lines for people.
+fn print<T: Serialize>(json: bool, value: &T, lines: &[String]) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    if json {
+        let text = serde_json::to_string(value).map_err(io::Error::from)?;
+        return Ok(writeln!(out, "{text}")?);
+    }
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}

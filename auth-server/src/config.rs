@@ -1,0 +1,114 @@
+//! The issuer's own settings.
+
+use crate::grants::Lifetimes;
+use clap::Args;
+use shared::config::{Invalid, parse_duration, read_key};
+use shared::grants::families;
+use shared::seal::SealingKey;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// RFC 9068 tokens that the API refuses when they are older would be useless.
+const MAX_ACCESS_TOKEN: Duration = Duration::from_secs(600);
+
+/// What the issuer is told beyond what every program is.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Settings of the issuer")]
+pub struct Settings {
+    /// The key that seals signing keys and makes refresh tokens: 32 random bytes, base64url.
+    #[arg(
+        long,
+        env = "LATCHKEY_MASTER_KEY",
+        global = true,
+        value_name = "KEY",
+        hide_env_values = true
+    )]
+    pub master_key: Option<String>,
+
+    /// The same, in a file.
+    #[arg(long, env = "LATCHKEY_MASTER_KEY_FILE", global = true, value_name = "FILE")]
+    pub master_key_file: Option<PathBuf>,
+
+    /// How long an access token lives; 600s at most.
+    #[arg(long, env = "LATCHKEY_ACCESS_TOKEN_LIFETIME", global = true, default_value = "600s", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub access_token_lifetime: Duration,
+
+    /// How long an authorization code lives.
+    #[arg(long, env = "LATCHKEY_CODE_LIFETIME", global = true, default_value = "60s", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub code_lifetime: Duration,
+
+    /// How long a refresh token lives unused.
+    #[arg(long, env = "LATCHKEY_REFRESH_TOKEN_IDLE", global = true, default_value = "14d", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub refresh_token_idle: Duration,
+
+    /// How long refresh tokens live from the first on, however often they rotate.
+    #[arg(long, env = "LATCHKEY_REFRESH_TOKEN_MAX", global = true, default_value = "30d", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub refresh_token_max: Duration,
+
+    /// How long clients may cache the JWKS.
+    #[arg(long, env = "LATCHKEY_JWKS_MAX_AGE", global = true, default_value = "300s", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub jwks_max_age: Duration,
+
+    /// Size of new signing keys: 2048, 3072 or 4096.
+    #[arg(long, env = "LATCHKEY_KEY_BITS", global = true, default_value = "2048", value_name = "BITS",
+          value_parser = parse_bits)]
+    pub key_bits: u32,
+}
+
+impl Settings {
+    /// Refuses what cannot work.
+    pub fn check(&self) -> Result<(), Invalid> {
+        let refuse = |what: &str| Err(Invalid(what.to_owned()));
+        if self.access_token_lifetime > MAX_ACCESS_TOKEN {
+            return refuse("ACCESS_TOKEN_LIFETIME is over 600s: the API accepts no older token");
+        }
+        if self.code_lifetime > MAX_ACCESS_TOKEN {
+            return refuse("CODE_LIFETIME is over 600s (RFC 6749 §4.1.2)");
+        }
+        if self.refresh_token_idle > self.refresh_token_max {
+            return refuse("REFRESH_TOKEN_IDLE is longer than REFRESH_TOKEN_MAX");
+        }
+        Ok(())
+    }
+
+    /// The master key, if one was given.
+    pub fn master_key(&self) -> Result<Option<SealingKey>, Invalid> {
+        read_key(
+            "MASTER_KEY",
+            self.master_key.as_deref(),
+            self.master_key_file.as_deref(),
+        )
+    }
+
+    /// How long what the issuer gives lives.
+    pub(crate) fn lifetimes(&self) -> Lifetimes {
+        Lifetimes {
+            access_token: self.access_token_lifetime,
+            code: self.code_lifetime,
+            refresh: families::Lifetimes {
+                idle: self.refresh_token_idle,
+                absolute: self.refresh_token_max,
+            },
+            jwks_max_age: self.jwks_max_age,
+        }
+    }
+}
+
+/// What is said where the issuer has no master key and makes none.
+pub fn no_master_key() -> Invalid {
+    Invalid("MASTER_KEY is not set: give it, or MASTER_KEY_FILE, 32 random bytes in base64url".to_owned())
+}
+
+fn parse_bits(text: &str) -> Result<u32, String> {
+    match text {
+        "2048" => Ok(2048),
+        "3072" => Ok(3072),
+        "4096" => Ok(4096),
+        _ => Err("a signing key has 2048, 3072 or 4096 bits".to_owned()),
+    }
+}

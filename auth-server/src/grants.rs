@@ -1,0 +1,78 @@
+//! The grants (RFC 6749), driven by oxide-auth's state machines.
+//!
+//! Each request gets a small value that is our Registrar, Authorizer and Issuer in one: it does the
+//! database's part, and keeps why something failed, which the state machines cannot say.
+
+pub(crate) mod access_tokens;
+pub(crate) mod authorization;
+pub(crate) mod authorization_code;
+pub(crate) mod refresh_token;
+
+use crate::keys::Keyring;
+use crate::refresh_tokens::RefreshTokens;
+use chrono::{DateTime, Utc};
+use oxide_auth::primitives::grant::{Extensions, Grant};
+use serde::Serialize;
+use shared::clock::Timestamp;
+use shared::db::Db;
+use shared::grants::families;
+use shared::revocation::Mirror;
+use shared::scope::Scope;
+use std::time::Duration;
+use url::Url;
+
+/// What giving tokens needs.
+pub(crate) struct Grants {
+    pub(crate) db: Db,
+    pub(crate) revocations: Mirror,
+    pub(crate) keys: Keyring,
+    pub(crate) refresh_tokens: RefreshTokens,
+    pub(crate) issuer: String,
+    pub(crate) audience: String,
+    pub(crate) lifetimes: Lifetimes,
+}
+
+/// How long what the issuer gives lives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lifetimes {
+    /// Access tokens; 600 s at most.
+    pub access_token: Duration,
+    /// Authorization codes.
+    pub code: Duration,
+    /// Refresh tokens and their families.
+    pub refresh: families::Lifetimes,
+    /// How long the JWKS may be cached.
+    pub jwks_max_age: Duration,
+}
+
+/// A successful answer (RFC 6749 §5.1).
+#[derive(Serialize)]
+pub(crate) struct TokenResponse {
+    pub(crate) access_token: String,
+    pub(crate) token_type: &'static str,
+    pub(crate) expires_in: u64,
+    pub(crate) refresh_token: String,
+    pub(crate) scope: Scope,
+}
+
+/// What the state machines want to know of a grant.
+fn oxide_grant(
+    owner_id: i64,
+    client_id: &str,
+    redirect_uri: Url,
+    scope: &Scope,
+    until: Timestamp,
+) -> Result<Grant, ()> {
+    Ok(Grant {
+        owner_id: owner_id.to_string(),
+        client_id: client_id.to_owned(),
+        scope: scope.to_string().parse().map_err(|_| ())?,
+        redirect_uri,
+        until: oxide_time(until),
+        extensions: Extensions::new(),
+    })
+}
+
+fn oxide_time(moment: Timestamp) -> DateTime<Utc> {
+    DateTime::from_timestamp_micros(moment.micros()).unwrap_or_default()
+}

@@ -1,0 +1,9 @@
+//! The issuer's endpoints. Knows axum, never SQL.
+
+pub(crate) mod authorize;
+pub(crate) mod browser;
+pub(crate) mod consent;
+pub(crate) mod discovery;
+pub(crate) mod password;
+pub(crate) mod signin;
+pub(crate) mod token;

@@ -1,0 +1,171 @@
+//! What the pages need of the browser: its flow cookie, its session, its forms, its way of naming this host.
+
+use crate::flows;
+use crate::pages;
+use crate::params::Params;
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use shared::http::{Error, Policy, body, cookies, csrf, origin_of};
+use shared::identity::Identity;
+use shared::identity::sessions::{self, Session};
+use shared::random;
+use shared::secret::Secret;
+use std::sync::Arc;
+use url::Url;
+
+/// Binds flows to the browser that began them.
+const FLOW_COOKIE: &str = "flow";
+
+/// Redirects with 303: the browser follows with GET and never repeats a form (RFC 9700 §4.12).
+pub(crate) fn see_other(to: &str) -> Response {
+    match HeaderValue::from_str(to) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(error) => Error::internal(&error).into_response(),
+    }
+}
+
+/// The secret that this browser's flows are bound to.
+pub(crate) fn flow_secret(headers: &HeaderMap) -> Option<Secret> {
+    cookies::only(headers, FLOW_COOKIE)
+        .filter(|value| value.len() == 43)
+        .map(Secret::new)
+}
+
+/// The same, or a new one with the cookie that keeps it.
+pub(crate) fn ensure_flow_secret(headers: &HeaderMap, policy: &Policy) -> (Secret, HeaderValue) {
+    let secret = flow_secret(headers).unwrap_or_else(random::token);
+    let secure = if policy.base_url.scheme() == "https" {
+        "; HttpOnly; Secure"
+    } else {
+        "; HttpOnly"
+    };
+    let cookie = cookies::set(FLOW_COOKIE, secret.expose(), Some(flows::LIFETIME), secure);
+    (secret, cookie)
+}
+
+/// The browser's anti-forgery token for a form, and the cookie to set along with the page.
+pub(crate) fn form_token(
+    headers: &HeaderMap,
+    policy: &Policy,
+) -> (String, AppendHeaders<[(header::HeaderName, HeaderValue); 1]>) {
+    let (token, cookie) = csrf::token(headers, policy);
+    (token, AppendHeaders([(header::SET_COOKIE, cookie)]))
+}
+
+/// Who is signed in in this browser, if anybody.
+pub(crate) struct SignedIn(pub(crate) Option<Session>);
+
+impl<S: Send + Sync> FromRequestParts<S> for SignedIn
+where
+    Identity: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let identity = Identity::from_ref(state);
+        let Some(sid) = cookies::only(&parts.headers, cookies::SID).map(Secret::new) else {
+            return Ok(Self(None));
+        };
+        let now = shared::clock::now();
+        Ok(Self(
+            sessions::find(&identity.db, &sid, identity.lifetimes, now).await?,
+        ))
+    }
+}
+
+/// A form of ours that was filled in, anti-forgery token and origin checked.
+pub(crate) struct Form(pub(crate) Params);
+
+impl<S: Send + Sync> FromRequest<S> for Form
+where
+    Arc<Policy>: FromRef<S>,
+{
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let params = read_form(request).await?;
+        let (headers, params) = params;
+        let policy = Arc::<Policy>::from_ref(state);
+        csrf::check_token(&headers, params.get("csrf"), &policy).map_err(|mismatch| {
+            // The refusal's event is written from the error; what the person sees is the page.
+            let mut page = pages::error(
+                StatusCode::FORBIDDEN,
+                "This form is not from here",
+                "Your browser did not send the cookie that this form came with, or the form comes from another \
+                 site. Go back, reload the page and try again, with cookies allowed.",
+            );
+            page.extensions_mut().insert(Error::from(mismatch));
+            page
+        })?;
+        Ok(Self(params))
+    }
+}
+
+/// Reads a form-encoded body without repeated fields.
+async fn read_form(request: Request) -> Result<(HeaderMap, Params), Response> {
+    let (parts, body) = request.into_parts();
+    if body::media_type(&parts.headers).as_deref() != Some("application/x-www-form-urlencoded") {
+        return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response());
+    }
+    let bytes = body::read(body, body::SMALL)
+        .await
+        .map_err(IntoResponse::into_response)?;
+    let params = Params::from_form(&bytes);
+    match params.repeated() {
+        None => Ok((parts.headers, params)),
+        Some(_) => Err(pages::error(
+            StatusCode::BAD_REQUEST,
+            "This form is broken",
+            "A field of the form came twice.",
+        )),
+    }
+}
+
+/// The parameters of an authorization request, by GET or POST (RFC 6749 §3.1).
+pub(crate) struct AuthorizeParams(pub(crate) Params);
+
+impl<S: Send + Sync> FromRequest<S> for AuthorizeParams {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Response> {
+        if request.method() != Method::POST {
+            return Ok(Self(Params::from_form(
+                request.uri().query().unwrap_or_default().as_bytes(),
+            )));
+        }
+        let (parts, body) = request.into_parts();
+        if body::media_type(&parts.headers).as_deref() != Some("application/x-www-form-urlencoded") {
+            return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response());
+        }
+        let bytes = body::read(body, body::SMALL)
+            .await
+            .map_err(IntoResponse::into_response)?;
+        Ok(Self(Params::from_form(&bytes)))
+    }
+}
+
+/// Middleware for pages: one asked for by another name of this machine (127.0.0.1 for localhost) redirects
+/// to the base URL's, because cookies are bound to the name.
+pub(crate) async fn by_its_name(State(policy): State<Arc<Policy>>, request: Request, next: Next) -> Response {
+    let asked = request
+        .headers()
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let asked = asked.and_then(|host| Url::parse(&format!("http://{host}")).ok());
+    let is_local = |url: &Url| matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    match asked {
+        Some(asked)
+            if request.method().is_safe()
+                && is_local(&asked)
+                && is_local(&policy.base_url)
+                && asked.host_str() != policy.base_url.host_str() =>
+        {
+            let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+            see_other(&format!("{}{path}", origin_of(&policy.base_url)))
+        }
+        _ => next.run(request).await,
+    }
+}

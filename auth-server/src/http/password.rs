@@ -1,0 +1,90 @@
+//! `GET` and `POST /password`: a new password, for those who must choose one before they go on.
+
+use super::browser::{Form, SignedIn, form_token, see_other};
+use super::{consent, signin};
+use crate::pages;
+use crate::params::Params;
+use axum::Extension;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use shared::events::Context;
+use shared::http::{Error, Policy, cookies};
+use shared::identity::Identity;
+use shared::identity::login::{self, change_password};
+use shared::identity::passwords::Password;
+use std::sync::Arc;
+
+pub(crate) const PATH: &str = "/password";
+
+/// Shows the form.
+pub(crate) async fn show(
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    SignedIn(session): SignedIn,
+) -> Response {
+    let params = Params::from_form(query.unwrap_or_default().as_bytes());
+    match session {
+        Some(_) => form(&policy, &headers, params.get("flow"), StatusCode::OK, ""),
+        None => back_to_sign_in(params.get("flow")),
+    }
+}
+
+/// Changes the password; every session ends with it, so the person signs in again.
+pub(crate) async fn submit(
+    State(identity): State<Identity>,
+    State(policy): State<Arc<Policy>>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    SignedIn(session): SignedIn,
+    Form(fields): Form,
+) -> Response {
+    let flow = fields.get("flow");
+    let Some(session) = session else {
+        return back_to_sign_in(flow);
+    };
+    let again = |says: &str| form(&policy, &headers, flow, StatusCode::UNPROCESSABLE_ENTITY, says);
+    let new = match identity
+        .passwords
+        .choose(fields.get("new_password").unwrap_or_default())
+    {
+        Ok(new) => new,
+        Err(what) => return again(&format!("The new password {what}.")),
+    };
+    let Ok(current) = Password::attempt(fields.get("current_password").unwrap_or_default()) else {
+        return again("The current password is wrong.");
+    };
+    match change_password(&identity, &session, current, new, &context).await {
+        Ok(()) => (
+            AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]),
+            back_to_sign_in(flow),
+        )
+            .into_response(),
+        Err(login::Error::Wrong) => again("The current password is wrong."),
+        Err(error) => Error::from(error).into_response(),
+    }
+}
+
+fn back_to_sign_in(flow: Option<&str>) -> Response {
+    match flow {
+        Some(flow) => see_other(&format!("{}?{}", signin::PATH, consent::query(flow, false))),
+        None => see_other(signin::PATH),
+    }
+}
+
+fn form(
+    policy: &Policy,
+    headers: &HeaderMap,
+    flow: Option<&str>,
+    status: StatusCode,
+    complaint: &str,
+) -> Response {
+    let (csrf, cookie) = form_token(headers, policy);
+    let page = pages::password(&pages::NewPassword {
+        csrf: &csrf,
+        flow: flow.unwrap_or_default(),
+        complaint,
+    });
+    (status, cookie, page).into_response()
+}

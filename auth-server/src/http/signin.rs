@@ -1,0 +1,92 @@
+//! `GET` and `POST /signin`.
+
+use super::browser::{Form, SignedIn, form_token, see_other};
+use super::consent;
+use crate::pages;
+use crate::params::Params;
+use axum::Extension;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use shared::events::Context;
+use shared::http::{Error, Policy, cookies};
+use shared::identity::Identity;
+use shared::identity::login::{self, login};
+use shared::identity::passwords::{self, Password};
+use shared::secret::Secret;
+use std::sync::Arc;
+
+pub(crate) const PATH: &str = "/signin";
+
+/// Shows the form; who is signed in and in no flow is told so.
+pub(crate) async fn show(
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    SignedIn(session): SignedIn,
+) -> Response {
+    let params = Params::from_form(query.unwrap_or_default().as_bytes());
+    match (session, params.get("flow")) {
+        (Some(session), None) => pages::signed_in(&session.user.email),
+        (_, flow) => form(&policy, &headers, flow, StatusCode::OK, "", ""),
+    }
+}
+
+/// Signs in, and goes on with the flow.
+pub(crate) async fn submit(
+    State(identity): State<Identity>,
+    State(policy): State<Arc<Policy>>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    Form(fields): Form,
+) -> Response {
+    let email = fields.get("email").unwrap_or_default();
+    let flow = fields.get("flow");
+    let again = |status, says: &str| form(&policy, &headers, flow, status, email, says);
+    let Ok(password) = Password::attempt(fields.get("password").unwrap_or_default()) else {
+        return again(StatusCode::UNAUTHORIZED, "The e-mail or the password is wrong.");
+    };
+    let former = cookies::only(&headers, cookies::SID).map(Secret::new);
+    match login(&identity, email, password, former.as_ref(), &context).await {
+        Ok(signed_in) => {
+            let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
+            let to = match flow {
+                Some(flow) => format!("{}?{}", consent::PATH, consent::query(flow, true)),
+                None => PATH.to_owned(),
+            };
+            (AppendHeaders([(header::SET_COOKIE, cookie)]), see_other(&to)).into_response()
+        }
+        Err(login::Error::Wrong) => again(StatusCode::UNAUTHORIZED, "The e-mail or the password is wrong."),
+        Err(error @ login::Error::Locked { retry_after }) => {
+            let seconds = retry_after.as_secs().max(1).to_string();
+            let page = again(
+                StatusCode::TOO_MANY_REQUESTS,
+                &format!("Sign-in is blocked: {error}."),
+            );
+            ([(header::RETRY_AFTER, seconds)], page).into_response()
+        }
+        Err(login::Error::Passwords(passwords::Error::Overloaded)) => again(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Many people are signing in right now. Try again in a moment.",
+        ),
+        Err(error) => Error::from(error).into_response(),
+    }
+}
+
+fn form(
+    policy: &Policy,
+    headers: &HeaderMap,
+    flow: Option<&str>,
+    status: StatusCode,
+    email: &str,
+    complaint: &str,
+) -> Response {
+    let (csrf, cookie) = form_token(headers, policy);
+    let page = pages::sign_in(&pages::SignIn {
+        csrf: &csrf,
+        flow: flow.unwrap_or_default(),
+        email,
+        complaint,
+    });
+    (status, cookie, page).into_response()
+}

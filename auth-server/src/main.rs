@@ -1,0 +1,39 @@
+//! The issuer as a program of its own.
+
+use auth_server::{Issuer, cli, config};
+use clap::Parser;
+use shared::config::{self as settings, Common};
+use shared::start::{self, Error, Ground};
+use std::process::ExitCode;
+
+/// The Latchkey issuer: an OAuth 2.0 authorization server.
+#[derive(Parser)]
+#[command(name = "auth-server", version)]
+struct Args {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    issuer: config::Settings,
+    #[command(subcommand)]
+    command: Option<cli::Command>,
+}
+
+fn main() -> ExitCode {
+    match settings::parse::<Args>(std::env::args_os()) {
+        Ok(args) => start::run(run(args)),
+        Err(code) => ExitCode::from(code),
+    }
+}
+
+async fn run(args: Args) -> Result<(), Error> {
+    args.issuer.check()?;
+    if let Some(command) = args.command {
+        return cli::run(command, &args.common).await;
+    }
+    args.common.refuse_production("auth-server")?;
+    let master_key = args.issuer.master_key()?.ok_or_else(config::no_master_key)?;
+    let ground = Ground::lay(&args.common).await?;
+    let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
+    let health = ground.health();
+    ground.serve(issuer.routes(), health).await
+}

@@ -1,0 +1,158 @@
+//! The pages: plain HTML forms, no script.
+
+use askama::Template;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use shared::grants::clients::Client;
+use shared::http::Error;
+use shared::scope::Scope;
+use url::Url;
+
+/// No `form-action`: browsers apply it to the redirects that follow a form, which lead to the apps.
+const CONTENT_SECURITY_POLICY: &str =
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The sign-in form.
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+pub(crate) struct SignIn<'a> {
+    pub(crate) csrf: &'a str,
+    /// The flow to go on with; empty if there is none.
+    pub(crate) flow: &'a str,
+    pub(crate) email: &'a str,
+    /// What was wrong the last time; empty at first.
+    pub(crate) complaint: &'a str,
+}
+
+/// What the consent form shows.
+pub(crate) struct Consent<'a> {
+    pub(crate) csrf: &'a str,
+    pub(crate) flow: &'a str,
+    pub(crate) client: &'a Client,
+    pub(crate) scope: &'a Scope,
+    pub(crate) redirect_uri: &'a str,
+    pub(crate) email: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "consent.html")]
+struct ConsentPage<'a> {
+    csrf: &'a str,
+    flow: &'a str,
+    client: &'a str,
+    destination: String,
+    scopes: Vec<(&'static str, &'static str)>,
+    email: &'a str,
+}
+
+/// The form for a new password.
+#[derive(Template)]
+#[template(path = "password.html")]
+pub(crate) struct NewPassword<'a> {
+    pub(crate) csrf: &'a str,
+    pub(crate) flow: &'a str,
+    pub(crate) complaint: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "message.html")]
+struct Message<'a> {
+    title: &'a str,
+    says: &'a str,
+}
+
+pub(crate) fn sign_in(page: &SignIn<'_>) -> Response {
+    render(page)
+}
+
+pub(crate) fn password(page: &NewPassword<'_>) -> Response {
+    render(page)
+}
+
+/// Names the client, what it asks for, and where the user will be sent.
+pub(crate) fn consent(page: &Consent<'_>) -> Response {
+    // Host and port, or the scheme of an installed app's own.
+    let destination = match Url::parse(page.redirect_uri) {
+        Ok(url) => match (url.host_str(), url.port()) {
+            (Some(host), Some(port)) => format!("{host}:{port}"),
+            (Some(host), None) => host.to_owned(),
+            (None, _) => format!("{}:", url.scheme()),
+        },
+        Err(_) => String::new(),
+    };
+    render(&ConsentPage {
+        csrf: page.csrf,
+        flow: page.flow,
+        client: &page.client.name,
+        destination,
+        scopes: page.scope.iter().map(|name| (name, in_words(name))).collect(),
+        email: page.email,
+    })
+}
+
+/// Says that somebody is signed in.
+pub(crate) fn signed_in(email: &str) -> Response {
+    render(&Message {
+        title: "You are signed in",
+        says: &format!("You are signed in as {email}."),
+    })
+}
+
+/// Says what went wrong and what to do.
+pub(crate) fn error(status: StatusCode, title: &str, says: &str) -> Response {
+    (status, render(&Message { title, says })).into_response()
+}
+
+/// A flow that is over, unknown, or another browser's.
+pub(crate) fn no_such_flow() -> Response {
+    error(
+        StatusCode::BAD_REQUEST,
+        "This sign-in is over",
+        "It was finished, took too long, or was begun in another browser. Go back to the application and begin again.",
+    )
+}
+
+/// `GET /assets/latchkey.css`.
+pub(crate) async fn stylesheet() -> impl IntoResponse {
+    let headers = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+    ];
+    (headers, include_str!("../assets/latchkey.css"))
+}
+
+/// Renders a page with the headers that every page has.
+pub fn render(page: &impl Template) -> Response {
+    let html = match page.render() {
+        Ok(html) => html,
+        Err(error) => return Error::internal(&error).into_response(),
+    };
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        ),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(CONTENT_SECURITY_POLICY),
+        ),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+        // Under no-referrer browsers would send our own forms with Origin: null.
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (headers, [("cross-origin-opener-policy", "same-origin")], html).into_response()
+}
+
+fn in_words(scope: &str) -> &'static str {
+    match scope {
+        "posts:read" => "Read posts, your drafts included",
+        "posts:write" => "Write, change and delete your posts",
+        "comments:write" => "Write and delete your comments",
+        "payments:read" => "See your payments",
+        "payments:write" => "Make payments in your name",
+        "profile:read" => "See your e-mail address and your account's role",
+        "admin" => "Administer this service",
+        _ => "",
+    }
+}

@@ -1,0 +1,45 @@
+//! Every route of the issuer.
+
+use crate::grants::Grants;
+use crate::http::{authorize, browser, consent, discovery, password, signin, token};
+use crate::pages;
+use axum::Router;
+use axum::extract::FromRef;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use shared::ephemeral::Ephemeral;
+use shared::http::Policy;
+use shared::http::error::record_refusals;
+use shared::identity::Identity;
+use std::sync::Arc;
+
+#[derive(Clone, FromRef)]
+pub(crate) struct App {
+    pub(crate) identity: Identity,
+    pub(crate) store: Ephemeral,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) grants: Arc<Grants>,
+}
+
+/// The issuer's routes.
+pub(crate) fn router(app: App) -> Router {
+    let db = app.identity.db.clone();
+    let policy = Arc::clone(&app.policy);
+    let pages = Router::new()
+        .route("/authorize", get(authorize::authorize).post(authorize::authorize))
+        .route("/signin", get(signin::show).post(signin::submit))
+        .route("/consent", get(consent::show).post(consent::submit))
+        .route("/password", get(password::show).post(password::submit))
+        .layer(from_fn_with_state(policy, browser::by_its_name));
+    Router::new()
+        .merge(pages)
+        .route("/token", post(token::token))
+        .route("/.well-known/jwks.json", get(discovery::jwks))
+        .route(
+            "/.well-known/oauth-authorization-server",
+            get(discovery::metadata),
+        )
+        .route("/assets/latchkey.css", get(pages::stylesheet))
+        .layer(from_fn_with_state(db, record_refusals))
+        .with_state(app)
+}

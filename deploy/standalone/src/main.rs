@@ -1,0 +1,50 @@
+//! Latchkey in one process: the issuer and the API on one origin, on an embedded database by default.
+
+mod banner;
+mod demo;
+mod first_start;
+
+use auth_server::{Issuer, cli};
+use clap::Parser;
+use shared::config::{self as settings, Common};
+use shared::start::{self, Error, Ground};
+use std::process::ExitCode;
+
+/// Latchkey: an OAuth 2.0 issuer and a resource API in one process.
+#[derive(Parser)]
+#[command(name = "latchkey", version)]
+struct Args {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    issuer: auth_server::config::Settings,
+    #[command(flatten)]
+    api: api_server::config::Settings,
+    #[command(subcommand)]
+    command: Option<cli::Command>,
+}
+
+fn main() -> ExitCode {
+    match settings::parse::<Args>(std::env::args_os()) {
+        Ok(args) => start::run(run(args)),
+        Err(code) => ExitCode::from(code),
+    }
+}
+
+async fn run(args: Args) -> Result<(), Error> {
+    args.issuer.check()?;
+    if let Some(command) = args.command {
+        return cli::run(command, &args.common).await;
+    }
+    args.common.make_data_dir()?;
+    let ground = Ground::lay(&args.common).await?;
+    let master_key = first_start::master_key(&args.issuer, &args.common.data_dir)?;
+    let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
+    let password = first_start::bootstrap(&ground, &args.common.data_dir).await?;
+    // This process is its own issuer: its keys are fetched from where it listens, whatever the public URL.
+    let api = api_server::Api::open(&ground, &args.api, Some(ground.bound));
+    let health = api.health(ground.health());
+    let routes = issuer.routes().merge(api.routes()).merge(demo::routes());
+    banner::print(&ground.urls, password.as_ref())?;
+    ground.serve(routes, health).await
+}

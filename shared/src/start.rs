@@ -1,0 +1,123 @@
+//! Starting and ending, the same for every program: settings → ground (port bound, database open) → serve.
+
+use crate::config::{Common, EX_USAGE, Invalid, Urls, complain};
+use crate::db::{self, Db};
+use crate::ephemeral::Ephemeral;
+use crate::http::health::Health;
+use crate::http::{self, Policy};
+use crate::identity::Identity;
+use crate::identity::passwords::{self, Passwords};
+use crate::revocation::Mirror;
+use crate::{serve, telemetry};
+use axum::Router;
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// Why a program did not start, or ended badly.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A setting that cannot work.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The database did not open, or is not as it must be.
+    #[error("DATABASE_URL: {0}")]
+    Database(#[from] db::Error),
+    /// The listener did not bind, or a file could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Argon2 refuses its costs.
+    #[error(transparent)]
+    Passwords(#[from] passwords::Error),
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// What every program stands on.
+#[derive(Debug)]
+pub struct Ground {
+    /// Bound, not accepting yet.
+    pub listener: TcpListener,
+    /// The bound address.
+    pub bound: SocketAddr,
+    /// The program's URLs.
+    pub urls: Urls,
+    /// Whom handlers trust.
+    pub policy: Arc<Policy>,
+    /// Users, sessions, sign-in; and the database and the revocations behind them.
+    pub identity: Identity,
+    max_connections: usize,
+}
+
+impl Ground {
+    /// Starts logging, binds the port, opens the database.
+    pub async fn lay(common: &Common) -> Result<Self, Error> {
+        common.check()?;
+        telemetry::start(common.log_format, &common.log_level).map_err(Invalid)?;
+        let listener = serve::bind(common.listen).await?;
+        let bound = listener.local_addr()?;
+        let urls = common.urls(bound)?;
+        let db = Db::open(&common.database()?, common.database_connections).await?;
+        let identity = Identity {
+            ephemeral: Ephemeral::memory(),
+            passwords: Passwords::new(common.password_policy())?,
+            lifetimes: common.session_lifetimes(),
+            revocations: Mirror::new(db.clone()),
+            db,
+        };
+        let policy = Arc::new(common.policy(&urls));
+        Ok(Self {
+            listener,
+            bound,
+            urls,
+            policy,
+            identity,
+            max_connections: common.max_connections,
+        })
+    }
+
+    /// Health with the checks that every program has.
+    pub fn health(&self) -> Health {
+        let db = self.identity.db.clone();
+        Health::default().with("database", move || {
+            let db = db.clone();
+            async move { db.ping().await.map_err(|error| error.to_string()) }
+        })
+    }
+
+    /// Says where it listens, in one line on standard output, and serves until told to end.
+    pub async fn serve(self, routes: Router, health: Health) -> Result<(), Error> {
+        tokio::spawn(self.identity.revocations.clone().follow());
+        let common = http::common_routes(Arc::clone(&self.policy), health.clone());
+        let router = http::finish(routes.merge(common), self.policy);
+        writeln!(io::stdout(), "listening on http://{}", self.bound)?;
+        serve::run(self.listener, router, self.max_connections, health).await?;
+        self.identity.db.close().await;
+        Ok(())
+    }
+}
+
+/// Runs a program to its end, for its exit code: 0, 64 for settings that cannot work, else 1.
+pub fn run(program: impl Future<Output = Result<(), Error>>) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            complain(&error.to_string());
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on(program) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::from(if matches!(error, Error::Invalid(_)) {
+                EX_USAGE
+            } else {
+                1
+            })
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Signing up, in and out; sessions and how they end; passwords.
+
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+use tests::{PASSWORD, Shape, World, on_every_shape};
+
+async fn a_new_user_gets_the_record_and_no_more(world: World) {
+    let email = " Ann.Example@Example.ORG ";
+    let reply = world.anyone().post("/users").json(&json!({ "email": email, "password": PASSWORD })).await.expect(201);
+    let user = reply.json();
+    let members: Vec<&String> = user.as_object().unwrap().keys().collect();
+    assert_eq!(members.len(), 6, "{user}");
+    assert_eq!((&user["email"], &user["role"]), (&json!("Ann.Example@Example.ORG"), &json!("user")));
+    assert_eq!(user["email_verified"], json!(false));
+    assert_eq!(user["created_at"], user["updated_at"]);
+    let location = reply.header("location");
+    assert_eq!(location, format!("/users/{}", user["id"]));
+    assert!(reply.set_cookie("sid").is_none(), "signing up is not signing in");
+    let ann = world.log_in("ann.example@example.org", PASSWORD).await;
+    assert_eq!(ann.get(location).await.expect(200).json(), user);
+}
+
+async fn a_user_is_seen_by_themselves_and_by_administrators(world: World) {
+    let (ann, bob, admin) = (world.sign_up().await, world.sign_up().await, world.someone("admin").await);
+    let path = format!("/users/{}", ann.id);
+    let hidden = bob.get(&path).await.expect_error(404, "not_found");
+    let missing = bob.get("/users/999999").await.expect_error(404, "not_found");
+    assert_eq!(hidden.anonymised(), missing.anonymised());
+    ann.get(&path).await.expect(200);
+    admin.get(&path).await.expect(200);
+    world.anyone().get(&path).await.expect_error(401, "unauthenticated");
+}
+
+async fn an_address_belongs_to_one_account_however_it_is_written(world: World) {
+    let ann = world.sign_up().await;
+    for email in [ann.email.clone(), ann.email.to_uppercase(), format!("  {} ", ann.email)] {
+        let body = json!({ "email": email, "password": PASSWORD });
+        world.anyone().post("/users").json(&body).await.expect_error(409, "email_taken");
+    }
+}
+
+async fn what_is_no_address_or_no_password_is_refused(world: World) {
+    let anyone = world.anyone();
+    let sign_up = |email: &str, password: &str| {
+        anyone.post("/users").json(&json!({ "email": email, "password": password }))
+    };
+    for email in ["", "ann", "@example.org", "a b@example.org", "a@b@c.org", "é@example.org", "a\u{0}@example.org"] {
+        sign_up(email, PASSWORD).await.expect(422);
+    }
+    for password in ["", "7 chars", &"x".repeat(129), &"x".repeat(60_000)] {
+        sign_up("ann@example.org", password).await.expect_faults(&["/password"]);
+    }
+    sign_up("nobody", "short").await.expect_faults(&["/email", "/password"]);
+    for password in ["8 chars!", &"\u{1f511}".repeat(128), "no digits nor capitals"] {
+        sign_up(&world.fresh_email(), password).await.expect(201);
+    }
+}
+
+async fn a_password_is_the_same_in_every_normal_form_and_counts_to_its_end(world: World) {
+    let long = "é".repeat(73);
+    let composed = format!("{long}x");
+    let email = world.fresh_email();
+    let body = json!({ "email": email, "password": composed });
+    world.anyone().post("/users").json(&body).await.expect(201);
+    world.log_in(&email, &composed.replace('é', "e\u{301}")).await;
+    let other_end = json!({ "email": email, "password": format!("{long}y") });
+    world.anyone().post("/login").json(&other_end).await.expect(401);
+}
+
+async fn a_refused_login_has_no_body_and_tells_nothing(world: World) {
+    let ann = world.sign_up().await;
+    let refused = |email: &str, password: &str| {
+        let body = json!({ "email": email, "password": password });
+        world.anyone().post("/login").json(&body)
+    };
+    let wrong = refused(&ann.email, "not the password").await.expect(401);
+    assert!(wrong.body.is_empty(), "{wrong}");
+    assert!(wrong.set_cookie("sid").is_none(), "{wrong}");
+    for email in ["nobody@example.org", "no address at all", ""] {
+        let unknown = refused(email, "not the password").await;
+        assert_eq!(unknown.anonymised(), wrong.anonymised());
+    }
+}
+
+async fn the_session_cookie_is_kept_from_scripts_and_strangers(world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let reply = world.anyone().post("/login").json(&body).await.expect(200);
+    let cookie = reply.set_cookie("sid").unwrap().to_owned();
+    let attributes: Vec<String> = cookie.split(';').skip(1).map(|part| part.trim().to_lowercase()).collect();
+    for attribute in ["httponly", "secure", "samesite=lax", "path=/", "max-age=43200"] {
+        assert!(attributes.iter().any(|found| found == attribute), "{attribute}: {cookie}");
+    }
+    assert!(!attributes.iter().any(|found| found.starts_with("domain")), "{cookie}");
+    assert_eq!(reply.cookie("sid").len(), 43, "256 bits in base64url");
+    assert!(!reply.text().contains(&reply.cookie("sid")), "{reply}");
+    assert_eq!(reply.json()["email"], json!(ann.email));
+    let me = ann.get("/me").await.expect(200);
+    assert_eq!(me.header("cache-control"), "no-store");
+    assert_eq!(me.json()["auth"]["method"], "session");
+}
+
+async fn every_login_begins_a_session_of_its_own(world: World) {
+    let victim = world.sign_up().await;
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    for brought in [ann.sid.as_str(), "chosen-by-an-attacker", "", &victim.sid] {
+        let caller = world.anyone().session(brought, &ann.csrf);
+        let sid = caller.post("/login").json(&body).await.expect(200).cookie("sid");
+        assert_ne!(sid, brought);
+        let after = world.anyone().session(&sid, &ann.csrf).get("/me").await.expect(200).json();
+        assert_eq!(after["id"], json!(ann.id));
+        world.anyone().session(brought, &ann.csrf).get("/me").await.expect_error(401, "unauthenticated");
+    }
+}
+
+async fn two_session_cookies_are_none(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    for cookies in [
+        format!("sid={}; sid={}", ann.sid, bob.sid),
+        format!("sid={}; sid={}", ann.sid, ann.sid),
+        format!("sid={}; sid=", ann.sid),
+    ] {
+        world.anyone().cookies(&cookies).get("/me").await.expect_error(401, "unauthenticated");
+    }
+    let lines = world.anyone().cookies(&format!("sid={}", ann.sid)).with("cookie", &format!("sid={}", bob.sid));
+    lines.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn a_broken_cookie_is_no_session(world: World) {
+    world.sign_up().await;
+    for sid in ["", "x", "\"", "=", "a=b", "' OR 1=1 --", &"x".repeat(5_000), "%00", "é"] {
+        let reply = world.anyone().get("/me").header("cookie", &format!("sid={sid}")).await;
+        reply.expect_error(401, "unauthenticated");
+    }
+}
+
+async fn logout_ends_the_session_and_no_other(world: World) {
+    let ann = world.sign_up().await;
+    let elsewhere = world.log_in(&ann.email, PASSWORD).await;
+    let reply = ann.post("/logout").await.expect(204);
+    assert!(reply.set_cookie("sid").unwrap().contains("Max-Age=0"), "{reply}");
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+    elsewhere.get("/me").await.expect(200);
+}
+
+async fn a_session_ends_an_hour_after_its_last_use(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let (used, unused) = (world.sign_up().await, world.sign_up().await);
+    for _ in 0..3 {
+        world.advance(Duration::from_secs(1_200));
+        used.get("/me").await.expect(200);
+    }
+    world.advance(Duration::from_secs(1));
+    unused.get("/me").await.expect_error(401, "unauthenticated");
+    used.get("/me").await.expect(200);
+    world.advance(Duration::from_secs(3_601));
+    used.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn a_session_ends_twelve_hours_after_sign_in_however_used(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let ann = world.sign_up().await;
+    for _ in 0..23 {
+        world.advance(Duration::from_secs(1_800));
+        ann.get("/me").await.expect(200);
+    }
+    world.advance(Duration::from_secs(1_799));
+    ann.get("/me").await.expect(200);
+    world.advance(Duration::from_secs(2));
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn the_lifetimes_of_a_session_are_settings(shape: Shape) {
+    let setup = World::of(shape).clock().flag("--session-idle", "5m").env("LATCHKEY_SESSION_MAX", "8m");
+    let world = setup.start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    world.advance(Duration::from_secs(299));
+    ann.get("/me").await.expect(200);
+    world.advance(Duration::from_secs(2));
+    bob.get("/me").await.expect_error(401, "unauthenticated");
+    world.advance(Duration::from_secs(180));
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn a_new_password_ends_every_session_and_every_token(world: World) {
+    let ann = world.sign_up().await;
+    let elsewhere = world.log_in(&ann.email, PASSWORD).await;
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let bystander = world.sign_up().await;
+    let change = |current: &str, new: &str| {
+        ann.call("PUT", "/me/password").json(&json!({ "current_password": current, "new_password": new }))
+    };
+    change("not the password", "a new good password").await.expect(401);
+    change(PASSWORD, "short").await.expect_faults(&["/new_password"]);
+    ann.get("/me").await.expect(200);
+    change(PASSWORD, "a new good password").await.expect(204);
+    for session in [&ann, &elsewhere] {
+        session.get("/me").await.expect_error(401, "unauthenticated");
+    }
+    world.anyone().bearer(&tokens.access).get("/protected").await.expect_error(401, "invalid_token");
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect_token_error(400, "invalid_grant");
+    bystander.get("/me").await.expect(200);
+    let old = json!({ "email": ann.email, "password": PASSWORD });
+    world.anyone().post("/login").json(&old).await.expect(401);
+    world.log_in(&ann.email, "a new good password").await;
+}
+
+async fn the_administrator_changes_the_one_time_password_first(world: World) {
+    let file = world.data_dir().join("admin-password");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let one_time = std::fs::read_to_string(file).unwrap().trim().to_owned();
+    let admin = world.log_in("admin@localhost", &one_time).await;
+    for call in [
+        admin.get("/posts"),
+        admin.post("/posts").json(&json!({ "title": "x" })),
+        admin.get(&format!("/users/{}", admin.id)),
+    ] {
+        call.await.expect_error(403, "password_change_required");
+    }
+    let body = json!({ "current_password": one_time, "new_password": "a password of their own" });
+    admin.call("PUT", "/me/password").json(&body).await.expect(204);
+    let used = json!({ "email": "admin@localhost", "password": one_time });
+    world.anyone().post("/login").json(&used).await.expect(401);
+    let admin = world.log_in("admin@localhost", "a password of their own").await;
+    admin.get("/posts").await.expect(200);
+    let users: Value = world.cli(&["users", "list", "--json"], "");
+    assert_eq!(users[0]["email"], "admin@localhost");
+    assert_eq!(users[0]["role"], "admin");
+}
+
+on_every_shape!(
+    a_new_user_gets_the_record_and_no_more,
+    a_user_is_seen_by_themselves_and_by_administrators,
+    an_address_belongs_to_one_account_however_it_is_written,
+    what_is_no_address_or_no_password_is_refused,
+    a_password_is_the_same_in_every_normal_form_and_counts_to_its_end,
+    a_refused_login_has_no_body_and_tells_nothing,
+    the_session_cookie_is_kept_from_scripts_and_strangers,
+    every_login_begins_a_session_of_its_own,
+    two_session_cookies_are_none,
+    a_broken_cookie_is_no_session,
+    logout_ends_the_session_and_no_other,
+    a_session_ends_an_hour_after_its_last_use,
+    a_session_ends_twelve_hours_after_sign_in_however_used,
+    the_lifetimes_of_a_session_are_settings,
+    a_new_password_ends_every_session_and_every_token,
+    the_administrator_changes_the_one_time_password_first,
+);

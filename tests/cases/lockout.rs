@@ -1,0 +1,161 @@
+//! Five wrong passwords in fifteen minutes lock an identity and address out for fifteen minutes.
+
+use serde_json::json;
+use shared::fetch_one;
+use std::time::Duration;
+use tests::{Call, Caller, PASSWORD, Reply, Shape, World, all_at_once, counts, on_every_shape};
+
+const WRONG: &str = "not the password";
+const WINDOW: Duration = Duration::from_secs(900);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn login(caller: &Caller, email: &str, password: &str) -> Call {
+    caller.post("/login").json(&json!({ "email": email, "password": password }))
+}
+
+async fn fail(caller: &Caller, email: &str, times: usize) {
+    for _ in 0..times {
+        login(caller, email, WRONG).await.expect(401);
+    }
+}
+
+async fn is_locked(caller: &Caller, email: &str, password: &str) -> Reply {
+    let reply = login(caller, email, password).await.expect_error(429, "login_locked");
+    let seconds: u64 = reply.header("retry-after").parse().unwrap();
+    assert!((1..=900).contains(&seconds), "{reply}");
+    reply
+}
+
+async fn the_fifth_failure_locks_even_with_the_right_password(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    fail(&anyone, &ann.email, 5).await;
+    let locked = is_locked(&anyone, &ann.email, PASSWORD).await;
+    assert_eq!(locked.header("retry-after"), "900");
+    world.advance(WINDOW - SECOND);
+    is_locked(&anyone, &ann.email, PASSWORD).await;
+    is_locked(&anyone, &ann.email, WRONG).await;
+    world.advance(2 * SECOND);
+    login(&anyone, &ann.email, PASSWORD).await.expect(200);
+}
+
+async fn the_window_slides(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    fail(&anyone, &ann.email, 4).await;
+    world.advance(WINDOW + SECOND);
+    fail(&anyone, &ann.email, 4).await;
+    login(&anyone, &ann.email, PASSWORD).await.expect(200);
+}
+
+async fn a_success_clears_the_count(world: World) {
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    for _ in 0..2 {
+        fail(&anyone, &ann.email, 4).await;
+        login(&anyone, &ann.email, PASSWORD).await.expect(200);
+    }
+}
+
+async fn known_and_unknown_addresses_are_locked_alike(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    fail(&anyone, &ann.email, 5).await;
+    fail(&anyone, "nobody@example.org", 5).await;
+    let known = is_locked(&anyone, &ann.email, WRONG).await;
+    let unknown = is_locked(&anyone, "nobody@example.org", WRONG).await;
+    assert_eq!(known.anonymised(), unknown.anonymised());
+    let bob = world.sign_up().await;
+    login(&anyone, &bob.email, PASSWORD).await.expect(200);
+}
+
+async fn an_address_has_one_count_however_it_is_written(world: World) {
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let spellings = [ann.email.clone(), ann.email.to_uppercase(), format!(" {} ", ann.email)];
+    for email in spellings.iter().cycle().take(5) {
+        fail(&anyone, email, 1).await;
+    }
+    is_locked(&anyone, &ann.email, PASSWORD).await;
+}
+
+async fn forwarded_addresses_do_not_count_from_just_anyone(world: World) {
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    for n in 0..5 {
+        let elsewhere = anyone.with("x-forwarded-for", &format!("198.51.100.{n}"));
+        let elsewhere = elsewhere.with("forwarded", &format!("for=198.51.100.{n}")).with("x-real-ip", "198.51.100.9");
+        fail(&elsewhere, &ann.email, 1).await;
+    }
+    is_locked(&anyone.with("x-forwarded-for", "198.51.100.77"), &ann.email, PASSWORD).await;
+}
+
+async fn forwarded_addresses_count_from_a_trusted_proxy(shape: Shape) {
+    let world = World::of(shape).flag("--trusted-proxies", "127.0.0.0/8").start().await;
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let attacker = anyone.with("x-forwarded-for", "198.51.100.1");
+    fail(&attacker, &ann.email, 5).await;
+    is_locked(&attacker, &ann.email, PASSWORD).await;
+    let forged = anyone.with("x-forwarded-for", "203.0.113.5, 198.51.100.1");
+    is_locked(&forged, &ann.email, PASSWORD).await;
+    login(&anyone.with("x-forwarded-for", "198.51.100.2"), &ann.email, PASSWORD).await.expect(200);
+}
+
+async fn neighbours_of_one_ipv6_network_are_one_address(shape: Shape) {
+    let world = World::of(shape).flag("--trusted-proxies", "127.0.0.1").start().await;
+    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    for n in 1..=5 {
+        fail(&anyone.with("x-forwarded-for", &format!("2001:db8:1:2:{n}::{n}")), &ann.email, 1).await;
+    }
+    is_locked(&anyone.with("x-forwarded-for", "2001:db8:1:2::ffff"), &ann.email, PASSWORD).await;
+    let elsewhere = anyone.with("x-forwarded-for", "2001:db8:1:3::1");
+    login(&elsewhere, &ann.email, PASSWORD).await.expect(200);
+}
+
+async fn the_sign_in_page_shares_the_count(world: World) {
+    let (ann, app) = (world.sign_up().await, world.app().register());
+    fail(&world.anyone(), &ann.email, 5).await;
+    let mut browser = world.browser();
+    let first = browser.open(&app.authorization().path()).await;
+    let page = browser.open(first.location().unwrap().as_str()).await;
+    let answer = browser.submit(&page, &[("email", &ann.email), ("password", PASSWORD)]).await;
+    assert_eq!(answer.reply.status, 429, "{}", answer.reply);
+    assert_eq!(browser.cookie("sid"), None);
+}
+
+async fn a_change_of_password_shares_the_count(world: World) {
+    let ann = world.sign_up().await;
+    let change = |current: &str| {
+        let body = json!({ "current_password": current, "new_password": "a new good password" });
+        ann.call("PUT", "/me/password").json(&body)
+    };
+    for _ in 0..5 {
+        change(WRONG).await.expect(401);
+    }
+    change(PASSWORD).await.expect_error(429, "login_locked");
+    is_locked(&world.anyone(), &ann.email, PASSWORD).await;
+}
+
+async fn of_a_hundred_wrong_passwords_at_once_five_are_looked_at(world: World) {
+    for email in [world.sign_up().await.email, world.fresh_email()] {
+        let anyone = world.anyone();
+        let replies = all_at_once(100, |_| login(&anyone, &email, WRONG).into_future()).await;
+        let counts = counts(&replies);
+        let verified = counts.get(&401).copied().unwrap_or_default();
+        assert!(verified <= 5 && counts.get(&429) == Some(&(100 - verified)), "{counts:?}");
+    }
+    let count = "SELECT COUNT(*) FROM security_events WHERE name = 'authn_login_fail'";
+    let (events,) = fetch_one!(world.db().await.reader(), (i64,), count).unwrap();
+    assert!(events <= 10, "{events} passwords were verified");
+}
+
+on_every_shape!(
+    the_fifth_failure_locks_even_with_the_right_password,
+    the_window_slides,
+    a_success_clears_the_count,
+    known_and_unknown_addresses_are_locked_alike,
+    an_address_has_one_count_however_it_is_written,
+    forwarded_addresses_do_not_count_from_just_anyone,
+    forwarded_addresses_count_from_a_trusted_proxy,
+    neighbours_of_one_ipv6_network_are_one_address,
+    the_sign_in_page_shares_the_count,
+    a_change_of_password_shares_the_count,
+    of_a_hundred_wrong_passwords_at_once_five_are_looked_at,
+);

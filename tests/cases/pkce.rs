@@ -1,0 +1,139 @@
+//! PKCE (RFC 7636): S256 for every client, and a wrong verifier gets nothing and spoils nothing.
+
+use tests::{App, Grant, Person, Reply, World, base64url, on_every_shape};
+
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+async fn a_grant(world: &World, kind: &str) -> (Person, App, Grant) {
+    let (person, app) = (world.sign_up().await, world.app().kind(kind).register());
+    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+    (person, app, grant)
+}
+
+/// Exchanges a code with this verifier, or with none.
+async fn exchange(world: &World, app: &App, grant: &Grant, verifier: Option<&str>) -> Reply {
+    let mut fields = vec![
+        ("grant_type", "authorization_code"),
+        ("code", &grant.code),
+        ("redirect_uri", &app.redirect_uri),
+    ];
+    fields.extend(verifier.map(|verifier| ("code_verifier", verifier)));
+    app.token(&world.anyone(), &fields).await
+}
+
+async fn a_request_without_a_challenge_is_refused_whatever_the_client(world: World) {
+    for kind in ["spa", "native", "web"] {
+        let app = world
+            .app()
+            .kind(kind)
+            .redirect_uri("http://127.0.0.1/cb")
+            .register();
+        let request = app.authorization();
+        request
+            .clone()
+            .without("code_challenge")
+            .expect_refusal(&world, "invalid_request")
+            .await;
+        let bare = request.without("code_challenge").without("code_challenge_method");
+        bare.expect_refusal(&world, "invalid_request").await;
+    }
+}
+
+async fn the_only_method_is_s256(world: World) {
+    let app = world.app().register();
+    for method in ["plain", "s256", "S512", "S256 ", ""] {
+        let request = app.authorization().set("code_challenge_method", method);
+        request.expect_refusal(&world, "invalid_request").await;
+    }
+    let request = app.authorization().without("code_challenge_method");
+    request.expect_refusal(&world, "invalid_request").await;
+}
+
+async fn a_challenge_is_43_characters_of_base64url(world: World) {
+    let app = world.app().register();
+    let (short, long, longest) = (&CHALLENGE[..42], format!("{CHALLENGE}A"), "A".repeat(128));
+    let swapped = |with: &str| format!("{}{with}", &CHALLENGE[..42]);
+    for challenge in [
+        short,
+        &long,
+        &longest,
+        &swapped("="),
+        &swapped("+"),
+        &swapped("/"),
+        &swapped("é"),
+        &swapped(" "),
+    ] {
+        let request = app.authorization().set("code_challenge", challenge);
+        request.expect_refusal(&world, "invalid_request").await;
+    }
+}
+
+async fn a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner(world: World) {
+    for kind in ["spa", "web"] {
+        let (_, app, grant) = a_grant(&world, kind).await;
+        let challenge = base64url(shared::secret::hash(&grant.verifier));
+        let (short, long) = (grant.verifier[..42].to_owned(), "v".repeat(129));
+        let flipped = grant.verifier.to_uppercase();
+        for verifier in [
+            None,
+            Some(""),
+            Some(&*short),
+            Some(&long),
+            Some(&challenge),
+            Some(&flipped),
+            Some(CHALLENGE),
+        ] {
+            let reply = exchange(&world, &app, &grant, verifier).await.expect(400);
+            let error = reply.json()["error"].clone();
+            let is_absent = verifier.unwrap_or_default().is_empty();
+            assert!(
+                error == "invalid_grant"
+                    || error == "invalid_request" && (is_absent || verifier != Some(CHALLENGE)),
+                "{reply}"
+            );
+        }
+        exchange(&world, &app, &grant, Some(&grant.verifier))
+            .await
+            .expect(200);
+    }
+}
+
+async fn a_verifier_sent_twice_is_refused(world: World) {
+    let (_, app, grant) = a_grant(&world, "spa").await;
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("code", grant.code.as_str()),
+        ("redirect_uri", &app.redirect_uri),
+        ("code_verifier", &grant.verifier),
+        ("code_verifier", &grant.verifier),
+    ];
+    app.token(&world.anyone(), &fields)
+        .await
+        .expect_token_error(400, "invalid_request");
+    exchange(&world, &app, &grant, Some(&grant.verifier))
+        .await
+        .expect(200);
+}
+
+async fn a_verifier_of_128_characters_is_good(world: World) {
+    let (person, app) = (world.sign_up().await, world.app().register());
+    let verifier = "aZ09-._~".repeat(16);
+    let challenge = base64url(shared::secret::hash(&verifier));
+    let request = app.authorization().set("code_challenge", &challenge);
+    let landing = person
+        .browser()
+        .walk(&request.path(), &person, "allow")
+        .await
+        .unwrap();
+    let grant = Grant::read(landing, verifier);
+    app.exchange(&world.anyone(), &grant).await.expect(200);
+}
+
+on_every_shape!(
+    a_request_without_a_challenge_is_refused_whatever_the_client,
+    the_only_method_is_s256,
+    a_challenge_is_43_characters_of_base64url,
+    a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner,
+    a_verifier_sent_twice_is_refused,
+    a_verifier_of_128_characters_is_good,
+);

@@ -1,0 +1,93 @@
+//! Revoked tokens: each of the five kinds of revocation is a row, and is obeyed within a second.
+
+use serde_json::json;
+use shared::execute;
+use std::time::{Duration, Instant};
+use tests::{Caller, Forger, World, on_every_shape};
+
+/// Writes a revocation as another process would.
+async fn revoke(world: &World, kind: &str, subject: &str) {
+    let (now, db) = (world.now(), world.db().await);
+    let insert = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)";
+    execute!(
+        db.writer(),
+        insert,
+        kind,
+        subject,
+        now,
+        now.after(Duration::from_secs(660))
+    )
+    .unwrap();
+}
+
+/// Calls until the token is refused; within a second it must be.
+async fn dies_within_a_second(caller: &Caller) {
+    let began = Instant::now();
+    while caller.get("/protected").await.status == 200 {
+        assert!(began.elapsed() < Duration::from_secs(1), "a revoked token was accepted for a second");
+    }
+    caller.get("/protected").await.expect_error(401, "invalid_token");
+}
+
+/// A token is good, its subject of this kind is revoked, and within a second it is dead. The same name
+/// revoked as another kind, and other names of this kind, did it no harm.
+async fn is_obeyed(world: World, kind: &str, subject: impl Fn(&Forger) -> String) {
+    let person = world.sign_up().await;
+    let forger = Forger::new(&world, &person).await;
+    let caller = world.anyone().bearer(&forger.good());
+    caller.get("/protected").await.expect(200);
+    let subject = subject(&forger);
+    revoke(&world, kind, "somebody-else").await;
+    for other in ["jti", "user", "client", "family", "key"].into_iter().filter(|other| *other != kind) {
+        revoke(&world, other, &subject).await;
+    }
+    revoke(&world, "jti", "a-marker").await;
+    dies_within_a_second(&world.anyone().bearer(&forger.with_claim("jti", json!("a-marker")))).await;
+    caller.get("/protected").await.expect(200);
+    revoke(&world, kind, &subject).await;
+    dies_within_a_second(&caller).await;
+    caller.get("/me").await.expect_error(401, "invalid_token");
+}
+
+fn claim(forger: &Forger, name: &str) -> String {
+    forger.claims[name].as_str().unwrap().to_owned()
+}
+
+async fn a_token_by_its_jti(world: World) {
+    is_obeyed(world, "jti", |forger| claim(forger, "jti")).await;
+}
+
+async fn all_tokens_of_a_user(world: World) {
+    is_obeyed(world, "user", |forger| claim(forger, "sub")).await;
+}
+
+async fn all_tokens_of_a_client(world: World) {
+    is_obeyed(world, "client", |forger| claim(forger, "client_id")).await;
+}
+
+async fn all_tokens_of_a_grant(world: World) {
+    is_obeyed(world, "family", |forger| claim(forger, "grant_id")).await;
+}
+
+async fn all_tokens_of_a_signing_key(world: World) {
+    is_obeyed(world, "key", |forger| forger.signer.kid.clone()).await;
+}
+
+async fn a_revocation_outlives_a_restart(mut world: World) {
+    let person = world.sign_up().await;
+    let forger = Forger::new(&world, &person).await;
+    let caller = world.anyone().bearer(&forger.good());
+    revoke(&world, "jti", &claim(&forger, "jti")).await;
+    world.kill();
+    world.start_again().await;
+    caller.get("/protected").await.expect_error(401, "invalid_token");
+}
+
+on_every_shape!(
+    a_token_by_its_jti,
+    all_tokens_of_a_user,
+    all_tokens_of_a_client,
+    all_tokens_of_a_grant,
+    all_tokens_of_a_signing_key,
+    a_revocation_outlives_a_restart,
+);

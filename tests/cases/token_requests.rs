@@ -1,0 +1,173 @@
+//! `POST /token`: requests that are none.
+
+use serde_json::json;
+use tests::{World, on_every_shape};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+async fn only_post_is_a_token_request(world: World) {
+    let (person, app) = (world.sign_up().await, world.app().register());
+    for method in ["GET", "HEAD", "PUT", "DELETE", "PATCH"] {
+        let reply = world.anyone().call(method, "/token").await.expect(405);
+        assert!(reply.header("allow").contains("POST"), "{reply}");
+    }
+    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+    let query = format!(
+        "/token?grant_type=authorization_code&client_id={}&code={}&code_verifier={}",
+        app.id, grant.code, grant.verifier
+    );
+    world
+        .anyone()
+        .post(&query)
+        .body(FORM, "")
+        .await
+        .expect_token_error(400, "invalid_request");
+}
+
+async fn a_token_request_is_a_form_or_json(world: World) {
+    let fields = "grant_type=refresh_token&refresh_token=x&client_id=y";
+    let types = [
+        "text/plain",
+        "multipart/form-data; boundary=x",
+        "application/xml",
+        "application/x-www-form-urlencoded; charset=utf-16",
+    ];
+    for content_type in types {
+        let reply = world.anyone().post("/token").body(content_type, fields).await;
+        assert!([400, 415].contains(&reply.status), "{reply}");
+    }
+    let reply = world
+        .anyone()
+        .post("/token")
+        .body(FORM, fields)
+        .without("content-type")
+        .await;
+    assert!([400, 415].contains(&reply.status), "{reply}");
+    for text in [
+        "",
+        "{",
+        "[]",
+        "\"x\"",
+        "{\"grant_type\":1}",
+        "{\"grant_type\":\"refresh_token\",\"grant_type\":\"refresh_token\"}",
+    ] {
+        world
+            .anyone()
+            .post("/token")
+            .body("application/json", text)
+            .await
+            .expect_token_error(400, "invalid_request");
+    }
+}
+
+async fn repeated_parameters_are_refused(world: World) {
+    let app = world.app().register();
+    for name in ["grant_type", "refresh_token", "client_id", "scope"] {
+        let mut fields = vec![
+            ("grant_type", "refresh_token"),
+            ("refresh_token", "x"),
+            ("scope", "posts:read"),
+        ];
+        fields.push((name, "again"));
+        app.token(&world.anyone(), &fields)
+            .await
+            .expect_token_error(400, "invalid_request");
+    }
+}
+
+async fn grant_types_we_do_not_have_are_refused(world: World) {
+    let app = world.app().register();
+    let anyone = world.anyone();
+    for grant_type in [
+        "password",
+        "implicit",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "AUTHORIZATION_CODE",
+    ] {
+        let fields = [("grant_type", grant_type), ("username", "a"), ("password", "b")];
+        app.token(&anyone, &fields)
+            .await
+            .expect_token_error(400, "unsupported_grant_type");
+    }
+    app.token(&anyone, &[])
+        .await
+        .expect_token_error(400, "invalid_request");
+    let reply = app
+        .token(&anyone, &[("grant_type", "client_credentials")])
+        .await
+        .expect(400);
+    let refused = ["unauthorized_client", "unsupported_grant_type"];
+    assert!(
+        refused.contains(&reply.json()["error"].as_str().unwrap()),
+        "{reply}"
+    );
+}
+
+async fn a_code_that_never_was_is_an_invalid_grant(world: World) {
+    let app = world.app().register();
+    let verifier = "v".repeat(43);
+    for code in ["x", "' OR 1=1 --", "é", &"x".repeat(5_000)] {
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", app.redirect_uri.as_str()),
+            ("code_verifier", &verifier),
+        ];
+        app.token(&world.anyone(), &fields)
+            .await
+            .expect_token_error(400, "invalid_grant");
+    }
+}
+
+async fn an_unknown_client_is_invalid(world: World) {
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", "x"),
+        ("client_id", "nobody"),
+    ];
+    world
+        .anyone()
+        .post("/token")
+        .form(&fields)
+        .await
+        .expect_token_error(401, "invalid_client");
+    let nameless = [("grant_type", "refresh_token"), ("refresh_token", "x")];
+    let reply = world.anyone().post("/token").form(&nameless).await;
+    assert!([400, 401].contains(&reply.status), "{reply}");
+}
+
+async fn an_oversize_token_request_is_refused(world: World) {
+    let body = format!("grant_type=refresh_token&refresh_token={}", "x".repeat(70_000));
+    let reply = world.anyone().post("/token").body(FORM, body).await;
+    assert!([400, 413].contains(&reply.status), "{reply}");
+}
+
+async fn every_scope_a_client_may_have_is_a_known_one(world: World) {
+    let args = [
+        "clients", "create", "--id", "bad", "--name", "Bad", "--type", "spa",
+    ];
+    let redirect = ["--redirect-uri", "https://app.test/cb", "--json"];
+    let output = world.run(
+        &[&args[..], &redirect, &["--scope", "posts:everything"]].concat(),
+        "",
+    );
+    assert!(!output.status.success(), "{output:?}");
+    let app = world.app().scope("posts:read").register();
+    let shown = world.cli(&["clients", "show", &app.id, "--json"], "");
+    assert_eq!(
+        (&shown["id"], &shown["type"], &shown["scope"]),
+        (&json!(app.id), &json!("spa"), &json!("posts:read"))
+    );
+    assert_eq!(shown["client_secret"], json!(null), "{shown}");
+}
+
+on_every_shape!(
+    only_post_is_a_token_request,
+    a_token_request_is_a_form_or_json,
+    repeated_parameters_are_refused,
+    grant_types_we_do_not_have_are_refused,
+    a_code_that_never_was_is_an_invalid_grant,
+    an_unknown_client_is_invalid,
+    an_oversize_token_request_is_refused,
+    every_scope_a_client_may_have_is_a_known_one,
+);

@@ -1,0 +1,220 @@
+//! A browser as far as the issuer's pages need one: cookies, forms, no JavaScript, no automatic redirects.
+
+use crate::http::Caller;
+use crate::people::Person;
+use crate::reply::Reply;
+use crate::world::World;
+use scraper::{ElementRef, Html, Selector};
+use std::collections::BTreeMap;
+use url::Url;
+
+/// Pages between an authorization request and the app are fewer.
+const MOST_HOPS: usize = 12;
+
+/// One browser with its cookies.
+#[derive(Clone, Debug)]
+pub struct Browser {
+    caller: Caller,
+    cookies: BTreeMap<String, String>,
+}
+
+/// What a browser shows.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its address.
+    pub url: Url,
+    /// The answer it is made of.
+    pub reply: Reply,
+}
+
+#[derive(Debug)]
+struct Form {
+    action: Url,
+    fields: Vec<(String, String)>,
+}
+
+impl World {
+    /// A new browser.
+    pub fn browser(&self) -> Browser {
+        Browser {
+            caller: self.anyone(),
+            cookies: BTreeMap::new(),
+        }
+    }
+}
+
+impl Person {
+    /// A browser in which this person is signed in.
+    pub fn browser(&self) -> Browser {
+        let mut browser = Browser {
+            caller: self.anonymous(),
+            cookies: BTreeMap::new(),
+        };
+        browser.set_cookie("sid", &self.sid);
+        browser.set_cookie("csrf", &self.csrf);
+        browser
+    }
+}
+
+impl Browser {
+    /// The value of a cookie it holds.
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        self.cookies.get(name).map(String::as_str)
+    }
+
+    /// Puts a cookie in.
+    pub fn set_cookie(&mut self, name: &str, value: &str) {
+        self.cookies.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Opens a path or a URL of the program; a redirect is shown, not followed.
+    pub async fn open(&mut self, address: &str) -> Page {
+        let url = Url::parse(self.caller.base()).unwrap().join(address).unwrap();
+        let call = self.caller.get(url.as_str());
+        let reply = self.with_cookies(call).await;
+        self.keep_cookies(&reply);
+        Page { url, reply }
+    }
+
+    /// Fills in the form that has an input of the first field's name, and submits it.
+    pub async fn submit(&mut self, page: &Page, fields: &[(&str, &str)]) -> Page {
+        let form = page
+            .form_with(fields[0].0)
+            .unwrap_or_else(|| panic!("no such form: {}", page.reply));
+        let mut all = form.fields;
+        for (name, value) in fields {
+            all.retain(|(present, _)| present != name);
+            all.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        self.post(&form.action, &all).await
+    }
+
+    /// Sends a form from a page of the program's own origin.
+    pub async fn post(&mut self, action: &Url, fields: &[(String, String)]) -> Page {
+        let origin = self.caller.base().to_owned();
+        let call = self.caller.post(action.as_str()).form(fields);
+        let call = call
+            .header("origin", &origin)
+            .header("sec-fetch-site", "same-origin");
+        let reply = self.with_cookies(call).await;
+        self.keep_cookies(&reply);
+        Page {
+            url: action.clone(),
+            reply,
+        }
+    }
+
+    /// Follows redirects, signs in where it is asked to, answers the consent page with `decision`, until it
+    /// is sent to another origin, and gives that address; or the last page, where it is sent nowhere.
+    pub async fn walk(&mut self, start: &str, person: &Person, decision: &str) -> Result<Url, Page> {
+        let mut page = self.open(start).await;
+        for _ in 0..MOST_HOPS {
+            if let Some(next) = page.location() {
+                if next.origin() != page.url.origin() {
+                    return Ok(next);
+                }
+                page = self.open(next.as_str()).await;
+            } else if page.form_with("password").is_some() {
+                let fields = [
+                    ("email", person.email.as_str()),
+                    ("password", person.password.as_str()),
+                ];
+                page = self.submit(&page, &fields).await;
+            } else if page.form_with("decision").is_some() {
+                page = self.submit(&page, &[("decision", decision)]).await;
+            } else {
+                return Err(page);
+            }
+        }
+        panic!("still not with the app after {MOST_HOPS} pages: {}", page.reply);
+    }
+
+    fn with_cookies(&self, call: crate::Call) -> crate::Call {
+        if self.cookies.is_empty() {
+            return call;
+        }
+        let pairs: Vec<String> = self
+            .cookies
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        call.header("cookie", &pairs.join("; "))
+    }
+
+    fn keep_cookies(&mut self, reply: &Reply) {
+        for line in reply.headers.get_all("set-cookie") {
+            let line = line.to_str().unwrap();
+            let (pair, attributes) = line.split_once(';').unwrap_or((line, ""));
+            let (name, value) = pair.split_once('=').unwrap();
+            if attributes.to_ascii_lowercase().contains("max-age=0") {
+                self.cookies.remove(name);
+            } else {
+                self.set_cookie(name, value);
+            }
+        }
+    }
+}
+
+impl Page {
+    /// Where it sends the browser.
+    pub fn location(&self) -> Option<Url> {
+        let location = self.reply.headers.get("location")?.to_str().unwrap();
+        Some(self.url.join(location).unwrap())
+    }
+
+    /// What a reader sees of it.
+    pub fn words(&self) -> String {
+        let html = Html::parse_document(&self.reply.text());
+        html.root_element().text().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Where its links lead.
+    pub fn links(&self) -> Vec<Url> {
+        let html = Html::parse_document(&self.reply.text());
+        let selector = Selector::parse("a[href]").unwrap();
+        html.select(&selector)
+            .filter_map(|link| self.url.join(link.attr("href")?).ok())
+            .collect()
+    }
+
+    /// The value of a hidden input.
+    pub fn hidden(&self, name: &str) -> Option<String> {
+        let html = Html::parse_document(&self.reply.text());
+        let selector = Selector::parse("input[type=hidden]").unwrap();
+        let mut inputs = html.select(&selector);
+        inputs
+            .find(|input| input.attr("name") == Some(name))?
+            .attr("value")
+            .map(str::to_owned)
+    }
+
+    /// Whether it has a form with a field of this name.
+    pub fn asks_for(&self, field: &str) -> bool {
+        self.form_with(field).is_some()
+    }
+
+    fn form_with(&self, field: &str) -> Option<Form> {
+        let html = Html::parse_document(&self.reply.text());
+        let (forms, named) = (
+            Selector::parse("form").unwrap(),
+            Selector::parse("[name]").unwrap(),
+        );
+        let has_field =
+            |form: &ElementRef<'_>| form.select(&named).any(|input| input.attr("name") == Some(field));
+        let form = html.select(&forms).find(has_field)?;
+        let action = match form.attr("action") {
+            Some(action) if !action.is_empty() => self.url.join(action).unwrap(),
+            _ => self.url.clone(),
+        };
+        let fields = form
+            .select(&named)
+            .filter(|input| input.value().name() == "input")
+            .filter(|input| !matches!(input.attr("type"), Some("submit" | "radio" | "checkbox")))
+            .map(|input| {
+                let value = input.attr("value").unwrap_or_default();
+                (input.attr("name").unwrap().to_owned(), value.to_owned())
+            })
+            .collect();
+        Some(Form { action, fields })
+    }
+}

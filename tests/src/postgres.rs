@@ -1,0 +1,123 @@
+//! A PostgreSQL server of this test process alone, begun with its first PostgreSQL world.
+
+use crate::lookup::postgres_program;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Watches over the server: when the test process ends, however it ends, its end of the pipe closes, and
+/// the server and its folder go. The collation is a language's, so that a title that is not compared by
+/// bytes shows.
+const SUPERVISE: &str = r#"
+trap '' INT TERM HUP
+dir=$1 bin=$2
+as_postgres() {
+    if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi
+}
+if [ "$(id -u)" = 0 ]; then chown postgres "$dir"; fi
+cd "$dir"
+exec 2>"$dir/log"
+init() { as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-sync "$@" >&2; }
+init --locale=C.UTF-8 --locale-provider=icu --icu-locale=en || { rm -rf data; init --locale=C.UTF-8; } || init
+settings="-c listen_addresses= -c unix_socket_directories=$dir -c fsync=off -c synchronous_commit=off
+    -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB"
+as_postgres "$bin/pg_ctl" -D "$dir/data" -o "$settings" -l "$dir/data/log" -w start >&2 && echo ready
+cat >/dev/null
+as_postgres "$bin/pg_ctl" -D "$dir/data" -m immediate stop >&2
+rm -rf "$dir"
+"#;
+
+static CLUSTER: OnceLock<Result<Cluster, String>> = OnceLock::new();
+static DATABASES: AtomicU32 = AtomicU32::new(0);
+
+struct Cluster {
+    socket_dir: PathBuf,
+    /// Kept for its standard input, which closes when this process ends.
+    _supervisor: Child,
+}
+
+/// A database that is dropped at the end of its test.
+#[derive(Debug)]
+pub(crate) struct Database {
+    name: String,
+    socket_dir: &'static Path,
+}
+
+impl Database {
+    /// A new, empty one.
+    pub(crate) fn create() -> Self {
+        let socket_dir = match CLUSTER.get_or_init(Cluster::start) {
+            Ok(cluster) => &cluster.socket_dir,
+            Err(error) => panic!("{error}"),
+        };
+        let name = format!("world_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+        let database = Self { name, socket_dir };
+        database.administer("createdb", &[]);
+        database
+    }
+
+    /// Its URL, by the server's socket.
+    pub(crate) fn url(&self) -> String {
+        format!(
+            "postgres://postgres@localhost/{}?host={}",
+            self.name,
+            self.socket_dir.display()
+        )
+    }
+
+    fn administer(&self, program: &str, options: &[&str]) {
+        let done = Command::new(postgres_program(program).unwrap())
+            .args(options)
+            .args(["-U", "postgres", "-h"])
+            .arg(self.socket_dir)
+            .arg(&self.name)
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{program}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.administer("dropdb", &["--force"]);
+        }
+    }
+}
+
+impl Cluster {
+    fn start() -> Result<Self, String> {
+        let initdb = postgres_program("initdb")?;
+        let bin = initdb.parent().ok_or("initdb is nowhere")?;
+        let socket_dir = tempfile::Builder::new()
+            .prefix("latchkey-pg-")
+            .tempdir()
+            .map_err(|error| error.to_string())?
+            .keep();
+        let mut supervisor = Command::new("sh")
+            .args(["-c", SUPERVISE, "sh"])
+            .args([&socket_dir, bin])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("sh: {error}"))?;
+        let mut line = String::new();
+        if let Some(stdout) = supervisor.stdout.take() {
+            let _ = BufReader::new(stdout).read_line(&mut line);
+        }
+        if line.trim() == "ready" {
+            return Ok(Self {
+                socket_dir,
+                _supervisor: supervisor,
+            });
+        }
+        let log = std::fs::read_to_string(socket_dir.join("log")).unwrap_or_default();
+        Err(format!("PostgreSQL did not start:\n{log}"))
+    }
+}

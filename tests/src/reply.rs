@@ -1,0 +1,166 @@
+//! What comes back.
+
+use crate::http::Canaries;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub(crate) what: String,
+    /// The status code.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// Fails the test unless the status is this one.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert!(self.status == status, "expected {status}: {self}");
+        self
+    }
+
+    /// Fails the test unless it is this error, with the whole error body.
+    #[track_caller]
+    pub fn expect_error(self, status: u16, code: &str) -> Self {
+        let reply = self.expect(status);
+        let body = reply.json();
+        let is_whole = body["message"].as_str().is_some_and(|text| !text.is_empty())
+            && body["correlationId"] == reply.header("x-correlation-id")
+            && reply.header("content-type") == "application/json";
+        assert!(
+            body["code"] == code && is_whole,
+            "expected the error {code}: {reply}"
+        );
+        reply
+    }
+
+    /// Fails the test unless it is a 422 that names these members, in any order.
+    #[track_caller]
+    pub fn expect_faults(self, pointers: &[&str]) -> Self {
+        let reply = self.expect_error(422, "validation_failed");
+        let body = reply.json();
+        let named: BTreeSet<&str> = body["errors"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|fault| fault["code"].is_string() && fault["message"].is_string())
+            .filter_map(|fault| fault["pointer"].as_str())
+            .collect();
+        assert!(
+            named == pointers.iter().copied().collect(),
+            "expected faults at {pointers:?}: {reply}"
+        );
+        reply
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("no JSON ({error}): {self}"))
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The one value of a header that must be there.
+    #[track_caller]
+    pub fn header(&self, name: &str) -> &str {
+        let mut values = self.headers.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (Some(value), None) => value.to_str().unwrap(),
+            _ => panic!("expected one header {name}: {self}"),
+        }
+    }
+
+    /// Whether a header is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.headers.contains_key(name)
+    }
+
+    /// The `Set-Cookie` line of a cookie.
+    pub fn set_cookie(&self, name: &str) -> Option<&str> {
+        let lines = self
+            .headers
+            .get_all("set-cookie")
+            .iter()
+            .filter_map(|line| line.to_str().ok());
+        lines.filter(|line| line.split('=').next() == Some(name)).last()
+    }
+
+    /// The value that a cookie is set to.
+    #[track_caller]
+    pub fn cookie(&self, name: &str) -> String {
+        let line = self
+            .set_cookie(name)
+            .unwrap_or_else(|| panic!("expected a cookie {name}: {self}"));
+        let value = line.split_once('=').map_or("", |(_, rest)| rest);
+        value.split(';').next().unwrap_or_default().to_owned()
+    }
+
+    /// The correlation id, of which every answer has one.
+    pub fn correlation_id(&self) -> &str {
+        self.header("x-correlation-id")
+    }
+
+    /// The body, and the headers but those that differ by nature from answer to answer: for comparing what
+    /// must not be told apart.
+    pub fn anonymised(&self) -> (u16, Vec<(String, String)>, String) {
+        let id = self.correlation_id();
+        let mut headers: Vec<_> = self
+            .headers
+            .iter()
+            .filter(|(name, _)| !["date", "x-correlation-id"].contains(&name.as_str()))
+            .map(|(name, value)| {
+                (
+                    name.to_string(),
+                    String::from_utf8_lossy(value.as_bytes()).into_owned(),
+                )
+            })
+            .collect();
+        headers.sort();
+        (self.status, headers, self.text().replace(id, "…"))
+    }
+
+    /// What holds of every answer; and notes the secrets in it.
+    pub(crate) fn check(&self, canaries: &Canaries) {
+        let id = self.header("x-correlation-id");
+        let is_trace_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        assert!(is_trace_id, "the correlation id is no trace id: {self}");
+        for line in self
+            .headers
+            .get_all("set-cookie")
+            .iter()
+            .filter_map(|line| line.to_str().ok())
+        {
+            let value = line.split([';', '=']).nth(1).unwrap_or_default();
+            canaries.add(value);
+        }
+        if let Some(location) = self.headers.get("location").and_then(|value| value.to_str().ok()) {
+            let code = location
+                .split(['?', '&'])
+                .find_map(|pair| pair.strip_prefix("code="));
+            canaries.add(code.unwrap_or_default());
+        }
+        if let Ok(Value::Object(members)) = serde_json::from_slice(&self.body) {
+            for name in ["access_token", "refresh_token", "token"] {
+                canaries.add(members.get(name).and_then(Value::as_str).unwrap_or_default());
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = self.text();
+        let shown: String = text.chars().take(2_000).collect();
+        write!(f, "{} → {}\n{:#?}\n{shown}", self.what, self.status, self.headers)
+    }
+}

@@ -1,0 +1,58 @@
+//! The shapes in which the system runs, and the running of a test on each.
+
+use crate::world::World;
+
+/// How the system is set up. [`on_every_shape!`](crate::on_every_shape) lists them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One process with an SQLite file.
+    Sqlite,
+    /// One process with a PostgreSQL database.
+    Postgres,
+}
+
+/// What a test may ask for as its argument.
+pub trait Given: Sized {
+    /// Makes it.
+    fn given(shape: Shape) -> impl Future<Output = Self>;
+}
+
+impl Given for Shape {
+    async fn given(shape: Shape) -> Self {
+        shape
+    }
+}
+
+impl Given for World {
+    async fn given(shape: Shape) -> Self {
+        Self::start(shape).await
+    }
+}
+
+/// Runs one test on one shape.
+pub fn run<G: Given, F: Future<Output = ()>>(shape: Shape, test: impl FnOnce(G) -> F) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(async { test(G::given(shape).await).await });
+}
+
+/// Makes a `#[test]` of each named function for each shape. The one list of shapes.
+#[macro_export]
+macro_rules! on_every_shape {
+    ($($test:ident),+ $(,)?) => { $(
+        mod $test {
+            #[test]
+            fn sqlite() {
+                $crate::run($crate::Shape::Sqlite, super::$test);
+            }
+
+            #[test]
+            fn postgres() {
+                $crate::run($crate::Shape::Postgres, super::$test);
+            }
+        }
+    )+ };
+}
