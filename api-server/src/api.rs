@@ -1,8 +1,10 @@
 //! The API as a program runs it: on the ground that each program has, following the issuer's keys.
 
+use crate::bearer::Verifier;
 use crate::config::Settings;
+use crate::http::metadata::Metadata;
 use crate::jwks::Jwks;
-use crate::router::{Parts, router};
+use crate::router::{App, router};
 use axum::Router;
 use shared::http::health::Health;
 use shared::revocation::Mirror;
@@ -25,13 +27,18 @@ impl Api {
         let jwks = Jwks::new(settings.jwks_url(&ground.urls, own_issuer));
         tokio::spawn(jwks.clone().follow());
         let revocations = ground.identity.revocations.clone();
-        let routes = router(Parts {
+        let issuer = ground.urls.issuer.clone();
+        let routes = router(App {
+            db: ground.identity.db.clone(),
             identity: ground.identity.clone(),
-            revocations: revocations.clone(),
             policy: Arc::clone(&ground.policy),
-            issuer: ground.urls.issuer.clone(),
-            audience: ground.urls.audience.clone(),
-            jwks: jwks.clone(),
+            metadata: Arc::new(Metadata::new(&ground.policy, &issuer)),
+            verifier: Arc::new(Verifier {
+                jwks: jwks.clone(),
+                revocations: revocations.clone(),
+                issuer,
+                audience: ground.urls.audience.clone(),
+            }),
         });
         Self {
             routes,

@@ -25,7 +25,7 @@ const COOLDOWN: Duration = Duration::from_secs(30);
 
 /// The issuer's keys. Cheap to clone; the clones share one set.
 #[derive(Clone, Debug)]
-pub struct Jwks(Arc<Inner>);
+pub(crate) struct Jwks(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -39,7 +39,7 @@ struct Inner {
 
 impl Jwks {
     /// The key set at this URL, not fetched yet.
-    pub fn new(url: impl Into<String>) -> Self {
+    pub(crate) fn new(url: impl Into<String>) -> Self {
         let client = Client::builder()
             .timeout(TIMEOUT)
             .redirect(redirect::Policy::none())
@@ -56,7 +56,7 @@ impl Jwks {
 
     /// Fetches for ever: every second until there is a first set, then as often as the issuer's max-age
     /// says. What fails leaves the last good set in place.
-    pub async fn follow(self) {
+    pub(crate) async fn follow(self) {
         loop {
             let pause = match self.fetch().await {
                 Ok(max_age) => max_age,
@@ -70,7 +70,7 @@ impl Jwks {
     }
 
     /// Whether there is a set to check signatures with; the error says why not.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         match self.0.keys.load().as_ref() {
             Ok(_) => Ok(()),
             Err(reason) => Err(format!("no signing keys yet: {reason}")),

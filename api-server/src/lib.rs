@@ -10,13 +10,12 @@ mod error;
 mod extract;
 mod http;
 mod ids;
-pub mod jwks;
+mod jwks;
 mod posts;
 mod router;
 mod users;
 
 pub use api::Api;
-pub use router::{Parts, router};
 
 /// Every statement that this crate can run, with a name, for a test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {

@@ -3,7 +3,6 @@
 use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
 use crate::http::{challenge, metadata, posts, protected, session, users};
-use crate::jwks::Jwks;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
@@ -11,25 +10,7 @@ use axum::routing::{get, post, put};
 use shared::db::Db;
 use shared::http::{Policy, error};
 use shared::identity::Identity;
-use shared::revocation::Mirror;
 use std::sync::Arc;
-
-/// What the API is built from.
-#[derive(Debug)]
-pub struct Parts {
-    /// Users, sessions and sign-in.
-    pub identity: Identity,
-    /// What is revoked.
-    pub revocations: Mirror,
-    /// The service's origin, and whom it trusts.
-    pub policy: Arc<Policy>,
-    /// `iss` of access tokens.
-    pub issuer: String,
-    /// `aud` of access tokens.
-    pub audience: String,
-    /// The issuer's keys; whoever builds the API also spawns [`Jwks::follow`].
-    pub jwks: Jwks,
-}
 
 /// What handlers and extractors take their parts from.
 #[derive(Clone, FromRef)]
@@ -42,8 +23,7 @@ pub(crate) struct App {
 }
 
 /// The routes, without those that each program has once (`/csrf`, `/livez`, `/readyz`).
-pub fn router(parts: Parts) -> Router {
-    let app = App::from(parts);
+pub(crate) fn router(app: App) -> Router {
     Router::new()
         .route("/posts", get(posts::list).post(posts::create))
         .route(
@@ -64,22 +44,4 @@ pub fn router(parts: Parts) -> Router {
             challenge::complete,
         ))
         .with_state(app)
-}
-
-impl From<Parts> for App {
-    fn from(parts: Parts) -> Self {
-        let metadata = Metadata::new(&parts.policy, &parts.issuer);
-        Self {
-            db: parts.identity.db.clone(),
-            identity: parts.identity,
-            policy: parts.policy,
-            verifier: Arc::new(Verifier {
-                jwks: parts.jwks,
-                revocations: parts.revocations,
-                issuer: parts.issuer,
-                audience: parts.audience,
-            }),
-            metadata: Arc::new(metadata),
-        }
-    }
 }

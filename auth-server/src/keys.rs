@@ -99,7 +99,12 @@ struct Row {
 
 impl Keyring {
     /// Reads the keys; makes the first one and a staged one behind it where they are missing.
-    pub(crate) async fn open(db: &Db, master_key: &SealingKey, bits: u32, context: &Context) -> Result<Self, Error> {
+    pub(crate) async fn open(
+        db: &Db,
+        master_key: &SealingKey,
+        bits: u32,
+        context: &Context,
+    ) -> Result<Self, Error> {
         let mut rows = fetch_all!(db.reader(), Row, LIST)?;
         let has = |rows: &[Row], state: State| rows.iter().any(|row| row.state() == state);
         for state in [State::Active, State::Staged] {

@@ -52,6 +52,16 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_not(bytes: Vec<u8>) {
+            let params = Params::from_form(&bytes);
+            prop_assert!(params.repeated().is_none_or(|name| params.0.iter().filter(|(n, _)| n == name).count() > 1));
+            let _ = Params::from_json(&bytes);
+        }
+    }
 
     #[test]
     fn repetition_is_noticed_and_emptiness_is_absence() {

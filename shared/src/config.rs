@@ -350,6 +350,16 @@ fn parse_network(text: &str) -> Result<IpNet, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_length_of_time_or_refused(text in r"\PC{0,24}") {
+            if let Ok(length) = parse_duration(&text) {
+                prop_assert!((1..=315_360_000).contains(&length.as_secs()));
+            }
+        }
+    }
 
     #[test]
     fn lengths_of_time() {

@@ -27,7 +27,7 @@ pub(super) fn show(page: Page, query: &ListQuery, path: &str, policy: &Policy) -
         query => policy.url(&format!("{path}?{query}")),
     };
     let next = page.next();
-    // Behind an empty page past the end comes the first: it has no post of its own to go back from.
+    // An empty page past the end has no post to go back from: what comes before it is the first page.
     let prev = (!page.is_first).then(|| page.items.first().map(Cursor::from));
     let links = Links {
         next: next.map(|cursor| url(Some(cursor), Direction::Next)),

@@ -19,8 +19,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Reads a cursor, padded or not; `None` if it is anything else than [`Display`](std::fmt::Display)
-    /// writes.
+    /// Reads a cursor, padded or not; `None` if it is anything else than an object of those two members.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;

@@ -61,6 +61,11 @@ struct AnchorRow {
 }
 
 impl Page {
+    fn new(mut items: Vec<Post>, is_first: bool) -> Self {
+        items.truncate(PAGE);
+        Self { items, is_first }
+    }
+
     /// Where the next page begins: after the last post of a full page.
     pub(crate) fn next(&self) -> Option<Cursor> {
         let last = self.items.last().map(Cursor::from);
@@ -71,33 +76,21 @@ impl Page {
 /// The page of posts that the query asks for, of those that the viewer may see.
 pub(crate) async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Page, Error> {
     let Some(filter) = Filter::of(viewer, query) else {
-        return Ok(Page {
-            items: Vec::new(),
-            is_first: true,
-        });
+        return Ok(Page::new(Vec::new(), true));
     };
     if let Some(anchor) = anchor(db, viewer, query).await? {
-        let mut items = fetch(db, filter, query, Some(&anchor)).await?;
+        let items = fetch(db, filter, query, Some(&anchor)).await?;
         if query.direction == Direction::Next {
-            return Ok(Page {
-                items,
-                is_first: false,
-            });
+            return Ok(Page::new(items, false));
         }
-        // A short page backwards is the list's beginning: there the first page is whole.
-        if items.len() == PAGE {
-            items.reverse();
-            return Ok(Page {
-                items,
-                is_first: false,
-            });
+        // With nothing before it, a page backwards is the first, and that is a whole one.
+        if items.len() > PAGE {
+            let mut page = Page::new(items, false);
+            page.items.reverse();
+            return Ok(page);
         }
     }
-    let items = fetch(db, filter, query, None).await?;
-    Ok(Page {
-        items,
-        is_first: true,
-    })
+    Ok(Page::new(fetch(db, filter, query, None).await?, true))
 }
 
 /// Where the cursor points; `None` is the list's beginning. By title, only a post that the viewer may see
@@ -115,6 +108,7 @@ async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Opt
         .map(|row| Anchor::Title(row.title, id)))
 }
 
+/// The posts of a page, and the one beyond it.
 async fn fetch(
     db: &Db,
     filter: Filter,
@@ -192,10 +186,10 @@ impl Shape {
             }
             Filter::PublishedOrBy(_) => format!(" AND (status = 'published' OR author_id = {author})"),
         };
-        let columns = columns!();
+        let (columns, limit) = (columns!(), PAGE + 1);
         format!(
             "SELECT {columns} FROM posts WHERE deleted_at IS NULL{filter}{anchor}
-             ORDER BY {key} {order}, id {order} LIMIT {PAGE}"
+             ORDER BY {key} {order}, id {order} LIMIT {limit}"
         )
     }
 }

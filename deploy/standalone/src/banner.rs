@@ -13,14 +13,29 @@ pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Resu
     writeln!(out, "  look around   {base}/")?;
     writeln!(out, "  API           {base}/posts")?;
     writeln!(out, "  sign in       {issuer}/signin")?;
-    writeln!(out, "  discovery     {issuer}/.well-known/oauth-authorization-server")?;
-    writeln!(out, "  demo client   client_id demo, redirect_uri {base}{}", crate::demo::PATH)?;
+    writeln!(
+        out,
+        "  discovery     {issuer}/.well-known/oauth-authorization-server"
+    )?;
+    writeln!(
+        out,
+        "  demo client   client_id demo, redirect_uri {base}{}",
+        crate::demo::PATH
+    )?;
     match password {
         Some(OneTimePassword::Shown(secret)) => {
-            writeln!(out, "  administrator admin@localhost, one-time password {} (shown this once)", secret.expose())?;
+            writeln!(
+                out,
+                "  administrator admin@localhost, one-time password {} (shown this once)",
+                secret.expose()
+            )?;
         }
         Some(OneTimePassword::File(path)) => {
-            writeln!(out, "  administrator admin@localhost, one-time password in {}", path.display())?;
+            writeln!(
+                out,
+                "  administrator admin@localhost, one-time password in {}",
+                path.display()
+            )?;
         }
         None => {}
     }

@@ -55,7 +55,9 @@ pub(crate) async fn bootstrap(ground: &Ground, data_dir: &Path) -> Result<Option
     let new = NewUser {
         email: Email::parse(ADMINISTRATOR).map_err(|error| other(&error))?,
         role: Role::Admin,
-        password_hash: passwords.hash(passwords.choose(secret.expose()).map_err(|error| other(&error))?).await?,
+        password_hash: passwords
+            .hash(passwords.choose(secret.expose()).map_err(|error| other(&error))?)
+            .await?,
         password_change_required: true,
     };
     // The password is safe before the account exists: an account without one would be lost.
@@ -70,10 +72,17 @@ pub(crate) async fn bootstrap(ground: &Ground, data_dir: &Path) -> Result<Option
     };
     let context = Context::shell();
     let mut tx = db.begin().await?;
-    let admin = users::create(&mut tx, &new, context.now).await.map_err(|error| other(&error))?;
-    Event::success(Name::UserCreated).user(admin.id).record(&mut tx, &context).await?;
+    let admin = users::create(&mut tx, &new, context.now)
+        .await
+        .map_err(|error| other(&error))?;
+    Event::success(Name::UserCreated)
+        .user(admin.id)
+        .record(&mut tx, &context)
+        .await?;
     tx.commit().await?;
-    register(db, demo_client(ground), &context).await.map_err(|error| other(&error))?;
+    register(db, demo_client(ground), &context)
+        .await
+        .map_err(|error| other(&error))?;
     Ok(Some(kept))
 }
 
@@ -82,7 +91,10 @@ fn demo_client(ground: &Ground) -> Registration {
         id: "demo".to_owned(),
         name: "Latchkey demo".to_owned(),
         kind: ClientType::Spa,
-        redirect_uris: vec![ground.policy.url(crate::demo::PATH), "http://127.0.0.1/callback".to_owned()],
+        redirect_uris: vec![
+            ground.policy.url(crate::demo::PATH),
+            "http://127.0.0.1/callback".to_owned(),
+        ],
         scope: Role::User.scope(),
         default_scope: None,
         first_party: true,
@@ -93,7 +105,11 @@ fn demo_client(ground: &Ground) -> Registration {
 /// of another.
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let draft = path.with_extension(random::id());
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)?;
     file.write_all(text.as_bytes())?;
     file.write_all(b"\n")?;
     file.sync_all()?;

@@ -33,12 +33,20 @@ pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> I
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn client(peer: &str, forwarded: &str) -> String {
         let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-for", forwarded.parse().unwrap());
         let trusted = ["10.0.0.0/8".parse().unwrap()];
         client_address(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_untrusted_is_believed(forwarded in "[ -~]{0,64}") {
+            prop_assert_eq!(client("192.0.2.1", &forwarded), "192.0.2.1");
+        }
     }
 
     #[test]

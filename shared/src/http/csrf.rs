@@ -4,8 +4,7 @@ use super::{Policy, cookies, single};
 use crate::http::error::{Code, Error};
 use crate::{random, secret};
 use axum::Json;
-use axum::extract::{FromRef, FromRequestParts, State};
-use axum::http::request::Parts;
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{AppendHeaders, IntoResponse};
 use std::sync::Arc;
@@ -98,20 +97,4 @@ fn check_origin(headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
 /// Whether it has the form that [`token`] gives: a UUID.
 fn is_token(value: &str) -> bool {
     value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-}
-
-/// Extractor for routes that need nobody signed in, such as `/login`: the call is no forgery.
-#[derive(Clone, Copy, Debug)]
-pub struct NotForged;
-
-impl<S: Send + Sync> FromRequestParts<S> for NotForged
-where
-    Arc<Policy>: FromRef<S>,
-{
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        check(&parts.method, &parts.headers, &Arc::<Policy>::from_ref(state))?;
-        Ok(Self)
-    }
 }

@@ -306,7 +306,6 @@ impl From<login::Error> for Error {
 }
 
 /// A panic in a handler: a 500 like any other.
-#[allow(clippy::needless_pass_by_value, reason = "tower-http gives it by value")]
 #[allow(clippy::needless_pass_by_value, reason = "the signature is tower-http's")]
 pub(super) fn from_panic(cause: Box<dyn Any + Send>) -> Response {
     let cause = cause

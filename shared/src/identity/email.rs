@@ -57,6 +57,17 @@ impl Email {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_read_again_from_its_key(text in "[ -~é]{0,12}@[ -~é.]{0,12}") {
+            if let Ok(email) = Email::parse(&text) {
+                let again = Email::parse(email.key()).unwrap();
+                prop_assert_eq!(again.key(), email.key());
+            }
+        }
+    }
 
     #[test]
     fn one_address_has_one_key() {
