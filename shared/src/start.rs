@@ -57,6 +57,9 @@ impl Ground {
     pub async fn lay(common: &Common) -> Result<Self, Error> {
         common.check()?;
         telemetry::start(common.log_format, &common.log_level).map_err(Invalid)?;
+        if common.database_url.is_none() {
+            common.make_data_dir()?;
+        }
         let listener = serve::bind(common.listen).await?;
         let bound = listener.local_addr()?;
         let urls = common.urls(bound)?;

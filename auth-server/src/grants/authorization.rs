@@ -84,6 +84,10 @@ impl Grants {
         let outcome = authorization_code(&mut drive, &params).await;
         let (code_challenge, complaint) = (drive.code_challenge, drive.complaint);
         let pending = outcome.map_err(|error| match error {
+            // The state machine calls a missing response_type unsupported.
+            OxideError::Redirect(_) if params.get("response_type").is_none() => Refusal::Redirect(
+                self.error_redirect(&params, "invalid_request", "response_type is required"),
+            ),
             OxideError::Redirect(mut error) => Refusal::Redirect(self.error_redirect(
                 &params,
                 error_code(error.description().kind()),

@@ -36,8 +36,8 @@ async fn run(args: Args) -> Result<(), Error> {
     if let Some(command) = args.command {
         return cli::run(command, &args.common).await;
     }
-    args.common.make_data_dir()?;
     let ground = Ground::lay(&args.common).await?;
+    args.common.make_data_dir()?;
     let master_key = first_start::master_key(&args.issuer, &args.common.data_dir)?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
     let password = first_start::bootstrap(&ground, &args.common.data_dir).await?;

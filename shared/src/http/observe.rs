@@ -7,7 +7,7 @@ use crate::events::Context;
 use crate::{clock, random};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
@@ -71,6 +71,10 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
 
 /// Writes the error body, where there is none yet, and the headers of every response.
 fn finish(mut response: Response, method: &Method, trace_id: &str) -> Response {
+    if method == Method::OPTIONS && response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        // The router has named the methods in Allow, which is what was asked (RFC 9110 §9.3.7).
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();
     // A page or an OAuth error has its own body; an empty one may be meant.
@@ -100,9 +104,7 @@ fn finish(mut response: Response, method: &Method, trace_id: &str) -> Response {
             // The rest of the body is still on its way: do not read it as the next request.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if method != Method::HEAD {
-            *response.body_mut() = Body::from(error.body(trace_id));
-        }
+        *response.body_mut() = Body::from(error.body(trace_id));
     }
     response
 }
