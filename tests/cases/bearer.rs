@@ -64,4 +64,3 @@ impl Gate {
             .await;
     }
 }
-

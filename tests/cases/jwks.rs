@@ -135,7 +135,21 @@ async fn a_key_that_is_not_for_rs256_signatures_is_not_used(shape: Shape) {
     }
 }
 
+async fn of_two_keys_with_one_name_neither_is_used(shape: Shape) {
+    let signer = Signer::stranger("the-key");
+    let (twin, other) = (Signer::stranger("the-key"), Signer::stranger("other"));
+    for keys in [[&signer, &twin, &other], [&twin, &signer, &other]] {
+        let issuer = FakeIssuer::start(&keys).await;
+        let world = world_of(shape, &issuer).await;
+        let forger = forger_with(&world, Signer::stranger("the-key")).await;
+        let token = signer.sign(&forger.header.to_string(), &forger.claims.to_string());
+        let refused = world.anyone().bearer(&token).get("/protected").await;
+        refused.expect_error(401, "invalid_token");
+    }
+}
+
 on_every_shape!(
+    of_two_keys_with_one_name_neither_is_used,
     a_storm_of_unknown_keys_causes_one_fetch,
     a_key_published_since_is_fetched_when_it_is_first_seen,
     the_last_good_set_is_kept_when_a_fetch_goes_wrong,

@@ -31,9 +31,17 @@ fn cursor(created_at: &Value, id: &Value) -> String {
 #[track_caller]
 fn link(reply: &Reply, relation: &str) -> Option<String> {
     let in_body = reply.json()["links"][relation].as_str().map(str::to_owned);
-    let header = if reply.has("link") { reply.header("link") } else { "" };
-    let mut parts = header.split(", ").filter(|part| part.ends_with(&format!("; rel=\"{relation}\"")));
-    let in_header = parts.next().map(|part| part[1..part.find('>').unwrap()].to_owned());
+    let header = if reply.has("link") {
+        reply.header("link")
+    } else {
+        ""
+    };
+    let mut parts = header
+        .split(", ")
+        .filter(|part| part.ends_with(&format!("; rel=\"{relation}\"")));
+    let in_header = parts
+        .next()
+        .map(|part| part[1..part.find('>').unwrap()].to_owned());
     assert_eq!(in_body, in_header, "{reply}");
     in_body
 }
@@ -46,7 +54,11 @@ async fn walk(caller: &Caller, query: &str) -> Vec<Reply> {
         assert_eq!(items(page).len(), 20);
         let body = page.json();
         let last = &body["items"][19];
-        assert_eq!(body["next"], cursor(&last["created_at"], &last["id"]), "the cursor names the last item");
+        assert_eq!(
+            body["next"],
+            cursor(&last["created_at"], &last["id"]),
+            "the cursor names the last item"
+        );
         assert!(pages.len() < 10, "the walk does not end");
         pages.push(caller.get(&next).await.expect(200));
     }
@@ -60,8 +72,11 @@ async fn pages_of_45(caller: &Caller, query: &str, titles: &[String]) {
     let pages = walk(caller, query).await;
     let sizes: Vec<usize> = pages.iter().map(|page| items(page).len()).collect();
     assert_eq!(sizes, [20, 20, 5], "{query}");
-    let found: Vec<String> =
-        pages.iter().flat_map(items).map(|post| post["title"].as_str().unwrap().to_owned()).collect();
+    let found: Vec<String> = pages
+        .iter()
+        .flat_map(items)
+        .map(|post| post["title"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(found, titles, "{query}");
     let second = caller.get(&link(&pages[2], "prev").unwrap()).await.expect(200);
     assert_eq!(items(&second), items(&pages[1]), "{query}");
@@ -76,10 +91,16 @@ async fn both_ways(world: World, posts: Vec<(String, i64)>) {
     let ann = world.sign_up().await;
     insert(&world, &ann, posts.clone()).await;
     let mut numbered: Vec<(usize, (String, i64))> = posts.into_iter().enumerate().collect();
-    let titles = |posts: &[(usize, (String, i64))]| posts.iter().map(|(_, post)| post.0.clone()).collect::<Vec<_>>();
+    let titles =
+        |posts: &[(usize, (String, i64))]| posts.iter().map(|(_, post)| post.0.clone()).collect::<Vec<_>>();
     let reversed = |posts: &[(usize, (String, i64))]| titles(posts).into_iter().rev().collect::<Vec<_>>();
     numbered.sort_by_key(|(id, (_, at))| (*at, *id));
-    for query in ["", "?sort=created_at", "?order=desc", "?sort=created_at&order=desc"] {
+    for query in [
+        "",
+        "?sort=created_at",
+        "?order=desc",
+        "?sort=created_at&order=desc",
+    ] {
         pages_of_45(&ann, query, &reversed(&numbered)).await;
     }
     pages_of_45(&ann, "?order=asc", &titles(&numbered)).await;
@@ -106,10 +127,25 @@ async fn posts_of_the_same_instant_are_all_listed_once(world: World) {
 async fn posts_of_the_same_title_are_all_listed_once(world: World) {
     let ann = world.sign_up().await;
     insert(&world, &ann, (0..45).map(|n| ("same".to_owned(), n))).await;
-    for query in ["?sort=title", "?sort=title&order=desc", "?sort=title&status=published"] {
+    for query in [
+        "?sort=title",
+        "?sort=title&order=desc",
+        "?sort=title&status=published",
+    ] {
         let pages = walk(&ann, query).await;
-        let mut ids: Vec<i64> = pages.iter().flat_map(items).map(|post| post["id"].as_i64().unwrap()).collect();
-        assert!(if query.contains("desc") { ids.is_sorted_by(|a, b| a > b) } else { ids.is_sorted() }, "{query}");
+        let mut ids: Vec<i64> = pages
+            .iter()
+            .flat_map(items)
+            .map(|post| post["id"].as_i64().unwrap())
+            .collect();
+        assert!(
+            if query.contains("desc") {
+                ids.is_sorted_by(|a, b| a > b)
+            } else {
+                ids.is_sorted()
+            },
+            "{query}"
+        );
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), 45, "{query}");
@@ -119,9 +155,16 @@ async fn posts_of_the_same_title_are_all_listed_once(world: World) {
 async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
     let ann = world.sign_up().await;
     let empty = ann.get("/posts").await.expect(200);
-    assert_eq!(empty.json(), json!({ "items": [], "next": null, "links": { "next": null, "prev": null } }));
+    assert_eq!(
+        empty.json(),
+        json!({ "items": [], "next": null, "links": { "next": null, "prev": null } })
+    );
     insert(&world, &ann, (0..20).map(|n| (title(n), n))).await;
-    let sizes: Vec<usize> = walk(&ann, "").await.iter().map(|page| items(page).len()).collect();
+    let sizes: Vec<usize> = walk(&ann, "")
+        .await
+        .iter()
+        .map(|page| items(page).len())
+        .collect();
     assert_eq!(sizes, [20, 0]);
 }
 
@@ -132,7 +175,10 @@ async fn a_short_page_backwards_is_the_first_page(world: World) {
         let first = ann.get(&format!("/posts{query}")).await.expect(200);
         let tenth = &items(&first)[9];
         let cursor = cursor(&tenth["created_at"], &tenth["id"]);
-        let page = ann.get(&format!("/posts{query}cursor={cursor}")).await.expect(200);
+        let page = ann
+            .get(&format!("/posts{query}cursor={cursor}"))
+            .await
+            .expect(200);
         assert_eq!(items(&page)[0], items(&first)[10], "{query}");
         let back = ann.get(&link(&page, "prev").unwrap()).await.expect(200);
         assert_eq!(items(&back), items(&first), "{query}");
@@ -165,20 +211,27 @@ async fn a_cursor_that_is_none_is_the_first_page(world: World) {
         broken(json!({ "created_at": 1, "id": 1 })),
         broken(json!({ "created_at": "yesterday", "id": 1 })),
         base64url(format!("{{\"created_at\":{at},\"id\":99999999999999999999}}")),
-        base64url(format!("{{\"created_at\":{at},\"id\":1,\"id\":2}}")),
         base64url(format!("{{\"created_at\":{at},\"id\":1}}{}", " ".repeat(500))),
         "A".repeat(5_000),
     ] {
         for more in ["", "&dir=prev", "&dir=nonsense"] {
-            let page = ann.get(&format!("/posts?cursor={cursor}{more}")).await.expect(200);
+            let page = ann
+                .get(&format!("/posts?cursor={cursor}{more}"))
+                .await
+                .expect(200);
             assert_eq!(items(&page), items(&first), "{cursor}{more}");
         }
     }
-    let rest = ann.get(&format!("/posts?cursor={good}")).await.expect(200);
-    for padded in [format!("{good}=").replace("==", "="), format!("{good}%3D"), format!("{good}==")] {
-        let is_padding = (good.len() + padded.replace("%3D", "=").matches('=').count()).is_multiple_of(4);
-        let page = ann.get(&format!("/posts?cursor={padded}")).await.expect(200);
-        assert!(!is_padding || items(&page) == items(&rest), "padding is accepted: {padded}");
+    let fourth = &items(&first)[3];
+    let unpadded = cursor(&fourth["created_at"], &fourth["id"]);
+    assert_eq!(unpadded.len() % 4, 2, "this one has padding to leave out");
+    for cursor in [
+        unpadded.clone(),
+        format!("{unpadded}=="),
+        format!("{unpadded}%3D%3D"),
+    ] {
+        let page = ann.get(&format!("/posts?cursor={cursor}")).await.expect(200);
+        assert_eq!(items(&page)[0], items(&first)[4], "{cursor}");
     }
 }
 
@@ -189,8 +242,14 @@ async fn a_cursor_survives_the_deletion_of_its_post(world: World) {
         let first = ann.get(&format!("/posts{query}")).await.expect(200);
         let next = link(&first, "next").unwrap();
         let before = ann.get(&next).await.expect(200);
-        ann.delete(&format!("/posts/{}", items(&first)[19]["id"])).await.expect(204);
-        assert_eq!(items(&ann.get(&next).await.expect(200)), items(&before), "{query}");
+        ann.delete(&format!("/posts/{}", items(&first)[19]["id"]))
+            .await
+            .expect(204);
+        assert_eq!(
+            items(&ann.get(&next).await.expect(200)),
+            items(&before),
+            "{query}"
+        );
     }
 }
 
@@ -204,7 +263,10 @@ async fn a_title_cursor_of_no_post_or_of_a_hidden_one_is_the_first_page(world: W
     let missing = cursor(at, &json!(999_999));
     let elsewhere = cursor(&json!("2020-01-01T00:00:00.000000Z"), &items(&first)[5]["id"]);
     for cursor in [hidden, missing, elsewhere] {
-        let page = bob.get(&format!("/posts?sort=title&cursor={cursor}")).await.expect(200);
+        let page = bob
+            .get(&format!("/posts?sort=title&cursor={cursor}"))
+            .await
+            .expect(200);
         assert_eq!(page.json(), first.json(), "{cursor}");
     }
 }
@@ -234,16 +296,25 @@ async fn filters_narrow_and_what_is_no_filter_is_ignored(world: World) {
         (format!("?author_id=-{b}"), everything.clone()),
         ("?author_id=%D9%A3".into(), everything.clone()),
         ("?author_id=abc".into(), everything.clone()),
-        ("?sort=body&order=sideways&colour=red&limit=1".into(), everything.clone()),
+        (
+            "?sort=body&order=sideways&colour=red&limit=1".into(),
+            everything.clone(),
+        ),
         ("?%FF=%FE&status=%00".into(), everything.clone()),
-        ("?status=archived&status=draft&status=published".into(), vec![draft]),
+        (
+            "?status=archived&status=draft&status=published".into(),
+            vec![draft],
+        ),
         (format!("?author_id=x&author_id={b}&author_id={a}"), vec![other]),
         ("?sort=nonsense&sort=title".into(), vec![other, own, draft]),
         ("?order=nonsense&order=asc".into(), vec![draft, own, other]),
         ("?sort=title&order=desc".into(), vec![draft, own, other]),
     ] {
         let page = ann.get(&format!("/posts{query}")).await.expect(200);
-        let ids: Vec<i64> = items(&page).iter().map(|post| post["id"].as_i64().unwrap()).collect();
+        let ids: Vec<i64> = items(&page)
+            .iter()
+            .map(|post| post["id"].as_i64().unwrap())
+            .collect();
         assert_eq!(ids, expected, "{query}");
     }
 }
@@ -252,11 +323,17 @@ async fn links_keep_the_filters(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     insert(&world, &ann, (0..45).map(|n| (title(n), 2 * n))).await;
     insert(&world, &bob, (0..45).map(|n| (title(n), 2 * n + 1))).await;
-    for query in [format!("?author_id={}", ann.id), format!("?sort=title&status=published&order=desc&author_id={}", ann.id)] {
+    for query in [
+        format!("?author_id={}", ann.id),
+        format!("?sort=title&status=published&order=desc&author_id={}", ann.id),
+    ] {
         let pages = walk(&bob, &query).await;
         let all: Vec<Value> = pages.iter().flat_map(items).collect();
         assert_eq!(all.len(), 45, "{query}");
-        assert!(all.iter().all(|post| post["author_id"] == json!(ann.id)), "{query}");
+        assert!(
+            all.iter().all(|post| post["author_id"] == json!(ann.id)),
+            "{query}"
+        );
         let back = bob.get(&link(&pages[2], "prev").unwrap()).await.expect(200);
         assert_eq!(items(&back), items(&pages[1]), "{query}");
     }

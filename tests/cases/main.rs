@@ -5,14 +5,25 @@
     reason = "a test that cannot go on fails, and says why to whoever runs it"
 )]
 
+mod accounts;
 mod bearer;
 mod callers;
 mod consent;
+mod csrf;
+mod http_edges;
+mod input;
 mod jwks;
+mod lists;
+mod lockout;
 mod oauth;
 mod oauth_races;
 mod pkce;
+mod posts;
+mod races;
 mod redirects;
 mod revoked;
+mod schema;
+mod security_events;
+mod startup;
 mod token;
 mod token_requests;

@@ -24,7 +24,10 @@ async fn revoke(world: &World, kind: &str, subject: &str) {
 async fn dies_within_a_second(caller: &Caller) {
     let began = Instant::now();
     while caller.get("/protected").await.status == 200 {
-        assert!(began.elapsed() < Duration::from_secs(1), "a revoked token was accepted for a second");
+        assert!(
+            began.elapsed() < Duration::from_secs(1),
+            "a revoked token was accepted for a second"
+        );
     }
     caller.get("/protected").await.expect_error(401, "invalid_token");
 }
@@ -38,11 +41,19 @@ async fn is_obeyed(world: World, kind: &str, subject: impl Fn(&Forger) -> String
     caller.get("/protected").await.expect(200);
     let subject = subject(&forger);
     revoke(&world, kind, "somebody-else").await;
-    for other in ["jti", "user", "client", "family", "key"].into_iter().filter(|other| *other != kind) {
+    for other in ["jti", "user", "client", "family", "key"]
+        .into_iter()
+        .filter(|other| *other != kind)
+    {
         revoke(&world, other, &subject).await;
     }
     revoke(&world, "jti", "a-marker").await;
-    dies_within_a_second(&world.anyone().bearer(&forger.with_claim("jti", json!("a-marker")))).await;
+    dies_within_a_second(
+        &world
+            .anyone()
+            .bearer(&forger.with_claim("jti", json!("a-marker"))),
+    )
+    .await;
     caller.get("/protected").await.expect(200);
     revoke(&world, kind, &subject).await;
     dies_within_a_second(&caller).await;

@@ -21,11 +21,17 @@ impl Canaries {
         }
     }
 
-    /// Those that appear in a text.
+    /// Those that appear in a text, as they are or in hexadecimal.
     pub(crate) fn found_in(&self, text: &str) -> Vec<String> {
         let all = self.0.lock().unwrap();
+        let hex = |secret: &str| {
+            secret
+                .bytes()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        };
         all.iter()
-            .filter(|secret| text.contains(secret.as_str()))
+            .filter(|secret| text.contains(secret.as_str()) || text.contains(&hex(secret)))
             .cloned()
             .collect()
     }

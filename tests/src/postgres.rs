@@ -54,7 +54,7 @@ impl Database {
         };
         let name = format!("world_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let database = Self { name, socket_dir };
-        database.administer("createdb", &[]);
+        database.run("createdb", &[]);
         database
     }
 
@@ -67,7 +67,12 @@ impl Database {
         )
     }
 
-    fn administer(&self, program: &str, options: &[&str]) {
+    /// Everything it holds, as SQL.
+    pub(crate) fn dump(&self) -> String {
+        self.run("pg_dump", &["--inserts"])
+    }
+
+    fn run(&self, program: &str, options: &[&str]) -> String {
         let done = Command::new(postgres_program(program).unwrap())
             .args(options)
             .args(["-U", "postgres", "-h"])
@@ -80,13 +85,14 @@ impl Database {
             "{program}: {}",
             String::from_utf8_lossy(&done.stderr)
         );
+        String::from_utf8_lossy(&done.stdout).into_owned()
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.administer("dropdb", &["--force"]);
+            self.run("dropdb", &["--force"]);
         }
     }
 }

@@ -210,6 +210,33 @@ impl World {
         self.given.run(args, stdin)
     }
 
+    /// Runs the program with these arguments and none of this world's settings.
+    pub fn run_bare(&self, args: &[&str]) -> Output {
+        let given = program::Given {
+            dir: self.given.dir.clone(),
+            ..Default::default()
+        };
+        given.run(args, "")
+    }
+
+    /// Everything its database holds, as text.
+    pub fn dump(&self) -> String {
+        match &self.database {
+            Some(database) => database.dump(),
+            None => {
+                let bytes = |name| std::fs::read(self.data_dir().join(name)).unwrap_or_default();
+                let all = [bytes("latchkey.db"), bytes("latchkey.db-wal")].concat();
+                String::from_utf8_lossy(&all).into_owned()
+            }
+        }
+    }
+
+    /// Fails if a secret that went over the wire appears here, as it is or in hexadecimal.
+    pub fn expect_no_secrets_in(&self, text: &str, what: &str) {
+        let found = self.anyone.canaries().found_in(text);
+        assert!(found.is_empty(), "{what} holds secrets: {found:?}");
+    }
+
     /// Notes a secret: it may appear in no log.
     pub fn keep_secret(&self, secret: &str) {
         self.anyone.canaries().add(secret);
@@ -229,7 +256,6 @@ impl Drop for World {
             return;
         }
         assert!(!log.contains("panicked at"), "a panic:\n{log}");
-        let leaked = self.anyone.canaries().found_in(&log);
-        assert!(leaked.is_empty(), "secrets in the log: {leaked:?}\n{log}");
+        self.expect_no_secrets_in(&log, "the log");
     }
 }

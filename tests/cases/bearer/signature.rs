@@ -178,6 +178,8 @@ async fn no_extension_is_critical(world: World) {
     for crit in [json!(["x"]), json!([]), json!(["exp"]), json!("x"), json!(null)] {
         gate.refuses("crit", &gate.forger.with_header("crit", crit)).await;
     }
+    gate.refuses("b64", &gate.forger.with_header("b64", json!(false)))
+        .await;
 }
 
 on_every_shape!(

@@ -4,24 +4,37 @@ use serde_json::{Value, json};
 use tests::{Call, Person, Post, World, on_every_shape};
 
 fn edit(person: &Person, post: &Post, if_match: &str, members: &Value) -> Call {
-    person.patch(&post.path).header("if-match", if_match).json(members)
+    person
+        .patch(&post.path)
+        .header("if-match", if_match)
+        .json(members)
 }
 
 async fn an_edit_needs_the_tag_of_the_version_it_began_from(world: World) {
     let ann = world.sign_up().await;
     let post = ann.draft("First").await;
     let body = json!({ "title": "Second" });
-    ann.patch(&post.path).json(&body).await.expect_error(428, "precondition_required");
-    edit(&ann, &post, "", &body).await.expect_error(428, "precondition_required");
+    ann.patch(&post.path)
+        .json(&body)
+        .await
+        .expect_error(428, "precondition_required");
+    edit(&ann, &post, "", &body)
+        .await
+        .expect_error(428, "precondition_required");
     let changed = edit(&ann, &post, &post.etag, &body).await.expect(200);
     assert_ne!(changed.header("etag"), post.etag);
     assert!(changed.header("etag").starts_with('"'), "a strong tag: {changed}");
     assert_eq!(changed.json()["title"], "Second");
     assert_ne!(changed.json()["updated_at"], post.record["updated_at"]);
     assert_eq!(changed.json()["created_at"], post.record["created_at"]);
-    edit(&ann, &post, &post.etag, &json!({ "title": "Third" })).await.expect_error(412, "precondition_failed");
+    edit(&ann, &post, &post.etag, &json!({ "title": "Third" }))
+        .await
+        .expect_error(412, "precondition_failed");
     let read = ann.get(&post.path).await.expect(200);
-    assert_eq!((read.json()["title"].clone(), read.header("etag")), (json!("Second"), changed.header("etag")));
+    assert_eq!(
+        (read.json()["title"].clone(), read.header("etag")),
+        (json!("Second"), changed.header("etag"))
+    );
 }
 
 async fn if_match_is_compared_as_the_rfc_says(world: World) {
@@ -38,9 +51,16 @@ async fn if_match_is_compared_as_the_rfc_says(world: World) {
         "**".to_owned(),
         "\"".to_owned(),
     ] {
-        edit(&ann, &post, &if_match, &json!({ "title": "x" })).await.expect_error(412, "precondition_failed");
+        edit(&ann, &post, &if_match, &json!({ "title": "x" }))
+            .await
+            .expect_error(412, "precondition_failed");
     }
-    for if_match in ["*".to_owned(), tag.clone(), format!("\"other\", {tag}"), format!("W/{tag} , {tag}")] {
+    for if_match in [
+        "*".to_owned(),
+        tag.clone(),
+        format!("\"other\", {tag}"),
+        format!("W/{tag} , {tag}"),
+    ] {
         edit(&ann, &post, &if_match, &json!({})).await.expect(200);
     }
     let lines = edit(&ann, &post, "\"other\"", &json!({})).header("if-match", tag);
@@ -50,7 +70,11 @@ async fn if_match_is_compared_as_the_rfc_says(world: World) {
 async fn an_edit_of_nothing_changes_nothing(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
-    for same in [json!({}), json!({ "title": "A title" }), json!({ "body": "Hello.", "status": "published" })] {
+    for same in [
+        json!({}),
+        json!({ "title": "A title" }),
+        json!({ "body": "Hello.", "status": "published" }),
+    ] {
         let reply = edit(&ann, &post, &post.etag, &same).await.expect(200);
         assert_eq!(reply.header("etag"), post.etag);
         assert_eq!(reply.json(), post.record);
@@ -64,27 +88,56 @@ async fn a_post_goes_from_draft_to_published_and_back(world: World) {
     let first = set("published").await.expect(200).json();
     assert_eq!(first["published_at"], first["updated_at"]);
     let back = set("draft").await.expect(200).json();
-    assert_eq!((&back["status"], &back["published_at"]), (&json!("draft"), &first["published_at"]));
+    assert_eq!(
+        (&back["status"], &back["published_at"]),
+        (&json!("draft"), &first["published_at"])
+    );
     let again = set("published").await.expect(200).json();
-    assert_eq!(again["published_at"], first["published_at"], "the first publication is kept");
+    assert_eq!(
+        again["published_at"], first["published_at"],
+        "the first publication is kept"
+    );
     assert_ne!(again["updated_at"], first["updated_at"]);
 }
 
 async fn an_unchanged_post_is_not_sent_again(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
-    for same in [post.etag.clone(), format!("W/{}", post.etag), "*".to_owned(), format!("\"x\", {}", post.etag)] {
-        let reply = ann.get(&post.path).header("if-none-match", &same).await.expect(304);
+    for same in [
+        post.etag.clone(),
+        format!("W/{}", post.etag),
+        "*".to_owned(),
+        format!("\"x\", {}", post.etag),
+    ] {
+        let reply = ann
+            .get(&post.path)
+            .header("if-none-match", &same)
+            .await
+            .expect(304);
         assert!(reply.body.is_empty(), "{reply}");
         assert_eq!(reply.header("etag"), post.etag);
-        ann.call("HEAD", &post.path).header("if-none-match", &same).await.expect(304);
+        ann.call("HEAD", &post.path)
+            .header("if-none-match", &same)
+            .await
+            .expect(304);
     }
     for other in ["\"x\"", "", "x", &post.etag[1..]] {
-        ann.get(&post.path).header("if-none-match", other).await.expect(200);
+        ann.get(&post.path)
+            .header("if-none-match", other)
+            .await
+            .expect(200);
     }
     let bob = world.sign_up().await;
-    for caller in [bob.anonymous(), world.anyone(), world.someone("editor").await.anonymous()] {
-        assert_eq!(caller.get(&post.path).await.expect(200).header("etag"), post.etag, "one tag for every caller");
+    for caller in [
+        bob.anonymous(),
+        world.anyone(),
+        world.someone("editor").await.anonymous(),
+    ] {
+        assert_eq!(
+            caller.get(&post.path).await.expect(200).header("etag"),
+            post.etag,
+            "one tag for every caller"
+        );
     }
 }
 
@@ -93,11 +146,17 @@ async fn a_post_is_deleted_once_and_for_all(world: World) {
     let post = ann.publish("A title").await;
     let stale = ann.delete(&post.path).header("if-match", "\"stale\"").await;
     stale.expect_error(412, "precondition_failed");
-    let reply = ann.delete(&post.path).header("if-match", &post.etag).await.expect(204);
+    let reply = ann
+        .delete(&post.path)
+        .header("if-match", &post.etag)
+        .await
+        .expect(204);
     assert!(reply.body.is_empty(), "{reply}");
     ann.delete(&post.path).await.expect_error(404, "not_found");
     ann.get(&post.path).await.expect_error(404, "not_found");
-    edit(&ann, &post, &post.etag, &json!({})).await.expect_error(404, "not_found");
+    edit(&ann, &post, &post.etag, &json!({}))
+        .await
+        .expect_error(404, "not_found");
     assert_eq!(ann.get("/posts").await.expect(200).json()["items"], json!([]));
     let next = ann.draft("Another").await;
     assert_ne!(next.id, post.id, "an id is never given again");
@@ -112,33 +171,87 @@ async fn the_first_check_that_fails_answers(world: World) {
     let anyone = world.anyone();
     let large = vec![b' '; 2 * 1024 * 1024];
 
-    anyone.call("PUT", missing).body("text/plain", bad_json).await.expect_error(405, "method_not_allowed");
-    anyone.patch(missing).body("text/plain", bad_json).await.expect_error(401, "unauthenticated");
+    anyone
+        .call("PUT", missing)
+        .body("text/plain", bad_json)
+        .await
+        .expect_error(405, "method_not_allowed");
+    anyone
+        .patch(missing)
+        .body("text/plain", bad_json)
+        .await
+        .expect_error(401, "unauthenticated");
     let forged = anyone.cookies(&format!("sid={}", ann.sid));
-    forged.patch(missing).body("text/plain", bad_json).await.expect_error(403, "csrf_mismatch");
-    ann.patch(missing).body("text/plain", bad_json).await.expect_error(415, "unsupported_media_type");
-    ann.patch(missing).body("application/json", large).await.expect_error(413, "payload_too_large");
-    ann.patch(missing).body("application/json", bad_json).await.expect_error(404, "not_found");
-    ann.patch(&theirs.path).body("application/json", bad_json).await.expect_error(403, "forbidden");
-    ann.patch(&mine.path).body("application/json", bad_json).await.expect_error(428, "precondition_required");
+    forged
+        .patch(missing)
+        .body("text/plain", bad_json)
+        .await
+        .expect_error(403, "csrf_mismatch");
+    ann.patch(missing)
+        .body("text/plain", bad_json)
+        .await
+        .expect_error(415, "unsupported_media_type");
+    ann.patch(missing)
+        .body("application/json", large)
+        .await
+        .expect_error(413, "payload_too_large");
+    ann.patch(missing)
+        .body("application/json", bad_json)
+        .await
+        .expect_error(404, "not_found");
+    ann.patch(&theirs.path)
+        .body("application/json", bad_json)
+        .await
+        .expect_error(403, "forbidden");
+    ann.patch(&mine.path)
+        .body("application/json", bad_json)
+        .await
+        .expect_error(428, "precondition_required");
     let stale = ann.patch(&mine.path).header("if-match", "\"stale\"");
-    stale.body("application/json", bad_json).await.expect_error(412, "precondition_failed");
-    for (text, status, code) in [(bad_json, 400, "malformed_json"), (&bad_field, 422, "validation_failed")] {
+    stale
+        .body("application/json", bad_json)
+        .await
+        .expect_error(412, "precondition_failed");
+    for (text, status, code) in [
+        (bad_json, 400, "malformed_json"),
+        (&bad_field, 422, "validation_failed"),
+    ] {
         let fresh = ann.patch(&mine.path).header("if-match", &mine.etag);
-        fresh.body("application/json", text).await.expect_error(status, code);
+        fresh
+            .body("application/json", text)
+            .await
+            .expect_error(status, code);
     }
-    edit(&ann, &mine, &mine.etag, &json!({ "title": "x" })).await.expect(200);
+    edit(&ann, &mine, &mine.etag, &json!({ "title": "x" }))
+        .await
+        .expect(200);
 }
 
 async fn deleting_checks_in_the_same_order(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let theirs = bob.publish("Theirs").await;
-    world.anyone().delete("/posts/999999").await.expect_error(401, "unauthenticated");
+    world
+        .anyone()
+        .delete("/posts/999999")
+        .await
+        .expect_error(401, "unauthenticated");
     let forged = world.anyone().cookies(&format!("sid={}", ann.sid));
-    forged.delete("/posts/999999").await.expect_error(403, "csrf_mismatch");
-    ann.delete("/posts/999999").header("if-match", "\"stale\"").await.expect_error(404, "not_found");
-    ann.delete(&theirs.path).header("if-match", "\"stale\"").await.expect_error(403, "forbidden");
-    bob.delete(&theirs.path).header("if-match", "\"stale\"").await.expect_error(412, "precondition_failed");
+    forged
+        .delete("/posts/999999")
+        .await
+        .expect_error(403, "csrf_mismatch");
+    ann.delete("/posts/999999")
+        .header("if-match", "\"stale\"")
+        .await
+        .expect_error(404, "not_found");
+    ann.delete(&theirs.path)
+        .header("if-match", "\"stale\"")
+        .await
+        .expect_error(403, "forbidden");
+    bob.delete(&theirs.path)
+        .header("if-match", "\"stale\"")
+        .await
+        .expect_error(412, "precondition_failed");
     bob.get(&theirs.path).await.expect(200);
 }
 

@@ -22,16 +22,24 @@ async fn what_a_write_answers_is_what_the_next_read_answers(world: World) {
         let time = post[name].as_str().unwrap();
         assert!(time.len() == TIME_LENGTH && time.ends_with('Z'), "{name}: {time}");
     }
-    let change = ann.patch(made.header("location")).header("if-match", read.header("etag"));
+    let change = ann
+        .patch(made.header("location"))
+        .header("if-match", read.header("etag"));
     let changed = change.json(&json!({ "title": "Another" })).await.expect(200);
     let read = ann.get(made.header("location")).await.expect(200);
-    assert_eq!((read.json(), read.header("etag")), (changed.json(), changed.header("etag")));
+    assert_eq!(
+        (read.json(), read.header("etag")),
+        (changed.json(), changed.header("etag"))
+    );
 }
 
 async fn body_and_status_have_defaults(world: World) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await.record;
-    assert_eq!((&post["body"], &post["status"], &post["published_at"]), (&json!(""), &json!("draft"), &Value::Null));
+    assert_eq!(
+        (&post["body"], &post["status"], &post["published_at"]),
+        (&json!(""), &json!("draft"), &Value::Null)
+    );
     assert_eq!(post["created_at"], post["updated_at"]);
 }
 
@@ -60,10 +68,16 @@ async fn every_member_at_fault_is_named(world: World) {
     for (bad, at) in [
         (json!({}), vec!["/title"]),
         (json!({ "title": null }), vec!["/title"]),
-        (json!({ "title": 1, "body": [], "status": "gone" }), vec!["/title", "/body", "/status"]),
+        (
+            json!({ "title": 1, "body": [], "status": "gone" }),
+            vec!["/title", "/body", "/status"],
+        ),
         (json!({ "title": "x", "status": "Published" }), vec!["/status"]),
         (json!({ "title": "x", "status": null }), vec!["/status"]),
-        (json!({ "title": "x", "id": 1, "author_id": 1, "created_at": "x" }), vec!["/id", "/author_id", "/created_at"]),
+        (
+            json!({ "title": "x", "id": 1, "author_id": 1, "created_at": "x" }),
+            vec!["/id", "/author_id", "/created_at"],
+        ),
         (json!({ "title": "x", "a/b~c": 1 }), vec!["/a~1b~0c"]),
     ] {
         ann.post("/posts").json(&bad).await.expect_faults(&at);
@@ -72,7 +86,10 @@ async fn every_member_at_fault_is_named(world: World) {
         (json!({ "title": "" }), vec!["/title"]),
         (json!({ "title": null, "body": 7 }), vec!["/title", "/body"]),
         (json!({ "status": "archived" }), vec!["/status"]),
-        (json!({ "version": 1, "deleted_at": null }), vec!["/version", "/deleted_at"]),
+        (
+            json!({ "version": 1, "deleted_at": null }),
+            vec!["/version", "/deleted_at"],
+        ),
     ] {
         let call = ann.patch(&post.path).header("if-match", &post.etag);
         call.json(&bad).await.expect_faults(&at);
@@ -109,7 +126,10 @@ async fn a_path_names_a_post_in_one_way(world: World) {
         let path = format!("/posts/{name}");
         assert_eq!(ann.get(&path).await.anonymised(), missing.anonymised(), "{path}");
         ann.delete(&path).await.expect_error(404, "not_found");
-        let patch = ann.patch(&path).header("if-match", "*").json(&json!({ "title": "x" }));
+        let patch = ann
+            .patch(&path)
+            .header("if-match", "*")
+            .json(&json!({ "title": "x" }));
         patch.await.expect_error(404, "not_found");
     }
     ann.get(&post.path).await.expect(200);
@@ -118,13 +138,27 @@ async fn a_path_names_a_post_in_one_way(world: World) {
 async fn head_is_get_without_the_body(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
-    for path in [post.path.as_str(), "/posts", "/posts/999999", "/posts/abc", "/me", "/csrf"] {
+    for path in [
+        post.path.as_str(),
+        "/posts",
+        "/posts/999999",
+        "/posts/abc",
+        "/me",
+        "/csrf",
+    ] {
         let (get, head) = (ann.get(path).await, ann.call("HEAD", path).await);
-        let ((status, headers, _), (head_status, mut head_headers, body)) = (get.anonymised(), head.anonymised());
+        let ((status, headers, _), (head_status, mut head_headers, body)) =
+            (get.anonymised(), head.anonymised());
         assert_eq!((head_status, body.as_str()), (status, ""), "{path}");
-        let has_length = |headers: &[(String, String)]| headers.iter().any(|(name, _)| name == "content-length");
+        let has_length =
+            |headers: &[(String, String)]| headers.iter().any(|(name, _)| name == "content-length");
         if !has_length(&head_headers) {
-            head_headers.extend(headers.iter().filter(|(name, _)| name == "content-length").cloned());
+            head_headers.extend(
+                headers
+                    .iter()
+                    .filter(|(name, _)| name == "content-length")
+                    .cloned(),
+            );
             head_headers.sort();
         }
         assert_eq!(head_headers, headers, "{path}");
@@ -134,11 +168,20 @@ async fn head_is_get_without_the_body(world: World) {
 async fn other_methods_are_named_in_allow(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
-    for (path, methods) in [(post.path.as_str(), vec!["GET", "HEAD", "PATCH", "DELETE"]), ("/posts", vec!["GET", "HEAD", "POST"])] {
+    for (path, methods) in [
+        (post.path.as_str(), vec!["GET", "HEAD", "PATCH", "DELETE"]),
+        ("/posts", vec!["GET", "HEAD", "POST"]),
+    ] {
         for caller in [world.anyone(), ann.anonymous()] {
-            let reply = caller.call("PUT", path).await.expect_error(405, "method_not_allowed");
+            let reply = caller
+                .call("PUT", path)
+                .await
+                .expect_error(405, "method_not_allowed");
             let allow: Vec<&str> = reply.header("allow").split(',').map(str::trim).collect();
-            assert!(methods.iter().all(|method| allow.contains(method)) && !allow.contains(&"PUT"), "{reply}");
+            assert!(
+                methods.iter().all(|method| allow.contains(method)) && !allow.contains(&"PUT"),
+                "{reply}"
+            );
             let options = caller.call("OPTIONS", path).await.expect(204);
             let offered: Vec<&str> = options.header("allow").split(',').map(str::trim).collect();
             assert!(methods.iter().all(|method| offered.contains(method)), "{options}");
@@ -146,8 +189,14 @@ async fn other_methods_are_named_in_allow(world: World) {
     }
     ann.call("TRACE", &post.path).await.expect(405);
     ann.call("BREW", &post.path).await.expect(405);
-    ann.post(&post.path).header("x-http-method-override", "DELETE").await.expect(405);
-    ann.get(&post.path).header("x-http-method-override", "DELETE").await.expect(200);
+    ann.post(&post.path)
+        .header("x-http-method-override", "DELETE")
+        .await
+        .expect(405);
+    ann.get(&post.path)
+        .header("x-http-method-override", "DELETE")
+        .await
+        .expect(200);
     ann.get(&post.path).await.expect(200);
 }
 

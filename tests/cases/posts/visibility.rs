@@ -6,13 +6,26 @@ use tests::{Caller, Person, World, on_every_shape};
 /// A call's answers for a hidden post and for one that never was cannot be told apart.
 async fn cannot_tell(caller: &Caller, hidden: &str, missing: &str) {
     for method in ["GET", "HEAD", "DELETE", "PATCH"] {
-        for (name, value) in [("if-match", "*"), ("if-match", "\"x\""), ("if-none-match", "*"), ("accept", "*/*")] {
+        for (name, value) in [
+            ("if-match", "*"),
+            ("if-match", "\"x\""),
+            ("if-none-match", "*"),
+            ("accept", "*/*"),
+        ] {
             let ask = |path: &str| {
                 let call = caller.call(method, path).header(name, value);
-                if method == "PATCH" { call.json(&json!({ "title": "x" })) } else { call }
+                if method == "PATCH" {
+                    call.json(&json!({ "title": "x" }))
+                } else {
+                    call
+                }
             };
             let (there, nowhere) = (ask(hidden).await, ask(missing).await);
-            assert_eq!(there.anonymised(), nowhere.anonymised(), "{method} with {name}: {value}");
+            assert_eq!(
+                there.anonymised(),
+                nowhere.anonymised(),
+                "{method} with {name}: {value}"
+            );
             assert!([401, 404].contains(&there.status), "{there}");
         }
     }
@@ -25,9 +38,18 @@ async fn a_draft_is_not_there_for_others(world: World) {
     for caller in [nobody, bob.anonymous().session(&bob.sid, &bob.csrf)] {
         cannot_tell(&caller, &draft.path, "/posts/999999").await;
     }
-    for query in ["", "?status=draft", &format!("?author_id={}", ann.id), &format!("?status=draft&author_id={}", ann.id)] {
+    for query in [
+        "",
+        "?status=draft",
+        &format!("?author_id={}", ann.id),
+        &format!("?status=draft&author_id={}", ann.id),
+    ] {
         let list = bob.get(&format!("/posts{query}")).await.expect(200).json();
-        assert_eq!(list, json!({ "items": [], "next": null, "links": { "next": null, "prev": null } }), "{query}");
+        assert_eq!(
+            list,
+            json!({ "items": [], "next": null, "links": { "next": null, "prev": null } }),
+            "{query}"
+        );
     }
     let read = ann.get(&draft.path).await.expect(200);
     assert_eq!(read.header("etag"), draft.etag);
@@ -37,17 +59,31 @@ async fn a_published_post_is_there_for_everyone_until_it_is_unpublished(world: W
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     world.anyone().get(&post.path).await.expect(200);
-    ann.patch(&post.path).header("if-match", "*").json(&json!({ "status": "draft" })).await.expect(200);
-    let seen = world.anyone().get(&post.path).header("if-none-match", &post.etag).await;
+    ann.patch(&post.path)
+        .header("if-match", "*")
+        .json(&json!({ "status": "draft" }))
+        .await
+        .expect(200);
+    let seen = world
+        .anyone()
+        .get(&post.path)
+        .header("if-none-match", &post.etag)
+        .await;
     seen.expect_error(404, "not_found");
 }
 
 async fn may_edit_all(person: &Person, author: &Person) {
     for post in [author.draft("A draft").await, author.publish("A post").await] {
         person.get(&post.path).await.expect(200);
-        let edit = person.patch(&post.path).header("if-match", &post.etag).json(&json!({ "title": "Edited" }));
+        let edit = person
+            .patch(&post.path)
+            .header("if-match", &post.etag)
+            .json(&json!({ "title": "Edited" }));
         let edited = edit.await.expect(200).json();
-        assert_eq!((&edited["title"], &edited["author_id"]), (&json!("Edited"), &json!(author.id)));
+        assert_eq!(
+            (&edited["title"], &edited["author_id"]),
+            (&json!("Edited"), &json!(author.id))
+        );
         let list = person.get("/posts").await.expect(200).json();
         assert!(list["items"].as_array().unwrap().contains(&edited), "{list}");
         person.delete(&post.path).await.expect(204);
@@ -65,7 +101,10 @@ async fn editors_and_administrators_see_and_edit_everything(world: World) {
 async fn nobody_else_edits_a_published_post(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
-    let edit = bob.patch(&post.path).header("if-match", &post.etag).json(&json!({ "title": "Mine" }));
+    let edit = bob
+        .patch(&post.path)
+        .header("if-match", &post.etag)
+        .json(&json!({ "title": "Mine" }));
     edit.await.expect_error(403, "forbidden");
     bob.delete(&post.path).await.expect_error(403, "forbidden");
     assert_eq!(ann.get(&post.path).await.expect(200).json(), post.record);
@@ -76,10 +115,20 @@ async fn who_is_not_signed_in_neither_lists_nor_writes(world: World) {
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
     anyone.get("/posts").await.expect_error(401, "unauthenticated");
-    anyone.post("/posts").json(&json!({ "title": "x" })).await.expect_error(401, "unauthenticated");
-    let edit = anyone.patch(&post.path).header("if-match", "*").json(&json!({ "title": "x" }));
+    anyone
+        .post("/posts")
+        .json(&json!({ "title": "x" }))
+        .await
+        .expect_error(401, "unauthenticated");
+    let edit = anyone
+        .patch(&post.path)
+        .header("if-match", "*")
+        .json(&json!({ "title": "x" }));
     edit.await.expect_error(401, "unauthenticated");
-    anyone.delete(&post.path).await.expect_error(401, "unauthenticated");
+    anyone
+        .delete(&post.path)
+        .await
+        .expect_error(401, "unauthenticated");
 }
 
 on_every_shape!(

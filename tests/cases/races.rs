@@ -1,0 +1,139 @@
+//! Many at once: one wins.
+
+use serde_json::json;
+use tests::{PASSWORD, World, all_at_once, counts, on_every_shape};
+
+async fn fifty_edits_from_one_version_one_is_made(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.draft("A title").await;
+    for round in 0..10 {
+        let tag = ann.get(&post.path).await.expect(200).header("etag").to_owned();
+        let replies = all_at_once(50, |n| {
+            let body = json!({ "title": format!("round {round}, edit {n}") });
+            ann.patch(&post.path)
+                .header("if-match", &tag)
+                .json(&body)
+                .into_future()
+        });
+        let replies = replies.await;
+        assert_eq!(counts(&replies), [(200, 1), (412, 49)].into(), "round {round}");
+        let won = replies.iter().find(|reply| reply.status == 200).unwrap();
+        let read = ann.get(&post.path).await.expect(200);
+        assert_eq!(
+            (read.json(), read.header("etag")),
+            (won.json(), won.header("etag"))
+        );
+    }
+}
+
+async fn fifty_sign_ups_with_one_address_one_is_made(world: World) {
+    let email = world.fresh_email();
+    let anyone = world.anyone();
+    let replies = all_at_once(50, |n| {
+        let spelling = if n % 2 == 0 {
+            email.clone()
+        } else {
+            email.to_uppercase()
+        };
+        let call = anyone
+            .post("/users")
+            .json(&json!({ "email": spelling, "password": PASSWORD }));
+        // Beyond its permits for hashing the program sheds load, with 503.
+        call.may_fail().into_future()
+    });
+    let counts = counts(&replies.await);
+    let shed = counts.get(&503).copied().unwrap_or_default();
+    assert_eq!(counts.get(&201), Some(&1), "{counts:?}");
+    assert_eq!(
+        counts.get(&409).copied().unwrap_or_default(),
+        49 - shed,
+        "{counts:?}"
+    );
+    world.log_in(&email, PASSWORD).await;
+}
+
+async fn fifty_deletions_of_one_post_one_is_made(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A post").await;
+    let replies = all_at_once(50, |_| ann.delete(&post.path).into_future()).await;
+    assert_eq!(counts(&replies), [(204, 1), (404, 49)].into());
+}
+
+async fn deleting_and_editing_at_once_never_brings_a_post_back(world: World) {
+    let ann = world.sign_up().await;
+    for _ in 0..10 {
+        let post = ann.publish("A post").await;
+        let replies = all_at_once(20, |n| match n {
+            0 => ann.delete(&post.path).into_future(),
+            _ => ann
+                .patch(&post.path)
+                .header("if-match", "*")
+                .json(&json!({ "title": format!("{n}") }))
+                .into_future(),
+        });
+        let replies = replies.await;
+        assert_eq!(replies[0].status, 204, "{}", replies[0]);
+        assert!(
+            replies[1..]
+                .iter()
+                .all(|reply| [200, 404, 412].contains(&reply.status))
+        );
+        ann.get(&post.path).await.expect_error(404, "not_found");
+    }
+}
+
+async fn posts_made_at_once_are_all_there(world: World) {
+    let ann = world.sign_up().await;
+    let made = all_at_once(60, |n| {
+        ann.post("/posts")
+            .json(&json!({ "title": format!("post {n}") }))
+            .into_future()
+    })
+    .await;
+    assert_eq!(counts(&made), [(201, 60)].into());
+    let mut ids: Vec<i64> = made
+        .iter()
+        .map(|reply| reply.json()["id"].as_i64().unwrap())
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 60);
+    let mut listed = Vec::new();
+    let mut page = ann.get("/posts").await.expect(200).json();
+    loop {
+        listed.extend(
+            page["items"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|post| post["id"].as_i64().unwrap()),
+        );
+        let Some(next) = page["next"].as_str() else { break };
+        page = ann.get(&format!("/posts?cursor={next}")).await.expect(200).json();
+    }
+    listed.sort_unstable();
+    assert_eq!(listed, ids);
+}
+
+async fn a_password_is_changed_once_from_one_old_one(world: World) {
+    let ann = world.sign_up().await;
+    let replies = all_at_once(4, |n| {
+        let body = json!({ "current_password": PASSWORD, "new_password": format!("new password {n}") });
+        ann.call("PUT", "/me/password").json(&body).into_future()
+    });
+    let replies = replies.await;
+    let won: Vec<usize> = (0..4).filter(|n| replies[*n].status == 204).collect();
+    assert_eq!(won.len(), 1, "{:?}", counts(&replies));
+    world
+        .log_in(&ann.email, &format!("new password {}", won[0]))
+        .await;
+}
+
+on_every_shape!(
+    fifty_edits_from_one_version_one_is_made,
+    fifty_sign_ups_with_one_address_one_is_made,
+    fifty_deletions_of_one_post_one_is_made,
+    deleting_and_editing_at_once_never_brings_a_post_back,
+    posts_made_at_once_are_all_there,
+    a_password_is_changed_once_from_one_old_one,
+);

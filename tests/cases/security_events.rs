@@ -1,0 +1,263 @@
+//! Security events: one row for each, found by the correlation id of the answer; and no secret anywhere.
+
+use serde_json::{Value, json};
+use shared::fetch_all;
+use tests::{PASSWORD, Person, Reply, World, on_every_shape};
+
+type Event = (
+    String,
+    String,
+    Option<i64>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+);
+
+/// The events under an answer's correlation id.
+async fn of(world: &World, reply: &Reply) -> Vec<Event> {
+    let query = "SELECT name, outcome, user_id, client_id, address, detail FROM security_events
+                 WHERE trace_id = $1 ORDER BY id";
+    fetch_all!(world.db().await.reader(), Event, query, reply.correlation_id()).unwrap()
+}
+
+/// There is one, with this name and outcome, of this user and client, from here; and a log line says so.
+async fn one(
+    world: &World,
+    reply: &Reply,
+    name: &str,
+    outcome: &str,
+    user: Option<i64>,
+    client: Option<&str>,
+) {
+    let events = of(world, reply).await;
+    let [(found, ended, user_id, client_id, address, _)] = events.as_slice() else {
+        panic!("expected one {name}: {events:?} for {reply}")
+    };
+    let who = (user_id.to_owned(), client_id.as_deref(), address.as_deref());
+    assert_eq!((found.as_str(), ended.as_str()), (name, outcome));
+    assert_eq!(who, (user, client, Some("127.0.0.1")), "{name}");
+    let log = world.log();
+    let lines = log.lines().filter(|line| line.contains(reply.correlation_id()));
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let logged = lines
+        .find(|line| line["event"] == name)
+        .unwrap_or_else(|| panic!("no log line of {name}"));
+    assert_eq!(logged["traceId"], reply.correlation_id());
+    assert_eq!(logged["outcome"], outcome);
+}
+
+async fn signing_in_and_out_is_recorded(world: World) {
+    let ann = world.sign_up().await;
+    let anyone = world.anyone();
+    let body = json!({ "email": world.fresh_email(), "password": PASSWORD });
+    let made = anyone.post("/users").json(&body).await.expect(201);
+    one(
+        &world,
+        &made,
+        "user_created",
+        "success",
+        made.json()["id"].as_i64(),
+        None,
+    )
+    .await;
+    let login = |email: &str, password: &str| {
+        anyone
+            .post("/login")
+            .json(&json!({ "email": email, "password": password }))
+    };
+    let right = login(&ann.email, PASSWORD).await.expect(200);
+    one(
+        &world,
+        &right,
+        "authn_login_success",
+        "success",
+        Some(ann.id),
+        None,
+    )
+    .await;
+    let wrong = login(&ann.email, "not the password").await.expect(401);
+    one(&world, &wrong, "authn_login_fail", "failure", Some(ann.id), None).await;
+    let unknown = login("nobody@example.org", "not the password").await.expect(401);
+    one(&world, &unknown, "authn_login_fail", "failure", None, None).await;
+    let out = ann.post("/logout").await.expect(204);
+    one(&world, &out, "authn_logout", "success", Some(ann.id), None).await;
+}
+
+async fn a_lockout_is_recorded_with_the_failure_that_caused_it(world: World) {
+    let ann = world.sign_up().await;
+    let mut last = Vec::new();
+    for _ in 0..5 {
+        let body = json!({ "email": ann.email, "password": "not the password" });
+        let reply = world.anyone().post("/login").json(&body).await.expect(401);
+        last = of(&world, &reply).await;
+    }
+    let names: Vec<&str> = last.iter().map(|event| event.0.as_str()).collect();
+    assert_eq!(names, ["authn_login_fail", "authn_login_lock"]);
+}
+
+async fn a_change_of_password_is_recorded(world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
+    let changed = ann.call("PUT", "/me/password").json(&body).await.expect(204);
+    one(
+        &world,
+        &changed,
+        "authn_password_change",
+        "success",
+        Some(ann.id),
+        None,
+    )
+    .await;
+}
+
+async fn refusals_are_recorded(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let post = ann.publish("A post").await;
+    let forbidden = bob.delete(&post.path).await.expect_error(403, "forbidden");
+    one(&world, &forbidden, "authz_fail", "failure", Some(bob.id), None).await;
+    let forged = world
+        .anyone()
+        .cookies(&format!("sid={}", ann.sid))
+        .delete(&post.path)
+        .await;
+    one(
+        &world,
+        &forged.expect_error(403, "csrf_mismatch"),
+        "malicious_csrf",
+        "failure",
+        Some(ann.id),
+        None,
+    )
+    .await;
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let narrow = world.anyone().bearer(&tokens.access).delete(&post.path).await;
+    let narrow = narrow.expect_error(403, "insufficient_scope");
+    one(
+        &world,
+        &narrow,
+        "authz_fail",
+        "failure",
+        Some(ann.id),
+        Some(&app.id),
+    )
+    .await;
+}
+
+async fn names(world: &World, reply: &Reply) -> Vec<String> {
+    of(world, reply).await.into_iter().map(|event| event.0).collect()
+}
+
+async fn what_happens_to_a_grant_is_recorded(world: World) {
+    let ann: Person = world.sign_up().await;
+    let (app, anyone) = (world.app().register(), world.anyone());
+    let mut browser = ann.browser();
+    let grant = app.authorize(&mut browser, &ann, "posts:read").await;
+    let query = "SELECT outcome, user_id, client_id FROM security_events WHERE name = 'authz_consent'";
+    let consents = fetch_all!(world.db().await.reader(), (String, i64, String), query).unwrap();
+    assert_eq!(consents, [("success".to_owned(), ann.id, app.id.clone())]);
+    app.exchange(&anyone, &grant).await.expect(200);
+    let reused = app.exchange(&anyone, &grant).await.expect(400);
+    assert_eq!(
+        names(&world, &reused).await,
+        ["authn_code_reuse", "authn_token_revoked"]
+    );
+    let tokens = app.tokens(&ann, "posts:read").await;
+    app.refresh(&anyone, &tokens.refresh).await.expect(200);
+    let replayed = app.refresh(&anyone, &tokens.refresh).await.expect(400);
+    assert_eq!(
+        names(&world, &replayed).await,
+        ["authn_token_reuse", "authn_token_revoked"]
+    );
+    let events = of(&world, &replayed).await;
+    assert!(
+        events
+            .iter()
+            .all(|event| event.2 == Some(ann.id) && event.3.as_ref() == Some(&app.id)),
+        "{events:?}"
+    );
+    let denied = ann
+        .browser()
+        .walk(&app.authorization().path(), &ann, "deny")
+        .await
+        .unwrap();
+    assert!(denied.as_str().contains("error=access_denied"));
+    let query = "SELECT outcome FROM security_events WHERE name = 'authz_consent' ORDER BY id DESC LIMIT 1";
+    let last = fetch_all!(world.db().await.reader(), (String,), query).unwrap();
+    assert_eq!(last, [("failure".to_owned(),)]);
+}
+
+async fn keys_are_recorded_when_they_are_made(world: World) {
+    let query = "SELECT name FROM security_events WHERE name LIKE 'key_%' ORDER BY name";
+    let names = fetch_all!(world.db().await.reader(), (String,), query).unwrap();
+    let names: Vec<&str> = names.iter().map(|(name,)| name.as_str()).collect();
+    assert!(
+        names.contains(&"key_activated") && names.contains(&"key_staged"),
+        "{names:?}"
+    );
+}
+
+async fn no_secret_is_stored_logged_or_in_a_url(world: World) {
+    let ann = world.sign_up().await;
+    let web = world.app().kind("web").register();
+    let tokens = web.tokens(&ann, "posts:read").await;
+    web.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+    ann.get("/csrf").await.expect(200);
+    world
+        .anyone()
+        .bearer(&tokens.access)
+        .get("/protected")
+        .await
+        .expect(200);
+    let wrong = json!({ "email": ann.email, "password": "a wrong canary password" });
+    world.anyone().post("/login").json(&wrong).await.expect(401);
+    world
+        .anyone()
+        .bearer(&format!("{}x", tokens.access))
+        .get("/me")
+        .await
+        .expect(401);
+    world
+        .anyone()
+        .cookies("sid=a-canary-of-a-session")
+        .get("/me")
+        .await
+        .expect(401);
+    world.keep_secret("a-canary-of-a-session");
+    let body = format!(
+        "{{\"email\":\"{}\",\"password\":\"a canary in malformed JSON\"",
+        ann.email
+    );
+    world
+        .anyone()
+        .post("/login")
+        .body("application/json", body)
+        .await
+        .expect(400);
+    world.keep_secret("a canary in malformed JSON");
+    world
+        .anyone()
+        .get("/posts?access_token=a-canary-in-a-query&cursor=x")
+        .await
+        .expect(401);
+    world.keep_secret("a-canary-in-a-query");
+    world.expect_no_secrets_in(&world.dump(), "the database");
+    world.expect_no_secrets_in(&world.log(), "the log");
+    assert!(
+        world
+            .log()
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok()),
+        "every log line is JSON"
+    );
+}
+
+on_every_shape!(
+    signing_in_and_out_is_recorded,
+    a_lockout_is_recorded_with_the_failure_that_caused_it,
+    a_change_of_password_is_recorded,
+    refusals_are_recorded,
+    what_happens_to_a_grant_is_recorded,
+    keys_are_recorded_when_they_are_made,
+    no_secret_is_stored_logged_or_in_a_url,
+);

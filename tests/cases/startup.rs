@@ -1,0 +1,254 @@
+//! Starting: what the first start makes, that the second changes nothing, settings and commands.
+
+use serde_json::{Value, json};
+use shared::fetch_all;
+use std::os::unix::fs::PermissionsExt as _;
+use tests::{PASSWORD, Shape, World, on_every_shape};
+
+async fn keys(world: &World) -> Vec<(String, String)> {
+    let query = "SELECT kid, state FROM signing_keys ORDER BY state";
+    fetch_all!(world.db().await.reader(), (String, String), query).unwrap()
+}
+
+async fn the_first_start_makes_what_is_needed(world: World) {
+    let mode = |name: &str| {
+        world
+            .data_dir()
+            .join(name)
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    assert_eq!(mode(""), 0o700);
+    for secret in ["master.key", "account.key", "admin-password"] {
+        if world.data_dir().join(secret).exists() || secret != "account.key" {
+            assert_eq!(mode(secret), 0o600, "{secret}");
+        }
+    }
+    let states: Vec<String> = keys(&world).await.into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, ["active", "staged"]);
+    let users = world.cli(&["users", "list", "--json"], "");
+    assert_eq!(users.as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        (&users[0]["email"], &users[0]["role"]),
+        (&json!("admin@localhost"), &json!("admin"))
+    );
+    let clients = world.cli(&["clients", "list", "--json"], "");
+    assert_eq!(clients.as_array().map(Vec::len), Some(1), "the demo client");
+    assert_eq!(clients[0]["first_party"], json!(true));
+    let listed = world.cli(&["keys", "list", "--json"], "");
+    assert_eq!(listed.as_array().map(Vec::len), Some(2));
+    assert!(!listed.to_string().contains("private"), "{listed}");
+}
+
+async fn a_second_start_changes_nothing(mut world: World) {
+    let snapshot = |world: &World| -> Vec<Value> {
+        ["users", "clients", "keys"]
+            .map(|noun| world.cli(&[noun, "list", "--json"], ""))
+            .to_vec()
+    };
+    let secrets = |world: &World| -> Vec<(String, Vec<u8>)> {
+        let files = std::fs::read_dir(world.data_dir()).unwrap().flatten();
+        let files = files.filter(|file| !file.file_name().to_string_lossy().contains(".db"));
+        let mut files: Vec<_> = files
+            .map(|file| {
+                (
+                    file.file_name().to_string_lossy().into_owned(),
+                    std::fs::read(file.path()).unwrap(),
+                )
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let ann = world.sign_up().await;
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let (before, files) = (snapshot(&world), secrets(&world));
+    world.stop().await;
+    world.start_again().await;
+    assert_eq!(snapshot(&world), before);
+    assert_eq!(secrets(&world), files);
+    ann.get("/me").await.expect(200);
+    world
+        .anyone()
+        .bearer(&tokens.access)
+        .get("/protected")
+        .await
+        .expect(200);
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+}
+
+async fn what_was_answered_survives_a_kill(mut world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A post").await;
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+    world.kill();
+    world.start_again().await;
+    assert_eq!(ann.get(&post.path).await.expect(200).json(), post.record);
+    app.refresh(&world.anyone(), &tokens.refresh)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    world
+        .anyone()
+        .bearer(&tokens.access)
+        .get("/protected")
+        .await
+        .expect_error(401, "invalid_token");
+}
+
+async fn help_shows_every_setting(world: World) {
+    let output = world.run(&["--help"], "");
+    assert!(output.status.success());
+    let help = String::from_utf8(output.stdout).unwrap();
+    for setting in [
+        "LISTEN",
+        "BASE_URL",
+        "ISSUER",
+        "AUDIENCE",
+        "JWKS_URL",
+        "DATA_DIR",
+        "DATABASE_URL",
+        "MASTER_KEY",
+        "MASTER_KEY_FILE",
+        "TRUSTED_PROXIES",
+        "ALLOWED_ORIGINS",
+        "MAX_CONNECTIONS",
+        "LOG_FORMAT",
+        "LOG_LEVEL",
+        "SESSION_IDLE",
+        "SESSION_MAX",
+        "PASSWORD_MIN_LENGTH",
+        "ARGON2_MEMORY",
+        "ARGON2_PASSES",
+        "ARGON2_PERMITS",
+    ] {
+        assert!(
+            help.contains(&format!("LATCHKEY_{setting}")),
+            "{setting} is missing:\n{help}"
+        );
+        let flag = format!("--{}", setting.to_lowercase().replace('_', "-"));
+        assert!(help.contains(&flag), "{flag} is missing:\n{help}");
+    }
+}
+
+async fn a_setting_that_cannot_work_is_refused_in_one_line(world: World) {
+    for arguments in [
+        vec!["--listen", "nonsense"],
+        vec!["--listen", "127.0.0.1:99999"],
+        vec!["--base-url", "localhost"],
+        vec!["--base-url", "http://localhost/path"],
+        vec!["--database-url", "mysql://localhost/x"],
+        vec!["--database-url", "sqlite::memory:"],
+        vec!["--session-idle", "forever"],
+        vec!["--session-idle", "2h", "--session-max", "1h"],
+        vec!["--argon2-memory", "8"],
+        vec!["--trusted-proxies", "everyone"],
+        vec!["--log-format", "xml"],
+        vec!["--master-key", "short"],
+        vec!["--master-key-file", "/nonexistent/key"],
+        vec!["--listen", "0.0.0.0:0"],
+        vec!["--listen", "0.0.0.0:0", "--base-url", "http://example.org"],
+        vec![
+            "--base-url",
+            "https://example.org",
+            "--issuer",
+            "http://example.org",
+        ],
+        vec!["--no-such-flag"],
+        vec!["no-such-command"],
+    ] {
+        let elsewhere = tempfile_dir(&world);
+        let given = [&["--data-dir", &elsewhere][..], &arguments].concat();
+        let output = world.run_bare(&given);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{arguments:?}: {stderr}");
+        assert!(
+            !std::path::Path::new(&elsewhere).exists(),
+            "{arguments:?}: a refused start made files"
+        );
+    }
+}
+
+fn tempfile_dir(world: &World) -> String {
+    world.data_dir().with_file_name("elsewhere").display().to_string()
+}
+
+async fn a_variable_is_read_like_its_flag_and_the_flag_wins(shape: Shape) {
+    let setup = World::of(shape)
+        .env("LATCHKEY_PASSWORD_MIN_LENGTH", "15")
+        .env("LATCHKEY_SESSION_MAX", "nonsense");
+    let world = setup.flag("--session-max", "12h").start().await;
+    let body = json!({ "email": "ann@example.org", "password": "fourteen chars" });
+    world
+        .anyone()
+        .post("/users")
+        .json(&body)
+        .await
+        .expect_faults(&["/password"]);
+}
+
+async fn users_are_made_and_listed_from_the_shell(world: World) {
+    let create = |email: &str, role: &str| {
+        let args = [
+            "users",
+            "create",
+            "--email",
+            email,
+            "--role",
+            role,
+            "--password-stdin",
+            "--json",
+        ];
+        world.run(&args, PASSWORD)
+    };
+    let made: Value = serde_json::from_slice(&create("ed@example.org", "editor").stdout).unwrap();
+    assert_eq!(
+        (&made["email"], &made["role"]),
+        (&json!("ed@example.org"), &json!("editor"))
+    );
+    assert!(made["id"].is_i64() && made["password_hash"].is_null(), "{made}");
+    for (email, role) in [
+        ("ED@example.org", "user"),
+        ("nonsense", "user"),
+        ("new@example.org", "king"),
+    ] {
+        let refused = create(email, role);
+        assert!(
+            !refused.status.success() && refused.stdout.is_empty(),
+            "{refused:?}"
+        );
+    }
+    let short = world.run(
+        &[
+            "users",
+            "create",
+            "--email",
+            "x@example.org",
+            "--password-stdin",
+            "--json",
+        ],
+        "short",
+    );
+    assert!(!short.status.success(), "{short:?}");
+    let users = world.cli(&["users", "list", "--json"], "");
+    assert_eq!(users.as_array().map(Vec::len), Some(2), "{users}");
+    assert_eq!(users[1], made);
+    let ed = world.log_in("ed@example.org", PASSWORD).await;
+    assert_eq!(ed.get("/me").await.expect(200).json()["role"], "editor");
+}
+
+on_every_shape!(
+    the_first_start_makes_what_is_needed,
+    a_second_start_changes_nothing,
+    what_was_answered_survives_a_kill,
+    help_shows_every_setting,
+    a_setting_that_cannot_work_is_refused_in_one_line,
+    a_variable_is_read_like_its_flag_and_the_flag_wins,
+    users_are_made_and_listed_from_the_shell,
+);

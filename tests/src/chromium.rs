@@ -1,0 +1,120 @@
+//! A real browser: headless Chromium, driven by ChromeDriver (W3C WebDriver).
+
+use crate::lookup::HOW_TO_INSTALL;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A page that is not there by then never comes.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The member that names an element (WebDriver §12.1).
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser without scripts, with a profile of its own. Gone when dropped.
+#[derive(Debug)]
+pub struct Chromium {
+    driver: Child,
+    session: String,
+    client: reqwest::Client,
+    _profile: TempDir,
+}
+
+impl Chromium {
+    /// Starts it with JavaScript switched off.
+    pub async fn without_scripts() -> Self {
+        let profile = tempfile::tempdir().unwrap();
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            // A group of its own, so that the browser it starts ends with it.
+            .process_group(0)
+            .spawn()
+            .unwrap_or_else(|error| panic!("chromedriver: {error}; {HOW_TO_INSTALL}"));
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let started = lines.find(|line| line.contains("started successfully on port")).unwrap();
+        let port = started.trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
+        std::thread::spawn(move || lines.for_each(drop));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let mut chromium = Self {
+            driver,
+            session: format!("http://127.0.0.1:{port}/session"),
+            client,
+            _profile: profile,
+        };
+        let options = json!({
+            "args": [
+                "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                format!("--user-data-dir={}", chromium._profile.path().display()),
+            ],
+            "prefs": { "profile.managed_default_content_settings.javascript": 2 },
+        });
+        let wanted = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
+        let session = chromium.post("", &wanted).await;
+        chromium.session = format!("{}/{}", chromium.session, session["sessionId"].as_str().unwrap());
+        chromium
+    }
+
+    /// Opens an address.
+    pub async fn open(&self, url: &str) {
+        self.post("/url", &json!({ "url": url })).await;
+    }
+
+    /// Types into the field that a CSS selector names.
+    pub async fn fill(&self, selector: &str, text: &str) {
+        let field = self.element(selector).await;
+        self.post(&format!("/element/{field}/clear"), &json!({})).await;
+        self.post(&format!("/element/{field}/value"), &json!({ "text": text })).await;
+    }
+
+    /// Presses the button that a CSS selector names.
+    pub async fn press(&self, selector: &str) {
+        let button = self.element(selector).await;
+        self.post(&format!("/element/{button}/click"), &json!({})).await;
+    }
+
+    /// Waits until the page says this, and gives the page's address.
+    pub async fn expect(&self, text: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let source = self.get("/source").await;
+            if source.as_str().unwrap().contains(text) {
+                return self.get("/url").await.as_str().unwrap().to_owned();
+            }
+            assert!(began.elapsed() < PATIENCE, "the page never said {text:?}:\n{source}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    async fn element(&self, selector: &str) -> String {
+        let found = self.post("/element", &json!({ "using": "css selector", "value": selector })).await;
+        found[ELEMENT].as_str().unwrap().to_owned()
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        read(self.client.get(format!("{}{path}", self.session))).await
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Value {
+        read(self.client.post(format!("{}{path}", self.session)).json(body)).await
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let group = format!("-{}", self.driver.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        let _ = self.driver.wait();
+    }
+}
+
+async fn read(request: reqwest::RequestBuilder) -> Value {
+    let mut answer: Value = request.send().await.unwrap().json().await.unwrap();
+    let value = answer["value"].take();
+    assert!(value["error"].is_null(), "WebDriver: {value}");
+    value
+}
