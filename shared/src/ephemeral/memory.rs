@@ -1,4 +1,4 @@
-//! The ephemeral store of a single process: two maps of bounded size behind one lock each.
+//! The ephemeral store of a single process: two maps of bounded memory behind one lock each.
 
 use super::{Attempt, Window};
 use crate::clock::Timestamp;
@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Entries of each map. Beyond it what would expire first goes first.
-const CAPACITY: usize = 100_000;
+/// Memory of each map, in bytes as far as they are counted. Beyond it what would expire first goes first.
+const CAPACITY: usize = 32 * 1024 * 1024;
+/// What an entry costs beside its texts: nodes, timestamps, the allocator's share.
+const OVERHEAD: usize = 256;
 /// An attempt that was not decided by then never will be (a request is cut at 30 s): it failed.
 const UNDECIDED: Duration = Duration::from_secs(30);
 
@@ -17,8 +19,23 @@ pub struct Memory(Arc<Maps>);
 
 #[derive(Debug, Default)]
 struct Maps {
-    attempts: Mutex<HashMap<String, Attempts>>,
-    values: Mutex<HashMap<String, Value>>,
+    attempts: Mutex<Bounded<Attempts>>,
+    values: Mutex<Bounded<Value>>,
+}
+
+/// A map that counts its bytes.
+#[derive(Debug)]
+struct Bounded<V> {
+    entries: HashMap<String, V>,
+    bytes: usize,
+}
+
+/// What a bounded map must know of its entries.
+trait Entry {
+    /// When it is worth nothing any more.
+    fn expires_at(&self) -> Timestamp;
+    /// Bytes of its texts.
+    fn bytes(&self) -> usize;
 }
 
 #[derive(Debug)]
@@ -27,37 +44,40 @@ struct Value {
     expires_at: Timestamp,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Attempts {
     under_way: Vec<Timestamp>,
     failed: Vec<Timestamp>,
     locked_until: Option<Timestamp>,
-    expires_at: Option<Timestamp>,
+    expires_at: Timestamp,
 }
 
 impl Memory {
     pub(super) fn begin_attempt(&self, key: &str, window: Window, now: Timestamp) -> Attempt {
         let mut map = lock(&self.0.attempts);
-        make_room(&mut map, now, |entry| entry.expires_at.unwrap_or(now));
-        let entry = map.entry(key.to_owned()).or_default();
+        let mut entry = map.remove(key).unwrap_or_default();
         entry.slide(window, now);
-        if let Some(until) = entry.locked_until {
-            return Attempt::Locked(until);
-        }
-        if entry.failed.len() + entry.under_way.len() >= window.limit {
-            return Attempt::Busy;
-        }
-        entry.under_way.push(now);
-        entry.expires_at = Some(now.after(window.length));
-        Attempt::Begun
+        let outcome = match entry.locked_until {
+            Some(until) => Attempt::Locked(until),
+            None if entry.failed.len() + entry.under_way.len() >= window.limit => Attempt::Busy,
+            None => {
+                entry.under_way.push(now);
+                entry.expires_at = entry.expires_at.max(now.after(window.length));
+                Attempt::Begun
+            }
+        };
+        map.insert(key, entry, now);
+        outcome
     }
 
     pub(super) fn attempt_failed(&self, key: &str, window: Window, now: Timestamp) -> usize {
         let mut map = lock(&self.0.attempts);
-        let entry = map.entry(key.to_owned()).or_default();
+        let mut entry = map.remove(key).unwrap_or_default();
         entry.under_way.pop();
         entry.fail(window, now);
-        entry.failed.len()
+        let failures = entry.failed.len();
+        map.insert(key, entry, now);
+        failures
     }
 
     pub(super) fn attempt_succeeded(&self, key: &str) {
@@ -65,20 +85,19 @@ impl Memory {
     }
 
     pub(super) fn attempt_void(&self, key: &str) {
-        if let Some(entry) = lock(&self.0.attempts).get_mut(key) {
+        if let Some(entry) = lock(&self.0.attempts).entries.get_mut(key) {
             entry.under_way.pop();
         }
     }
 
     pub(super) fn put(&self, key: &str, text: String, expires_at: Timestamp, now: Timestamp) {
-        let mut map = lock(&self.0.values);
-        make_room(&mut map, now, |value| value.expires_at);
-        map.insert(key.to_owned(), Value { text, expires_at });
+        lock(&self.0.values).insert(key, Value { text, expires_at }, now);
     }
 
     pub(super) fn get(&self, key: &str, now: Timestamp) -> Option<String> {
         let map = lock(&self.0.values);
-        map.get(key)
+        map.entries
+            .get(key)
             .filter(|value| value.expires_at > now)
             .map(|value| value.text.clone())
     }
@@ -86,6 +105,86 @@ impl Memory {
     pub(super) fn take(&self, key: &str, now: Timestamp) -> Option<String> {
         let taken = lock(&self.0.values).remove(key)?;
         (taken.expires_at > now).then_some(taken.text)
+    }
+}
+
+impl<V> Default for Bounded<V> {
+    fn default() -> Self {
+        Self {
+            entries: HashMap::new(),
+            bytes: 0,
+        }
+    }
+}
+
+impl<V: Entry> Bounded<V> {
+    /// Keeps an entry, and makes room for it if need be.
+    fn insert(&mut self, key: &str, entry: V, now: Timestamp) {
+        self.remove(key);
+        let bytes = cost(key, &entry);
+        if self.bytes + bytes > CAPACITY {
+            self.make_room(now);
+        }
+        self.bytes += bytes;
+        self.entries.insert(key.to_owned(), entry);
+    }
+
+    fn remove(&mut self, key: &str) -> Option<V> {
+        let entry = self.entries.remove(key)?;
+        self.bytes -= cost(key, &entry);
+        Some(entry)
+    }
+
+    /// Drops what has expired; if that is less than a tenth, what would expire first.
+    fn make_room(&mut self, now: Timestamp) {
+        self.entries.retain(|_, entry| entry.expires_at() > now);
+        self.count();
+        if self.bytes > CAPACITY / 10 * 9 {
+            let mut ends: Vec<Timestamp> = self.entries.values().map(Entry::expires_at).collect();
+            let (_, cut, _) = ends.select_nth_unstable(self.entries.len() / 10);
+            let cut = *cut;
+            self.entries.retain(|_, entry| entry.expires_at() > cut);
+            self.count();
+        }
+    }
+
+    fn count(&mut self) {
+        self.bytes = self.entries.iter().map(|(key, entry)| cost(key, entry)).sum();
+    }
+}
+
+fn cost<V: Entry>(key: &str, entry: &V) -> usize {
+    OVERHEAD + key.len() + entry.bytes()
+}
+
+impl Entry for Value {
+    fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
+impl Entry for Attempts {
+    fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self {
+            under_way: Vec::new(),
+            failed: Vec::new(),
+            locked_until: None,
+            expires_at: Timestamp::from_micros(0),
+        }
     }
 }
 
@@ -105,26 +204,11 @@ impl Attempts {
     fn fail(&mut self, window: Window, at: Timestamp) {
         self.failed.push(at);
         let end = at.after(window.length);
-        self.expires_at = Some(end);
+        self.expires_at = self.expires_at.max(end);
         if self.failed.len() >= window.limit && self.locked_until.is_none() {
             self.locked_until = Some(end);
         }
     }
-}
-
-/// Drops what has expired once the map is full, then a tenth that would expire first.
-fn make_room<V>(map: &mut HashMap<String, V>, now: Timestamp, expires_at: impl Fn(&V) -> Timestamp) {
-    if map.len() < CAPACITY {
-        return;
-    }
-    map.retain(|_, value| expires_at(value) > now);
-    if map.len() < CAPACITY {
-        return;
-    }
-    let mut ends: Vec<Timestamp> = map.values().map(&expires_at).collect();
-    let (_, cut, _) = ends.select_nth_unstable(CAPACITY / 10);
-    let cut = *cut;
-    map.retain(|_, value| expires_at(value) > cut);
 }
 
 /// A panic while the lock was held leaves nothing half-written here.
@@ -202,6 +286,18 @@ mod tests {
             memory.begin_attempt("k", WINDOW, at(31)),
             Attempt::Locked(at(900))
         );
+    }
+
+    #[test]
+    fn what_would_expire_first_makes_room() {
+        let memory = Memory::default();
+        let text = "x".repeat(1024 * 1024);
+        for n in 0..64 {
+            memory.put(&n.to_string(), text.clone(), at(1000 + n), at(0));
+        }
+        assert!(lock(&memory.0.values).bytes <= CAPACITY);
+        assert_eq!(memory.get("0", at(0)), None);
+        assert!(memory.get("63", at(0)).is_some());
     }
 
     #[test]
