@@ -74,10 +74,7 @@ struct Shell {
 /// Runs a command on the database that the settings name.
 pub async fn run(command: Command, common: &Common) -> Result<(), start::Error> {
     common.check()?;
-    if common.database_url.is_none() {
-        common.make_data_dir()?;
-    }
-    let db = Db::open(&common.database()?, 2).await?;
+    let db = common.open_database(2).await?;
     db.migrate().await?;
     let shell = Shell {
         db,

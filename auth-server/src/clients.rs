@@ -104,6 +104,9 @@ impl Registration {
                 self.id
             ));
         }
+        if self.id.bytes().all(|byte| byte.is_ascii_digit()) {
+            return refuse("the id must not be digits alone: those are users".to_owned());
+        }
         let name_len = self.name.chars().count();
         if self.name.trim().is_empty() || name_len > 100 || self.name.chars().any(char::is_control) {
             return refuse("the name must be 1 to 100 printable characters".to_owned());
@@ -133,8 +136,8 @@ impl Registration {
                     .unwrap_or(self.scope.clone())
             }
         };
-        if !self.scope.covers(&default_scope) {
-            return refuse("the default scope must be part of the scope".to_owned());
+        if default_scope.is_empty() || !self.scope.covers(&default_scope) {
+            return refuse("the default scope must be part of the scope, and not empty".to_owned());
         }
         let secret = self.kind.is_confidential().then(random::token);
         let client = Client {

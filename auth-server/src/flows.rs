@@ -1,4 +1,5 @@
-//! Authorization requests between `/authorize` and the code: kept here, not in URLs, and bound to the
+//! Authorization requests between `/authorize` and the code. They travel with the browser, sealed, and not
+//! in our memory, so that no flood of requests can push out somebody's sign-in; and they are bound to the
 //! browser that began them.
 
 use crate::params::Params;
@@ -6,44 +7,66 @@ use serde::{Deserialize, Serialize};
 use shared::clock::Timestamp;
 use shared::ephemeral::Ephemeral;
 use shared::random;
+use shared::seal::SealingKey;
 use shared::secret::{self, Secret};
 use std::time::Duration;
 
 /// How long a person may take to sign in and consent.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// What a flow is sealed as.
+const NAME: &str = "authorization flow";
+
+/// Seals and opens flows. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Flows {
+    pub(crate) key: SealingKey,
+    /// Remembers which flows are finished.
+    pub(crate) store: Ephemeral,
+}
 
 #[derive(Serialize, Deserialize)]
 struct Flow {
+    id: String,
     params: Params,
     browser: String,
+    expires_at: i64,
 }
 
-/// Keeps a request; gives the flow's id.
-pub(crate) async fn begin(store: &Ephemeral, params: Params, browser: &Secret, now: Timestamp) -> String {
-    let id = random::id();
-    let flow = Flow {
-        params,
-        browser: fingerprint(browser),
-    };
-    let text = serde_json::to_string(&flow).unwrap_or_default();
-    store.put(&key(&id), text, now.after(LIFETIME), now).await;
-    id
-}
+impl Flows {
+    /// Seals a request for this browser.
+    pub(crate) fn begin(&self, params: Params, browser: &Secret, now: Timestamp) -> String {
+        let flow = Flow {
+            id: random::id(),
+            params,
+            browser: fingerprint(browser),
+            expires_at: now.after(LIFETIME).micros(),
+        };
+        let text = serde_json::to_vec(&flow).unwrap_or_default();
+        secret::encode(&self.key.seal(NAME, &text))
+    }
 
-/// The request of a flow that this browser began and did not finish.
-pub(crate) async fn find(store: &Ephemeral, id: &str, browser: &Secret, now: Timestamp) -> Option<Params> {
-    read(&store.get(&key(id), now).await?, browser)
-}
+    /// The request of a flow that this browser began and did not finish.
+    pub(crate) async fn find(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Params> {
+        let flow = self.open(sealed, browser, now)?;
+        (!self.store.is_claimed(&key(&flow.id), now).await).then_some(flow.params)
+    }
 
-/// Finishes a flow: of several callers at once, one gets the request.
-pub(crate) async fn finish(store: &Ephemeral, id: &str, browser: &Secret, now: Timestamp) -> Option<Params> {
-    find(store, id, browser, now).await?;
-    read(&store.take(&key(id), now).await?, browser)
-}
+    /// Finishes a flow: of several callers at once, one gets the request.
+    pub(crate) async fn finish(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Params> {
+        let flow = self.open(sealed, browser, now)?;
+        let expires_at = Timestamp::from_micros(flow.expires_at);
+        self.store
+            .claim(&key(&flow.id), expires_at, now)
+            .await
+            .then_some(flow.params)
+    }
 
-fn read(text: &str, browser: &Secret) -> Option<Params> {
-    let flow: Flow = serde_json::from_str(text).ok()?;
-    secret::equal(flow.browser.as_bytes(), fingerprint(browser).as_bytes()).then_some(flow.params)
+    fn open(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Flow> {
+        let text = self.key.open(NAME, &secret::decode(sealed)?).ok()?;
+        let flow: Flow = serde_json::from_slice(&text).ok()?;
+        let is_its = secret::equal(flow.browser.as_bytes(), fingerprint(browser).as_bytes());
+        (is_its && flow.expires_at > now.micros()).then_some(flow)
+    }
 }
 
 fn fingerprint(browser: &Secret) -> String {

@@ -18,11 +18,13 @@ mod refresh_tokens;
 mod router;
 
 use axum::Router;
+use flows::Flows;
 use grants::Grants;
 use keys::Keyring;
 use refresh_tokens::RefreshTokens;
 use router::App;
 use shared::clock;
+use shared::config::Invalid;
 use shared::db::{Db, Error};
 use shared::events::Context;
 use shared::seal::SealingKey;
@@ -47,7 +49,10 @@ impl Issuer {
         let identity = ground.identity.clone();
         identity.db.migrate().await?;
         let keys = Keyring::open(&identity.db, &master_key, settings.key_bits, &Context::shell()).await;
-        let keys = keys.map_err(|error| start::Error::Other(error.to_string()))?;
+        let keys = keys.map_err(|error| match error {
+            keys::Error::Sealed(_) => Invalid(error.to_string()).into(),
+            other => start::Error::Other(other.to_string()),
+        })?;
         tokio::spawn(keep_house(identity.db.clone()));
         let grants = Grants {
             db: identity.db.clone(),
@@ -59,7 +64,10 @@ impl Issuer {
             lifetimes: settings.lifetimes(),
         };
         Ok(Self(App {
-            store: identity.ephemeral.clone(),
+            flows: Flows {
+                key: master_key,
+                store: identity.ephemeral.clone(),
+            },
             identity,
             policy: Arc::clone(&ground.policy),
             grants: Arc::new(grants),

@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashSet;
+
+/// Parameters of one request at most.
+const MAX_COUNT: usize = 100;
+/// A flaw that the client is told of, where the others make the request unusable.
+pub(crate) const REPEATED: &str = "a parameter appears more than once";
 
 /// Name and value pairs in the order they came.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,13 +40,26 @@ impl Params {
             .filter(|v| !v.is_empty())
     }
 
-    /// The name of a parameter that appears more than once.
-    pub(crate) fn repeated(&self) -> Option<&str> {
-        let names = || self.0.iter().map(|(name, _)| name.as_str());
-        names()
-            .enumerate()
-            .find(|(at, name)| names().take(*at).any(|earlier| earlier == *name))
-            .map(|(_, name)| name)
+    /// What is wrong with the parameters as a whole, in words; `None` if nothing is.
+    pub(crate) fn flaw(&self) -> Option<&'static str> {
+        if self.0.len() > MAX_COUNT {
+            return Some("there are more than 100 parameters");
+        }
+        if self
+            .0
+            .iter()
+            .any(|(name, value)| name.contains('\0') || value.contains('\0'))
+        {
+            return Some("a parameter holds a NUL character");
+        }
+        let mut seen = HashSet::new();
+        let is_new = |(name, _): &(String, String)| seen.insert(name.clone());
+        (!self.0.iter().all(is_new)).then_some(REPEATED)
+    }
+
+    /// Whether a parameter of this name appears more than once.
+    pub(crate) fn repeats(&self, name: &str) -> bool {
+        self.0.iter().filter(|(found, _)| found == name).count() > 1
     }
 
     /// Bytes of all names and values.
@@ -58,7 +77,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_not(bytes: Vec<u8>) {
             let params = Params::from_form(&bytes);
-            prop_assert!(params.repeated().is_none_or(|name| params.0.iter().filter(|(n, _)| n == name).count() > 1));
+            let _ = params.flaw();
             let _ = Params::from_json(&bytes);
         }
     }
@@ -66,11 +85,14 @@ mod tests {
     #[test]
     fn repetition_is_noticed_and_emptiness_is_absence() {
         let params = Params::from_form(b"a=1&b=&c=%C3%A9+%26&a=2");
-        assert_eq!(params.repeated(), Some("a"));
+        assert_eq!(params.flaw(), Some(REPEATED));
+        assert!(params.repeats("a") && !params.repeats("c"));
         assert_eq!(params.get("a"), Some("1"));
         assert_eq!(params.get("b"), None);
         assert_eq!(params.get("c"), Some("é &"));
-        assert_eq!(Params::from_form(b"a=1&b=2").repeated(), None);
+        assert_eq!(Params::from_form(b"a=1&b=2").flaw(), None);
+        assert!(Params::from_form(b"a=%00").flaw().is_some());
+        assert!(Params::from_form("a&".repeat(101).as_bytes()).flaw().is_some());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Every route of the issuer.
 
+use crate::flows::Flows;
 use crate::grants::Grants;
 use crate::http::{authorize, browser, consent, discovery, password, signin, token};
 use crate::pages;
@@ -7,7 +8,6 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
-use shared::ephemeral::Ephemeral;
 use shared::http::Policy;
 use shared::http::error::record_refusals;
 use shared::identity::Identity;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, FromRef)]
 pub(crate) struct App {
     pub(crate) identity: Identity,
-    pub(crate) store: Ephemeral,
+    pub(crate) flows: Flows,
     pub(crate) policy: Arc<Policy>,
     pub(crate) grants: Arc<Grants>,
 }

@@ -39,8 +39,10 @@ CREATE TABLE posts (
     deleted_at BIGINT
 );
 CREATE INDEX posts_created_at ON posts (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_status_created_at ON posts (status, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX posts_author_created_at ON posts (author_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX posts_title ON posts (title, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_status_title ON posts (status, title, id) WHERE deleted_at IS NULL;
 CREATE INDEX posts_author_title ON posts (author_id, title, id) WHERE deleted_at IS NULL;
 
 CREATE TABLE clients (

@@ -1,7 +1,7 @@
 //! Settings: a flag and a `LATCHKEY_…` variable of one name. What cannot work is refused at the start, in
 //! one line, with exit code 64.
 
-use crate::db::DatabaseUrl;
+use crate::db::{DatabaseUrl, Db};
 use crate::http::{Policy, origin_of};
 use crate::identity::{passwords, sessions};
 use crate::seal::SealingKey;
@@ -45,7 +45,8 @@ pub struct Common {
     pub issuer: Option<Url>,
 
     /// The `aud` of access tokens [default: the base URL].
-    #[arg(long, env = "LATCHKEY_AUDIENCE", global = true, value_name = "URI")]
+    #[arg(long, env = "LATCHKEY_AUDIENCE", global = true, value_name = "URI",
+          value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub audience: Option<String>,
 
     /// Where files are kept: the embedded database and the keys made at the first start.
@@ -169,6 +170,15 @@ impl Common {
             .mode(0o700)
             .create(&self.data_dir)
             .map_err(|error| Invalid(format!("DATA_DIR {}: {error}", self.data_dir.display())))
+    }
+
+    /// Opens the database; what cannot be opened is a setting that cannot work.
+    pub async fn open_database(&self, connections: u32) -> Result<Db, Invalid> {
+        if self.database_url.is_none() {
+            self.make_data_dir()?;
+        }
+        let opened = Db::open(&self.database()?, connections).await;
+        opened.map_err(|error| Invalid(format!("DATABASE_URL: {error}")))
     }
 
     /// The URLs, with defaults that follow the bound address.

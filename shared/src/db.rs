@@ -15,6 +15,9 @@ pub use sqlx;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -64,6 +67,7 @@ impl Db {
     pub async fn open(url: &DatabaseUrl, postgres_connections: u32) -> Result<Self, Error> {
         match &url.0 {
             Engine::Sqlite(options) => {
+                make_private(options.get_filename())?;
                 let pool = |most| {
                     SqlitePoolOptions::new()
                         .max_connections(most)
@@ -185,6 +189,20 @@ impl FromStr for DatabaseUrl {
 impl std::fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("DatabaseUrl(…)")
+    }
+}
+
+/// Makes a missing database file for this user alone; the files beside it take after it.
+fn make_private(file: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file);
+    match made {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(sqlx::Error::Io(error).into()),
+        _ => Ok(()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What may be forgotten: lockout windows and the state of sign-ins under way.
+//! What may be forgotten: lockout windows, and which one-time things of minutes are used up.
 
 mod memory;
 
@@ -69,24 +69,17 @@ impl Ephemeral {
         }
     }
 
-    /// Keeps `value` under `key` until `expires_at`.
-    pub async fn put(&self, key: &str, value: String, expires_at: Timestamp, now: Timestamp) {
+    /// Claims `key` until `expires_at`: of several callers at once, one is told that it did.
+    pub async fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> bool {
         match self {
-            Self::Memory(memory) => memory.put(key, value, expires_at, now),
+            Self::Memory(memory) => memory.claim(key, expires_at, now),
         }
     }
 
-    /// The value under `key`, if it has not expired.
-    pub async fn get(&self, key: &str, now: Timestamp) -> Option<String> {
+    /// Whether `key` was claimed.
+    pub async fn is_claimed(&self, key: &str, now: Timestamp) -> bool {
         match self {
-            Self::Memory(memory) => memory.get(key, now),
-        }
-    }
-
-    /// Takes the value away: of several callers at once, one gets it.
-    pub async fn take(&self, key: &str, now: Timestamp) -> Option<String> {
-        match self {
-            Self::Memory(memory) => memory.take(key, now),
+            Self::Memory(memory) => memory.is_claimed(key, now),
         }
     }
 }

@@ -43,7 +43,7 @@ pub enum Name {
     LoginLock,
     /// A session ended at its user's wish.
     Logout,
-    /// A password was changed, or its change refused.
+    /// A password was changed.
     PasswordChange,
     /// An account was made.
     UserCreated,

@@ -1,5 +1,5 @@
-//! Revocation: one verb ([`revoke`]) that writes a durable row, and the [`Mirror`] of those rows that
-//! every replica holds in memory, so that a request costs no query.
+//! Revocation: durable rows, and the [`Mirror`] of them that every replica holds in memory, so that a
+//! request costs no query.
 
 use crate::clock::{self, Timestamp};
 use crate::db::{Db, Error, Tx};
@@ -10,14 +10,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 sql! {
-    UPSERT = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
-              ON CONFLICT (kind, subject) DO UPDATE
-              SET revoked_at = excluded.revoked_at, expires_at = excluded.expires_at";
+    // A row for each family of a user that was revoked at this moment, however many.
+    DENY_FAMILIES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+                     SELECT 'family', id, $2, $3 FROM families WHERE user_id = $1 AND revoked_at = $2
+                     ON CONFLICT (kind, subject) DO NOTHING";
     ALL = "SELECT kind, subject, expires_at FROM revocations WHERE expires_at > $1";
     RECENT = "SELECT kind, subject, expires_at FROM revocations WHERE revoked_at > $1";
     PRUNE = "DELETE FROM revocations WHERE expires_at <= $1";
 }
 
+/// How long a revocation is kept. The tokens it covers are dead after 600 s; the rest is for clocks that
+/// jump and come back.
+pub const KEPT: Duration = Duration::from_secs(48 * 3600);
 /// How often the mirror re-reads, so that what another process wrote is known well within a second.
 const POLL: Duration = Duration::from_millis(200);
 /// A mirror older than this is re-read before it answers.
@@ -25,6 +29,10 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Each re-read goes back this far: a row may be committed long after its time was taken, by a machine
 /// whose clock is behind.
 const OVERLAP: Duration = Duration::from_secs(120);
+/// After a pause longer than this (a stopped process, a lost database) everything is read anew.
+const GAP: Duration = Duration::from_secs(30);
+/// A read that takes longer has failed; those who wait for it fail with it.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a revocation names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,16 +63,17 @@ impl Kind {
     }
 }
 
-/// Writes, in the caller's transaction, that no token of `subject` is accepted any more. The row is kept
-/// until `expires_at`, when the last such token has expired by itself.
-pub async fn revoke(
-    tx: &mut Tx,
-    kind: Kind,
-    subject: &str,
-    now: Timestamp,
-    expires_at: Timestamp,
-) -> Result<(), Error> {
-    execute!(tx.on(), UPSERT, kind.as_str(), subject, now, expires_at).map(|_| ())
+/// Writes, in the caller's transaction, that no access token is accepted of the families of this user that
+/// were revoked at `revoked_at`.
+pub async fn deny_families(tx: &mut Tx, user_id: i64, revoked_at: Timestamp) -> Result<(), Error> {
+    execute!(
+        tx.on(),
+        DENY_FAMILIES,
+        user_id,
+        revoked_at,
+        revoked_at.after(KEPT)
+    )
+    .map(|_| ())
 }
 
 /// Deletes rows whose tokens have all expired.
@@ -80,9 +89,16 @@ pub struct Mirror(Arc<Inner>);
 struct Inner {
     db: Db,
     revoked: RwLock<HashMap<Kind, HashMap<String, Timestamp>>>,
-    /// Monotonic time of the last complete read; the lock is held while one is under way.
-    read_at: Mutex<Option<Instant>>,
+    /// How the last reads went; the lock is held while one is under way.
+    reads: Mutex<Reads>,
     fresh: RwLock<Option<Instant>>,
+}
+
+/// Monotonic times of reads.
+#[derive(Debug, Default)]
+struct Reads {
+    complete_at: Option<Instant>,
+    failed_at: Option<Instant>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -98,7 +114,7 @@ impl Mirror {
         Self(Arc::new(Inner {
             db,
             revoked: RwLock::default(),
-            read_at: Mutex::default(),
+            reads: Mutex::default(),
             fresh: RwLock::default(),
         }))
     }
@@ -133,19 +149,47 @@ impl Mirror {
         }
     }
 
-    /// One reader at a time; one that waited is content with what another read if `enough` says so.
+    /// One reader at a time; one that waited is content with what another read, or fails as it did, if
+    /// that is no older than `enough`.
     async fn catch_up(&self, enough: Option<Duration>) -> Result<(), Error> {
-        let mut read_at = self.0.read_at.lock().await;
-        if let (Some(at), Some(enough)) = (*read_at, enough)
-            && at.elapsed() <= enough
-        {
-            return Ok(());
+        let mut reads = self.0.reads.lock().await;
+        if let Some(enough) = enough {
+            let is_recent = |at: Option<Instant>| at.is_some_and(|at| at.elapsed() <= enough);
+            if is_recent(reads.complete_at) {
+                return Ok(());
+            }
+            if is_recent(reads.failed_at) {
+                return Err(Error::timed_out());
+            }
         }
         let began = Instant::now();
+        let read = self.read(reads.complete_at);
+        match tokio::time::timeout(READ_TIMEOUT, read)
+            .await
+            .unwrap_or_else(|_| Err(Error::timed_out()))
+        {
+            Ok(()) => {
+                *reads = Reads {
+                    complete_at: Some(began),
+                    failed_at: None,
+                };
+                *self.0.fresh.write().unwrap_or_else(PoisonError::into_inner) = Some(began);
+                Ok(())
+            }
+            Err(error) => {
+                reads.failed_at = Some(Instant::now());
+                Err(error)
+            }
+        }
+    }
+
+    /// Reads what is new since the last complete read, or everything where that is long ago.
+    async fn read(&self, last: Option<Instant>) -> Result<(), Error> {
         let now = clock::now();
-        let rows = match *read_at {
-            None => fetch_all!(self.0.db.reader(), Row, ALL, now)?,
-            Some(_) => fetch_all!(self.0.db.reader(), Row, RECENT, now.before(OVERLAP))?,
+        let db = self.0.db.reader();
+        let rows = match last {
+            Some(last) if last.elapsed() <= GAP => fetch_all!(db, Row, RECENT, now.before(OVERLAP))?,
+            _ => fetch_all!(db, Row, ALL, now)?,
         };
         let mut revoked = self.0.revoked.write().unwrap_or_else(PoisonError::into_inner);
         for row in rows {
@@ -159,9 +203,6 @@ impl Mirror {
         for subjects in revoked.values_mut() {
             subjects.retain(|_, expires_at| *expires_at > now);
         }
-        drop(revoked);
-        *read_at = Some(began);
-        *self.0.fresh.write().unwrap_or_else(PoisonError::into_inner) = Some(began);
         Ok(())
     }
 }

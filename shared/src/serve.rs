@@ -14,10 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt as _;
 
 /// A connection that has not sent a whole request head by then is closed, an idle one too.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// A peer that takes nothing of its answer for so long is gone.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest request head.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
@@ -51,6 +54,8 @@ pub async fn run(
             next = next => next,
             () = &mut ended => break,
         };
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(WRITE_TIMEOUT));
         let router = router.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let mut request = request.map(Body::new);
@@ -62,7 +67,7 @@ pub async fn run(
             .header_read_timeout(HEADER_TIMEOUT)
             .max_headers(MAX_HEADERS)
             .max_buf_size(MAX_HEAD)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Box::pin(stream)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             let _permit = permit;

@@ -1,7 +1,7 @@
 //! Starting and ending, the same for every program: settings → ground (port bound, database open) → serve.
 
 use crate::config::{Common, EX_USAGE, Invalid, Urls, complain};
-use crate::db::{self, Db};
+use crate::db;
 use crate::ephemeral::Ephemeral;
 use crate::http::health::Health;
 use crate::http::{self, Policy};
@@ -22,8 +22,8 @@ pub enum Error {
     /// A setting that cannot work.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// The database did not open, or is not as it must be.
-    #[error("DATABASE_URL: {0}")]
+    /// The database failed.
+    #[error(transparent)]
     Database(#[from] db::Error),
     /// The listener did not bind, or a file could not be written.
     #[error(transparent)]
@@ -57,13 +57,12 @@ impl Ground {
     pub async fn lay(common: &Common) -> Result<Self, Error> {
         common.check()?;
         telemetry::start(common.log_format, &common.log_level).map_err(Invalid)?;
-        if common.database_url.is_none() {
-            common.make_data_dir()?;
-        }
-        let listener = serve::bind(common.listen).await?;
+        let listener = serve::bind(common.listen)
+            .await
+            .map_err(|error| Invalid(error.to_string()))?;
         let bound = listener.local_addr()?;
         let urls = common.urls(bound)?;
-        let db = Db::open(&common.database()?, common.database_connections).await?;
+        let db = common.open_database(common.database_connections).await?;
         let identity = Identity {
             ephemeral: Ephemeral::memory(),
             passwords: Passwords::new(common.password_policy())?,

@@ -27,10 +27,8 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, E
     if let Some(principal) = by_token(parts, app).await? {
         return Ok(Some(Caller::Bearer(principal)));
     }
-    let sid = match cookies::all(&parts.headers, cookies::SID).as_slice() {
-        [] => return Ok(None),
-        [sid] => Secret::new(*sid),
-        _ => return Err(error::two_sessions()),
+    let Some(sid) = sid(&parts.headers)? else {
+        return Ok(None);
     };
     let Some(session) = sessions::find(&app.db, &sid, app.identity.lifetimes, now(parts)?).await? else {
         return Ok(None);
@@ -38,6 +36,15 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, E
     csrf::check(&parts.method, &parts.headers, &app.policy)
         .map_err(|mismatch| Error::from(mismatch).by(Some(session.user.id), None))?;
     Ok(Some(Caller::Session(session)))
+}
+
+/// The session cookie; 401 where there are two, and nobody can know which is meant.
+pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
+    match cookies::all(headers, cookies::SID).as_slice() {
+        [] => Ok(None),
+        [sid] => Ok(Some(Secret::new(*sid))),
+        _ => Err(error::two_sessions()),
+    }
 }
 
 /// Who sent the access token; `None` if there is none.

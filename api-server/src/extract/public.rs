@@ -15,6 +15,7 @@ impl FromRequestParts<App> for Public {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         if credentials::by_token(parts, app).await?.is_none() {
+            credentials::sid(&parts.headers)?;
             csrf::check(&parts.method, &parts.headers, &app.policy)?;
         }
         Ok(Self)

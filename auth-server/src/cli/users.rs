@@ -7,7 +7,6 @@ use shared::config::Invalid;
 use shared::events::{Context, Event, Name};
 use shared::identity::email::Email;
 use shared::identity::users::{self, NewUser, Role, User};
-use shared::random;
 use std::io;
 
 /// What can be done with users.
@@ -68,7 +67,7 @@ async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json:
                 .to_owned(),
             false,
         ),
-        false => (random::id(), true),
+        false => (shell.passwords.one_time().expose().to_owned(), true),
     };
     let password = shell
         .passwords

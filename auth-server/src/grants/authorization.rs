@@ -4,7 +4,7 @@
 use super::Grants;
 use crate::clients::may_redirect_to;
 use crate::codes::{self, NewCode};
-use crate::params::Params;
+use crate::params::{Params, REPEATED};
 use crate::pkce::CodeChallenge;
 use async_trait::async_trait;
 use oxide_auth::code_grant::authorization::{Error as OxideError, Request};
@@ -65,6 +65,9 @@ impl Grants {
         let page = |says: &str| Refusal::Page(says.to_owned());
         if params.len() > MAX_LENGTH {
             return Err(page("The request is too long: it may have 8192 bytes."));
+        }
+        if let Some(flaw) = params.flaw().filter(|flaw| *flaw != REPEATED) {
+            return Err(Refusal::Page(format!("The request cannot be read: {flaw}.")));
         }
         let client_id = params
             .get("client_id")
@@ -192,7 +195,7 @@ impl Grants {
 
 impl Request for Params {
     fn valid(&self) -> bool {
-        !matches!(self.repeated(), Some("client_id" | "redirect_uri"))
+        !self.repeats("client_id") && !self.repeats("redirect_uri")
     }
 
     fn client_id(&self) -> Option<Cow<'_, str>> {
@@ -246,11 +249,8 @@ impl Giving<'_> {
         scope: &Scope,
     ) -> Result<Secret, db::Error> {
         let (grants, owner, now) = (self.grants, self.owner, self.context.now);
-        let granted = consents::granted(&grants.db, owner.user_id, &client.id)
-            .await?
-            .union(scope);
         let mut tx = grants.db.begin().await?;
-        consents::remember(&mut tx, owner.user_id, &client.id, &granted, now).await?;
+        consents::remember(&mut tx, owner.user_id, &client.id, scope, now).await?;
         let code = codes::create(
             &mut tx,
             &NewCode {
@@ -315,7 +315,7 @@ impl Registrar for Drive<'_> {
         let scope = asked
             .map_err(|_| RegistrarError::Unspecified)?
             .unwrap_or_else(|| self.client.default_scope.clone());
-        if !self.client.scope.covers(&scope) {
+        if scope.is_empty() || !self.client.scope.covers(&scope) {
             return Err(RegistrarError::Unspecified);
         }
         Ok(PreGrant {
@@ -339,8 +339,8 @@ impl Extension for Drive<'_> {
     /// What we ask beyond RFC 6749: no parameter twice, the answer in the query, PKCE.
     async fn extend(&mut self, _: &(dyn Request + Sync)) -> Result<Extensions, ()> {
         let params = self.params;
-        if params.repeated().is_some() {
-            self.complaint = "a parameter appears more than once";
+        if params.flaw() == Some(REPEATED) {
+            self.complaint = REPEATED;
             return Err(());
         }
         if !matches!(params.get("response_mode"), None | Some("query")) {

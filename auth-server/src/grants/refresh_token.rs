@@ -35,10 +35,13 @@ impl Grants {
             .get("refresh_token")
             .ok_or_else(|| TokenError::InvalidRequest("refresh_token is required".to_owned()))?;
         let scope = params.get("scope");
-        let asked = scope
+        let asked: Option<Scope> = scope
             .map(str::parse)
             .transpose()
             .map_err(|_| TokenError::InvalidScope)?;
+        if asked.as_ref().is_some_and(Scope::is_empty) {
+            return Err(TokenError::InvalidScope);
+        }
         let mut rotation = Rotation {
             grants: self,
             client,
@@ -157,6 +160,12 @@ impl Issuer for Rotation<'_> {
 
     /// Claims the token: all that could refuse it is in the claim, so what follows cannot.
     async fn recover_refresh(&mut self, token: &str) -> Result<Option<Grant>, ()> {
+        let redirect_uri = self
+            .client
+            .redirect_uris
+            .first()
+            .and_then(|uri| uri.parse().ok())
+            .ok_or(())?;
         let family = match self.claim(token).await {
             Ok(family) => family,
             Err(error) => {
@@ -165,12 +174,6 @@ impl Issuer for Rotation<'_> {
             }
         };
         let until = self.context.now.after(self.grants.lifetimes.refresh.idle);
-        let redirect_uri = self
-            .client
-            .redirect_uris
-            .first()
-            .and_then(|uri| uri.parse().ok())
-            .ok_or(())?;
         let grant = oxide_grant(
             family.user_id,
             &family.client_id,

@@ -2,7 +2,7 @@
 
 use super::browser::{AuthorizeParams, SignedIn, ensure_flow_secret, see_other};
 use super::consent;
-use crate::flows;
+use crate::flows::Flows;
 use crate::grants::Grants;
 use crate::grants::authorization::Refusal;
 use crate::pages;
@@ -10,7 +10,6 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use shared::ephemeral::Ephemeral;
 use shared::events::Context;
 use shared::http::{Error, Policy};
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use std::sync::Arc;
 /// Checks the request, keeps it, and sends the browser on to sign in or to consent.
 pub(crate) async fn authorize(
     State(grants): State<Arc<Grants>>,
-    State(store): State<Ephemeral>,
+    State(flows): State<Flows>,
     State(policy): State<Arc<Policy>>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
@@ -29,7 +28,7 @@ pub(crate) async fn authorize(
         return refused(refusal);
     }
     let (secret, cookie) = ensure_flow_secret(&headers, &policy);
-    let flow = flows::begin(&store, params, &secret, context.now).await;
+    let flow = flows.begin(params, &secret, context.now);
     let page = if session.is_some() {
         consent::PATH
     } else {

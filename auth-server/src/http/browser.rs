@@ -8,12 +8,17 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use shared::events::Context;
+use shared::http::error::retry_after;
 use shared::http::{Error, Policy, body, cookies, csrf, origin_of};
 use shared::identity::Identity;
+use shared::identity::login;
+use shared::identity::passwords;
 use shared::identity::sessions::{self, Session};
 use shared::random;
 use shared::secret::Secret;
 use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
 
 /// Binds flows to the browser that began them.
@@ -55,6 +60,36 @@ pub(crate) fn form_token(
     (token, AppendHeaders([(header::SET_COOKIE, cookie)]))
 }
 
+/// What a page says of a refused password, with its status and how long to wait; the error itself where it
+/// is ours and no page can help.
+pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option<Duration>), Error> {
+    let says = match &error {
+        login::Error::Wrong => "The e-mail or the password is wrong.".to_owned(),
+        login::Error::Locked { .. } => format!("Sign-in is blocked: {error}."),
+        login::Error::Passwords(passwords::Error::Overloaded) => {
+            "Many people are signing in right now. Try again in a moment.".to_owned()
+        }
+        login::Error::Passwords(_) | login::Error::Database(_) => return Err(error.into()),
+    };
+    Ok(match error {
+        login::Error::Wrong => (StatusCode::UNAUTHORIZED, says, None),
+        login::Error::Locked { retry_after } => (StatusCode::TOO_MANY_REQUESTS, says, Some(retry_after)),
+        _ => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            says,
+            Some(Duration::from_secs(1)),
+        ),
+    })
+}
+
+/// Adds `Retry-After` to a page.
+pub(crate) fn after(wait: Option<Duration>, page: Response) -> Response {
+    match wait {
+        Some(wait) => ([(header::RETRY_AFTER, retry_after(wait))], page).into_response(),
+        None => page,
+    }
+}
+
 /// Who is signed in in this browser, if anybody.
 pub(crate) struct SignedIn(pub(crate) Option<Session>);
 
@@ -69,7 +104,10 @@ where
         let Some(sid) = cookies::only(&parts.headers, cookies::SID).map(Secret::new) else {
             return Ok(Self(None));
         };
-        let now = shared::clock::now();
+        let now = parts
+            .extensions
+            .get::<Context>()
+            .map_or_else(shared::clock::now, |context| context.now);
         Ok(Self(
             sessions::find(&identity.db, &sid, identity.lifetimes, now).await?,
         ))
@@ -114,12 +152,12 @@ async fn read_form(request: Request) -> Result<(HeaderMap, Params), Response> {
         .await
         .map_err(IntoResponse::into_response)?;
     let params = Params::from_form(&bytes);
-    match params.repeated() {
+    match params.flaw() {
         None => Ok((parts.headers, params)),
-        Some(_) => Err(pages::error(
+        Some(flaw) => Err(pages::error(
             StatusCode::BAD_REQUEST,
             "This form is broken",
-            "A field of the form came twice.",
+            &format!("It cannot be read: {flaw}."),
         )),
     }
 }

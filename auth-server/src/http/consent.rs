@@ -3,7 +3,7 @@
 use super::authorize::refused;
 use super::browser::{Form, SignedIn, flow_secret, form_token, see_other};
 use super::{password, signin};
-use crate::flows;
+use crate::flows::Flows;
 use crate::grants::Grants;
 use crate::grants::authorization::{Checked, Owner};
 use crate::pages;
@@ -12,7 +12,6 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use shared::ephemeral::Ephemeral;
 use shared::events::Context;
 use shared::http::{Error, Policy};
 use shared::identity::sessions::Session;
@@ -33,7 +32,7 @@ pub(crate) fn query(flow: &str, signed_in: bool) -> String {
 /// Asks the user, unless they were asked before and need not be again.
 pub(crate) async fn show(
     State(grants): State<Arc<Grants>>,
-    State(store): State<Ephemeral>,
+    State(flows): State<Flows>,
     State(policy): State<Arc<Policy>>,
     Extension(context): Extension<Context>,
     RawQuery(raw): RawQuery,
@@ -42,7 +41,7 @@ pub(crate) async fn show(
 ) -> Response {
     let params = Params::from_form(raw.unwrap_or_default().as_bytes());
     let flow = params.get("flow").unwrap_or_default();
-    let Some((browser, request)) = find(&store, &headers, flow, &context).await else {
+    let Some((browser, request)) = find(&flows, &headers, flow, &context).await else {
         return pages::no_such_flow();
     };
     let session = match ready(session, flow, params.get("signed_in").is_some()) {
@@ -55,7 +54,7 @@ pub(crate) async fn show(
     };
     match grants.is_remembered(&checked, session.user.id).await {
         Ok(false) => ask(&checked, &session, flow, &policy, &headers),
-        Ok(true) => match flows::finish(&store, flow, &browser, context.now).await {
+        Ok(true) => match flows.finish(flow, &browser, context.now).await {
             Some(_) => allow(&grants, checked, &session, &context).await,
             None => pages::no_such_flow(),
         },
@@ -66,7 +65,7 @@ pub(crate) async fn show(
 /// The user has decided.
 pub(crate) async fn submit(
     State(grants): State<Arc<Grants>>,
-    State(store): State<Ephemeral>,
+    State(flows): State<Flows>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     SignedIn(session): SignedIn,
@@ -91,7 +90,7 @@ pub(crate) async fn submit(
     let Some(browser) = flow_secret(&headers) else {
         return pages::no_such_flow();
     };
-    let Some(request) = flows::finish(&store, flow, &browser, context.now).await else {
+    let Some(request) = flows.finish(flow, &browser, context.now).await else {
         return pages::no_such_flow();
     };
     let checked = match grants.check_request(request).await {
@@ -108,13 +107,13 @@ pub(crate) async fn submit(
 }
 
 async fn find(
-    store: &Ephemeral,
+    flows: &Flows,
     headers: &HeaderMap,
     flow: &str,
     context: &Context,
 ) -> Option<(shared::secret::Secret, Params)> {
     let browser = flow_secret(headers)?;
-    let request = flows::find(store, flow, &browser, context.now).await?;
+    let request = flows.find(flow, &browser, context.now).await?;
     Some((browser, request))
 }
 

@@ -1,6 +1,6 @@
 //! `GET` and `POST /password`: a new password, for those who must choose one before they go on.
 
-use super::browser::{Form, SignedIn, form_token, see_other};
+use super::browser::{Form, SignedIn, after, form_token, refusal, see_other};
 use super::{consent, signin};
 use crate::pages;
 use crate::params::Params;
@@ -9,7 +9,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
-use shared::http::{Error, Policy, cookies};
+use shared::http::{Policy, cookies};
 use shared::identity::Identity;
 use shared::identity::login::{self, change_password};
 use shared::identity::passwords::Password;
@@ -44,16 +44,21 @@ pub(crate) async fn submit(
     let Some(session) = session else {
         return back_to_sign_in(flow);
     };
-    let again = |says: &str| form(&policy, &headers, flow, StatusCode::UNPROCESSABLE_ENTITY, says);
+    let again = |status, says: &str| form(&policy, &headers, flow, status, says);
     let new = match identity
         .passwords
         .choose(fields.get("new_password").unwrap_or_default())
     {
         Ok(new) => new,
-        Err(what) => return again(&format!("The new password {what}.")),
+        Err(what) => {
+            return again(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                &format!("The new password {what}."),
+            );
+        }
     };
     let Ok(current) = Password::attempt(fields.get("current_password").unwrap_or_default()) else {
-        return again("The current password is wrong.");
+        return again(StatusCode::UNPROCESSABLE_ENTITY, "The current password is wrong.");
     };
     match change_password(&identity, &session, current, new, &context).await {
         Ok(()) => (
@@ -61,8 +66,11 @@ pub(crate) async fn submit(
             back_to_sign_in(flow),
         )
             .into_response(),
-        Err(login::Error::Wrong) => again("The current password is wrong."),
-        Err(error) => Error::from(error).into_response(),
+        Err(login::Error::Wrong) => again(StatusCode::UNPROCESSABLE_ENTITY, "The current password is wrong."),
+        Err(error) => match refusal(error) {
+            Ok((status, says, wait)) => after(wait, again(status, &says)),
+            Err(error) => error.into_response(),
+        },
     }
 }
 

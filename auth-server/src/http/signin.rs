@@ -1,6 +1,6 @@
 //! `GET` and `POST /signin`.
 
-use super::browser::{Form, SignedIn, form_token, see_other};
+use super::browser::{Form, SignedIn, after, form_token, refusal, see_other};
 use super::consent;
 use crate::pages;
 use crate::params::Params;
@@ -9,10 +9,10 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
-use shared::http::{Error, Policy, cookies};
+use shared::http::{Policy, cookies};
 use shared::identity::Identity;
-use shared::identity::login::{self, login};
-use shared::identity::passwords::{self, Password};
+use shared::identity::login::login;
+use shared::identity::passwords::Password;
 use shared::secret::Secret;
 use std::sync::Arc;
 
@@ -56,20 +56,10 @@ pub(crate) async fn submit(
             };
             (AppendHeaders([(header::SET_COOKIE, cookie)]), see_other(&to)).into_response()
         }
-        Err(login::Error::Wrong) => again(StatusCode::UNAUTHORIZED, "The e-mail or the password is wrong."),
-        Err(error @ login::Error::Locked { retry_after }) => {
-            let seconds = retry_after.as_secs().max(1).to_string();
-            let page = again(
-                StatusCode::TOO_MANY_REQUESTS,
-                &format!("Sign-in is blocked: {error}."),
-            );
-            ([(header::RETRY_AFTER, seconds)], page).into_response()
-        }
-        Err(login::Error::Passwords(passwords::Error::Overloaded)) => again(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "Many people are signing in right now. Try again in a moment.",
-        ),
-        Err(error) => Error::from(error).into_response(),
+        Err(error) => match refusal(error) {
+            Ok((status, says, wait)) => after(wait, again(status, &says)),
+            Err(error) => error.into_response(),
+        },
     }
 }
 

@@ -65,8 +65,8 @@ fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> {
             ));
         }
     };
-    match params.repeated() {
-        Some(_) => Err(invalid("a parameter appears more than once")),
+    match params.flaw() {
+        Some(flaw) => Err(invalid(flaw)),
         None => Ok(params),
     }
 }

@@ -3,10 +3,9 @@
 use askama::Template;
 use auth_server::pages::render;
 use axum::Router;
-use axum::extract::Query;
+use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::get;
-use serde::Deserialize;
 
 /// The demo client's redirect URI, below the base URL.
 pub(crate) const PATH: &str = "/demo";
@@ -16,10 +15,8 @@ pub(crate) const PATH: &str = "/demo";
 struct Home;
 
 /// An authorization response (RFC 6749 §4.1.2).
-#[derive(Deserialize, Template)]
+#[derive(Default, Template)]
 #[template(path = "demo.html")]
-#[serde(default)]
-#[derive(Default)]
 struct Arrived {
     code: String,
     state: String,
@@ -36,6 +33,16 @@ async fn home() -> Response {
     render(&Home)
 }
 
-async fn arrived(Query(arrived): Query<Arrived>) -> Response {
+async fn arrived(RawQuery(query): RawQuery) -> Response {
+    let mut arrived = Arrived::default();
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        match name.as_ref() {
+            "code" => arrived.code = value.into_owned(),
+            "state" => arrived.state = value.into_owned(),
+            "error" => arrived.error = value.into_owned(),
+            "error_description" => arrived.error_description = value.into_owned(),
+            _ => {}
+        }
+    }
     render(&arrived)
 }

@@ -4,19 +4,20 @@ use auth_server::clients::{Registration, register};
 use auth_server::config::Settings;
 use shared::config::Invalid;
 use shared::events::{Context, Event, Name};
-use shared::grants::clients::ClientType;
+use shared::grants::clients::{self, ClientType};
 use shared::identity::email::Email;
 use shared::identity::users::{self, NewUser, Role};
 use shared::random;
 use shared::seal::SealingKey;
 use shared::secret::Secret;
 use shared::start::{Error, Ground};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 const ADMINISTRATOR: &str = "admin@localhost";
+const DEMO: &str = "demo";
 
 /// Where the administrator's one-time password went.
 pub(crate) enum OneTimePassword {
@@ -33,62 +34,75 @@ pub(crate) fn master_key(settings: &Settings, data_dir: &Path) -> Result<Sealing
     }
     let path = data_dir.join("master.key");
     let failed = |error: &dyn std::fmt::Display| Invalid(format!("{}: {error}", path.display()));
-    match std::fs::read_to_string(&path) {
-        Ok(text) => text.parse().map_err(|error| failed(&error)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let key = SealingKey::generate();
-            write_private(&path, &key.to_text()).map_err(|error| failed(&error))?;
-            Ok(key)
+    if !path.exists() {
+        match write_private(&path, &SealingKey::generate().to_text(), Existing::Kept) {
+            // Another start was faster: its key is the one.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            done => done.map_err(|error| failed(&error))?,
         }
-        Err(error) => Err(failed(&error)),
     }
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
+    text.parse().map_err(|error| failed(&error))
 }
 
-/// Makes the administrator and the demo client where no user has the administrator's role yet.
+/// Makes what is missing of the administrator and the demo client.
 pub(crate) async fn bootstrap(ground: &Ground, data_dir: &Path) -> Result<Option<OneTimePassword>, Error> {
+    let (db, context) = (&ground.identity.db, Context::shell());
+    let password = make_administrator(ground, data_dir, &context).await?;
+    if clients::find(db, DEMO).await?.is_none() {
+        match register(db, demo_client(ground), &context).await {
+            Ok(_) | Err(auth_server::clients::Error::Taken(_)) => {}
+            Err(error) => return Err(Error::Other(error.to_string())),
+        }
+    }
+    Ok(password)
+}
+
+/// Of several first starts at once one makes the administrator; only its password is kept.
+async fn make_administrator(
+    ground: &Ground,
+    data_dir: &Path,
+    context: &Context,
+) -> Result<Option<OneTimePassword>, Error> {
     let (db, passwords) = (&ground.identity.db, &ground.identity.passwords);
-    if users::list(db).await?.iter().any(|user| user.role == Role::Admin) {
+    if users::has_administrator(db).await? {
         return Ok(None);
     }
     let other = |error: &dyn std::fmt::Display| Error::Other(error.to_string());
-    let secret = Secret::new(random::id());
+    let secret = passwords.one_time();
+    let password = passwords.choose(secret.expose()).map_err(|error| other(&error))?;
     let new = NewUser {
         email: Email::parse(ADMINISTRATOR).map_err(|error| other(&error))?,
         role: Role::Admin,
-        password_hash: passwords
-            .hash(passwords.choose(secret.expose()).map_err(|error| other(&error))?)
-            .await?,
+        password_hash: passwords.hash(password).await?,
         password_change_required: true,
     };
-    // The password is safe before the account exists: an account without one would be lost.
+    let mut tx = db.begin().await?;
+    let admin = match users::create(&mut tx, &new, context.now).await {
+        Ok(admin) => admin,
+        Err(users::Error::EmailTaken) => return Ok(None),
+        Err(users::Error::Database(error)) => return Err(error.into()),
+    };
+    Event::success(Name::UserCreated)
+        .user(admin.id)
+        .record(&mut tx, context)
+        .await?;
+    // The password is safe before the account is: an account without one would be lost.
     let kept = match io::stdout().is_terminal() {
         true => OneTimePassword::Shown(secret),
         false => {
             let path = data_dir.join("admin-password");
-            let _ = std::fs::remove_file(&path);
-            write_private(&path, secret.expose())?;
+            write_private(&path, secret.expose(), Existing::Replaced)?;
             OneTimePassword::File(path)
         }
     };
-    let context = Context::shell();
-    let mut tx = db.begin().await?;
-    let admin = users::create(&mut tx, &new, context.now)
-        .await
-        .map_err(|error| other(&error))?;
-    Event::success(Name::UserCreated)
-        .user(admin.id)
-        .record(&mut tx, &context)
-        .await?;
     tx.commit().await?;
-    register(db, demo_client(ground), &context)
-        .await
-        .map_err(|error| other(&error))?;
     Ok(Some(kept))
 }
 
 fn demo_client(ground: &Ground) -> Registration {
     Registration {
-        id: "demo".to_owned(),
+        id: DEMO.to_owned(),
         name: "Latchkey demo".to_owned(),
         kind: ClientType::Spa,
         redirect_uris: vec![
@@ -101,9 +115,15 @@ fn demo_client(ground: &Ground) -> Registration {
     }
 }
 
-/// Writes a new file that this user alone may read. It appears whole or not at all, and never in the place
-/// of another.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
+/// What becomes of a file that is there already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Existing {
+    Kept,
+    Replaced,
+}
+
+/// Writes a file that this user alone may read. It appears whole or not at all, and outlives a power cut.
+fn write_private(path: &Path, text: &str, existing: Existing) -> io::Result<()> {
     let draft = path.with_extension(random::id());
     let mut file = OpenOptions::new()
         .write(true)
@@ -113,7 +133,12 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.write_all(b"\n")?;
     file.sync_all()?;
-    let linked = std::fs::hard_link(&draft, path);
-    std::fs::remove_file(&draft)?;
-    linked
+    if existing == Existing::Replaced {
+        std::fs::rename(&draft, path)?;
+    } else {
+        let linked = std::fs::hard_link(&draft, path);
+        std::fs::remove_file(&draft)?;
+        linked?;
+    }
+    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
 }

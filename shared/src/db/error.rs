@@ -14,6 +14,13 @@ pub enum Error {
     Failed(#[source] sqlx::Error),
 }
 
+impl Error {
+    /// An operation that was given up.
+    pub(crate) fn timed_out() -> Self {
+        Self::Unavailable(sqlx::Error::PoolTimedOut)
+    }
+}
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match &error {

@@ -1,4 +1,4 @@
-//! The ephemeral store of a single process: two maps of bounded memory behind one lock each.
+//! The ephemeral store of a single process: two maps of bounded size behind one lock each.
 
 use super::{Attempt, Window};
 use crate::clock::Timestamp;
@@ -6,10 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Memory of each map, in bytes as far as they are counted. Beyond it what would expire first goes first.
-const CAPACITY: usize = 32 * 1024 * 1024;
-/// What an entry costs beside its texts: nodes, timestamps, the allocator's share.
-const OVERHEAD: usize = 256;
+/// Entries of each map at most: some tens of megabytes.
+const CAPACITY: usize = 100_000;
 /// An attempt that was not decided by then never will be (a request is cut at 30 s): it failed.
 const UNDECIDED: Duration = Duration::from_secs(30);
 
@@ -19,65 +17,42 @@ pub struct Memory(Arc<Maps>);
 
 #[derive(Debug, Default)]
 struct Maps {
-    attempts: Mutex<Bounded<Attempts>>,
-    values: Mutex<Bounded<Value>>,
+    attempts: Mutex<HashMap<String, Attempts>>,
+    /// What is claimed, until when.
+    claims: Mutex<HashMap<String, Timestamp>>,
 }
 
-/// A map that counts its bytes.
-#[derive(Debug)]
-struct Bounded<V> {
-    entries: HashMap<String, V>,
-    bytes: usize,
-}
-
-/// What a bounded map must know of its entries.
-trait Entry {
-    /// When it is worth nothing any more.
-    fn expires_at(&self) -> Timestamp;
-    /// Bytes of its texts.
-    fn bytes(&self) -> usize;
-}
-
-#[derive(Debug)]
-struct Value {
-    text: String,
-    expires_at: Timestamp,
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Attempts {
     under_way: Vec<Timestamp>,
     failed: Vec<Timestamp>,
     locked_until: Option<Timestamp>,
-    expires_at: Timestamp,
 }
 
 impl Memory {
     pub(super) fn begin_attempt(&self, key: &str, window: Window, now: Timestamp) -> Attempt {
         let mut map = lock(&self.0.attempts);
-        let mut entry = map.remove(key).unwrap_or_default();
+        if !map.contains_key(key) && !has_room(&mut map, window, now) {
+            return Attempt::Busy;
+        }
+        let entry = map.entry(key.to_owned()).or_default();
         entry.slide(window, now);
-        let outcome = match entry.locked_until {
-            Some(until) => Attempt::Locked(until),
-            None if entry.failed.len() + entry.under_way.len() >= window.limit => Attempt::Busy,
-            None => {
-                entry.under_way.push(now);
-                entry.expires_at = entry.expires_at.max(now.after(window.length));
-                Attempt::Begun
-            }
-        };
-        map.insert(key, entry, now);
-        outcome
+        if let Some(until) = entry.locked_until {
+            return Attempt::Locked(until);
+        }
+        if entry.failed.len() + entry.under_way.len() >= window.limit {
+            return Attempt::Busy;
+        }
+        entry.under_way.push(now);
+        Attempt::Begun
     }
 
     pub(super) fn attempt_failed(&self, key: &str, window: Window, now: Timestamp) -> usize {
         let mut map = lock(&self.0.attempts);
-        let mut entry = map.remove(key).unwrap_or_default();
+        let entry = map.entry(key.to_owned()).or_default();
         entry.under_way.pop();
         entry.fail(window, now);
-        let failures = entry.failed.len();
-        map.insert(key, entry, now);
-        failures
+        entry.failed.len()
     }
 
     pub(super) fn attempt_succeeded(&self, key: &str) {
@@ -85,106 +60,32 @@ impl Memory {
     }
 
     pub(super) fn attempt_void(&self, key: &str) {
-        if let Some(entry) = lock(&self.0.attempts).entries.get_mut(key) {
+        let mut map = lock(&self.0.attempts);
+        if let Some(entry) = map.get_mut(key) {
             entry.under_way.pop();
+            if entry.is_empty() {
+                map.remove(key);
+            }
         }
     }
 
-    pub(super) fn put(&self, key: &str, text: String, expires_at: Timestamp, now: Timestamp) {
-        lock(&self.0.values).insert(key, Value { text, expires_at }, now);
-    }
-
-    pub(super) fn get(&self, key: &str, now: Timestamp) -> Option<String> {
-        let map = lock(&self.0.values);
-        map.entries
-            .get(key)
-            .filter(|value| value.expires_at > now)
-            .map(|value| value.text.clone())
-    }
-
-    pub(super) fn take(&self, key: &str, now: Timestamp) -> Option<String> {
-        let taken = lock(&self.0.values).remove(key)?;
-        (taken.expires_at > now).then_some(taken.text)
-    }
-}
-
-impl<V> Default for Bounded<V> {
-    fn default() -> Self {
-        Self {
-            entries: HashMap::new(),
-            bytes: 0,
+    pub(super) fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> bool {
+        let mut map = lock(&self.0.claims);
+        if map.get(key).is_some_and(|end| *end > now) {
+            return false;
         }
-    }
-}
-
-impl<V: Entry> Bounded<V> {
-    /// Keeps an entry, and makes room for it if need be.
-    fn insert(&mut self, key: &str, entry: V, now: Timestamp) {
-        self.remove(key);
-        let bytes = cost(key, &entry);
-        if self.bytes + bytes > CAPACITY {
-            self.make_room(now);
+        if map.len() >= CAPACITY {
+            map.retain(|_, end| *end > now);
         }
-        self.bytes += bytes;
-        self.entries.insert(key.to_owned(), entry);
+        // Full of claims that still count: to forget one would let it be claimed twice.
+        map.len() < CAPACITY
+            && map
+                .insert(key.to_owned(), expires_at)
+                .is_none_or(|end| end <= now)
     }
 
-    fn remove(&mut self, key: &str) -> Option<V> {
-        let entry = self.entries.remove(key)?;
-        self.bytes -= cost(key, &entry);
-        Some(entry)
-    }
-
-    /// Drops what has expired; if that is less than a tenth, what would expire first.
-    fn make_room(&mut self, now: Timestamp) {
-        self.entries.retain(|_, entry| entry.expires_at() > now);
-        self.count();
-        if self.bytes > CAPACITY / 10 * 9 {
-            let mut ends: Vec<Timestamp> = self.entries.values().map(Entry::expires_at).collect();
-            let (_, cut, _) = ends.select_nth_unstable(self.entries.len() / 10);
-            let cut = *cut;
-            self.entries.retain(|_, entry| entry.expires_at() > cut);
-            self.count();
-        }
-    }
-
-    fn count(&mut self) {
-        self.bytes = self.entries.iter().map(|(key, entry)| cost(key, entry)).sum();
-    }
-}
-
-fn cost<V: Entry>(key: &str, entry: &V) -> usize {
-    OVERHEAD + key.len() + entry.bytes()
-}
-
-impl Entry for Value {
-    fn expires_at(&self) -> Timestamp {
-        self.expires_at
-    }
-
-    fn bytes(&self) -> usize {
-        self.text.len()
-    }
-}
-
-impl Entry for Attempts {
-    fn expires_at(&self) -> Timestamp {
-        self.expires_at
-    }
-
-    fn bytes(&self) -> usize {
-        0
-    }
-}
-
-impl Default for Attempts {
-    fn default() -> Self {
-        Self {
-            under_way: Vec::new(),
-            failed: Vec::new(),
-            locked_until: None,
-            expires_at: Timestamp::from_micros(0),
-        }
+    pub(super) fn is_claimed(&self, key: &str, now: Timestamp) -> bool {
+        lock(&self.0.claims).get(key).is_some_and(|end| *end > now)
     }
 }
 
@@ -193,9 +94,9 @@ impl Attempts {
     fn slide(&mut self, window: Window, now: Timestamp) {
         self.locked_until = self.locked_until.filter(|until| *until > now);
         self.failed.retain(|at| at.after(window.length) > now);
-        let (lost, under_way) = self.under_way.iter().partition(|at| at.after(UNDECIDED) <= now);
+        let is_lost = |at: &&Timestamp| at.after(UNDECIDED) <= now;
+        let (lost, under_way): (Vec<Timestamp>, Vec<Timestamp>) = self.under_way.iter().partition(is_lost);
         self.under_way = under_way;
-        let lost: Vec<Timestamp> = lost;
         for at in lost {
             self.fail(window, at);
         }
@@ -203,12 +104,33 @@ impl Attempts {
 
     fn fail(&mut self, window: Window, at: Timestamp) {
         self.failed.push(at);
-        let end = at.after(window.length);
-        self.expires_at = self.expires_at.max(end);
         if self.failed.len() >= window.limit && self.locked_until.is_none() {
-            self.locked_until = Some(end);
+            self.locked_until = Some(at.after(window.length));
         }
     }
+
+    fn is_empty(&self) -> bool {
+        self.under_way.is_empty() && self.failed.is_empty() && self.locked_until.is_none()
+    }
+}
+
+/// Makes room in a full map: what is over goes first, then what has the fewest failures. A lock never
+/// goes, so that no flood of other names lifts it; where locks are all there is, there is no room.
+fn has_room(map: &mut HashMap<String, Attempts>, window: Window, now: Timestamp) -> bool {
+    if map.len() < CAPACITY {
+        return true;
+    }
+    map.retain(|_, entry| {
+        entry.slide(window, now);
+        !entry.is_empty()
+    });
+    for failures in 0..window.limit {
+        if map.len() <= CAPACITY / 10 * 9 {
+            break;
+        }
+        map.retain(|_, entry| entry.failed.len() > failures || entry.locked_until.is_some());
+    }
+    map.len() < CAPACITY
 }
 
 /// A panic while the lock was held leaves nothing half-written here.
@@ -231,11 +153,8 @@ mod tests {
     }
 
     fn fail(memory: &Memory, seconds: u64) -> usize {
-        assert_eq!(
-            memory.begin_attempt("k", WINDOW, at(seconds)),
-            Attempt::Begun,
-            "at {seconds} s"
-        );
+        let begun = memory.begin_attempt("k", WINDOW, at(seconds));
+        assert_eq!(begun, Attempt::Begun, "at {seconds} s");
         memory.attempt_failed("k", WINDOW, at(seconds))
     }
 
@@ -289,24 +208,24 @@ mod tests {
     }
 
     #[test]
-    fn what_would_expire_first_makes_room() {
+    fn a_flood_of_other_names_lifts_no_lock() {
         let memory = Memory::default();
-        let text = "x".repeat(1024 * 1024);
-        for n in 0..64 {
-            memory.put(&n.to_string(), text.clone(), at(1000 + n), at(0));
+        for _ in 0..5 {
+            fail(&memory, 0);
         }
-        assert!(lock(&memory.0.values).bytes <= CAPACITY);
-        assert_eq!(memory.get("0", at(0)), None);
-        assert!(memory.get("63", at(0)).is_some());
+        for n in 0..=CAPACITY {
+            memory.begin_attempt(&n.to_string(), WINDOW, at(1));
+        }
+        assert!(lock(&memory.0.attempts).len() <= CAPACITY);
+        assert_eq!(memory.begin_attempt("k", WINDOW, at(2)), Attempt::Locked(at(900)));
     }
 
     #[test]
-    fn a_value_is_taken_once_and_expires() {
+    fn a_name_is_claimed_once_until_it_expires() {
         let memory = Memory::default();
-        memory.put("a", "1".to_owned(), at(10), at(0));
-        assert_eq!(memory.get("a", at(9)).as_deref(), Some("1"));
-        assert_eq!(memory.get("a", at(10)), None);
-        assert_eq!(memory.take("a", at(9)).as_deref(), Some("1"));
-        assert_eq!(memory.take("a", at(9)), None);
+        assert!(memory.claim("a", at(10), at(0)));
+        assert!(!memory.claim("a", at(20), at(9)));
+        assert!(memory.is_claimed("a", at(9)) && !memory.is_claimed("a", at(10)));
+        assert!(memory.claim("a", at(20), at(10)));
     }
 }

@@ -5,6 +5,7 @@
 use crate::clock::Timestamp;
 use crate::db::{Db, Error, Tx};
 use crate::events::{Context, Event, Name};
+use crate::revocation;
 use crate::scope::Scope;
 use crate::{execute, fetch_all, fetch_optional, sql};
 use std::time::Duration;
@@ -26,17 +27,8 @@ sql! {
                          WHERE session_id = $1 AND revoked_at IS NULL
                            AND client_id IN (SELECT id FROM clients WHERE first_party)
                          RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    // The one statement outside `revocation` that names its table: a row for each family of a user
-    // revoked at this moment, however many, in one round trip.
-    DENY_ACCESS_TOKENS = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
-                          SELECT 'family', id, $2, $3 FROM families WHERE user_id = $1 AND revoked_at = $2
-                          ON CONFLICT (kind, subject) DO NOTHING";
     PRUNE = "DELETE FROM families WHERE expires_at <= $1";
 }
-
-/// How long revocations of a family's access tokens are kept: longer than any access token lives (600 s)
-/// and any clock is off (30 s).
-const ACCESS_TOKENS_DEAD_AFTER: Duration = Duration::from_secs(660);
 
 /// A family to be.
 #[derive(Clone, Debug)]
@@ -156,13 +148,7 @@ pub async fn revoke(tx: &mut Tx, of: Of<'_>, context: &Context) -> Result<(), Er
         Of::Session(id) => fetch_all!(tx.on(), Row, REVOKE_OF_SESSION, id, now)?,
     };
     let Some(first) = rows.first() else { return Ok(()) };
-    execute!(
-        tx.on(),
-        DENY_ACCESS_TOKENS,
-        first.user_id,
-        now,
-        now.after(ACCESS_TOKENS_DEAD_AFTER)
-    )?;
+    revocation::deny_families(tx, first.user_id, now).await?;
     let ids: Vec<&str> = rows.iter().map(|family| family.id.as_str()).collect();
     let event = Event::success(Name::TokenRevoked)
         .user(first.user_id)
@@ -175,9 +161,9 @@ pub async fn revoke(tx: &mut Tx, of: Of<'_>, context: &Context) -> Result<(), Er
     event.record(tx, context).await
 }
 
-/// Deletes families that ended of old age.
+/// Deletes families that ended of old age, long enough ago that their last access token has too.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now)
+    execute!(db.writer(), PRUNE, now.before(revocation::KEPT))
 }
 
 impl From<Row> for Family {

@@ -184,8 +184,7 @@ impl Error {
     /// Adds `Retry-After`, in whole seconds and at least one.
     #[must_use]
     pub fn retry_after(self, length: Duration) -> Self {
-        let seconds = length.as_secs() + u64::from(length.subsec_nanos() > 0);
-        self.header(header::RETRY_AFTER, &seconds.max(1).to_string())
+        self.header(header::RETRY_AFTER, &retry_after(length))
     }
 
     /// Uses another status than the code's own.
@@ -303,6 +302,12 @@ impl From<login::Error> for Error {
             login::Error::Database(error) => error.into(),
         }
     }
+}
+
+/// A length of time as `Retry-After` writes it: whole seconds, rounded up, at least one.
+pub fn retry_after(length: Duration) -> String {
+    let seconds = length.as_secs() + u64::from(length.subsec_nanos() > 0);
+    seconds.max(1).to_string()
 }
 
 /// A panic in a handler: a 500 like any other.

@@ -22,7 +22,7 @@ impl IfMatch {
             .iter()
             .map(|line| line.to_str().unwrap_or("?"));
         let text = lines.collect::<Vec<_>>().join(",");
-        if text.trim_matches([' ', '\t', ',']).is_empty() {
+        if text.trim().is_empty() {
             return Self::Missing;
         }
         if text.trim() == "*" {

@@ -10,7 +10,10 @@ use crate::ephemeral::Attempt;
 use crate::events::{Context, Event, Name};
 use crate::grants::families::{self, Of};
 use crate::secret::Secret;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long an attempt waits for those under way to be decided.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why someone was not signed in, or a password not changed.
 #[derive(Debug, thiserror::Error)]
@@ -67,12 +70,21 @@ pub async fn login(
     if !users::hold(&mut tx, &verified).await? {
         return Err(Error::Wrong);
     }
-    let sid = sessions::start(&mut tx, user_id, former, identity.lifetimes, context.now).await?;
+    // The session that the browser came with ends here, whole: nothing of it is carried over.
+    if let Some(former) = former
+        && let Some(former_id) = sessions::end_by_sid(&mut tx, former).await?
+    {
+        families::revoke(&mut tx, Of::Session(former_id), context).await?;
+    }
+    let sid = sessions::start(&mut tx, user_id, identity.lifetimes, context.now).await?;
     Event::success(Name::LoginSuccess)
         .user(user_id)
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
+    if former.is_some() {
+        identity.revocations.refresh().await?;
+    }
     let user = users::find(&identity.db, user_id).await?.ok_or(Error::Wrong)?;
     Ok(SignedIn { user, sid })
 }
@@ -136,21 +148,20 @@ async fn begin(
     context: &Context,
     lookup: impl Future<Output = Result<Option<users::Credentials>, db::Error>>,
 ) -> Result<Option<users::Credentials>, Error> {
-    match identity
-        .ephemeral
-        .begin_attempt(key, lockout::WINDOW, context.now)
-        .await
-    {
-        Attempt::Begun => {}
-        Attempt::Busy => {
-            return Err(Error::Locked {
-                retry_after: Duration::from_secs(1),
-            });
-        }
-        Attempt::Locked(until) => {
-            return Err(Error::Locked {
-                retry_after: until.since(context.now),
-            });
+    let began = Instant::now();
+    loop {
+        let attempt = identity
+            .ephemeral
+            .begin_attempt(key, lockout::WINDOW, context.now)
+            .await;
+        match attempt {
+            Attempt::Begun => break,
+            Attempt::Locked(until) => {
+                let retry_after = until.since(context.now);
+                return Err(Error::Locked { retry_after });
+            }
+            Attempt::Busy if began.elapsed() > PATIENCE => return Err(passwords::Error::Overloaded.into()),
+            Attempt::Busy => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
     match lookup.await {

@@ -1,5 +1,6 @@
 //! Passwords: Argon2id off the async threads, under a permit that the hashing task owns.
 
+use crate::secret::Secret;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -89,6 +90,15 @@ impl Passwords {
             return Err(format!("is shorter than {} characters", self.min_length));
         }
         Ok(password)
+    }
+
+    /// A random password, as long as a new one must be and 128 bits at least.
+    pub fn one_time(&self) -> Secret {
+        let mut text = crate::random::id();
+        while text.len() < self.min_length {
+            text.push_str(&crate::random::id());
+        }
+        Secret::new(text)
     }
 
     /// The PHC string of a password, with a salt of its own.

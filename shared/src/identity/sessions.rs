@@ -16,9 +16,9 @@ sql! {
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3";
     TOUCH = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
-    HOLD = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1";
+    HOLD = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";
-    DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1";
+    DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1";
     PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
 }
@@ -58,18 +58,8 @@ struct Row {
     user: UserRow,
 }
 
-/// Begins a session with an identifier of its own, and gives that. The identifier that the browser came
-/// with, if any, is ended: it is never carried over (session fixation).
-pub async fn start(
-    tx: &mut Tx,
-    user_id: i64,
-    former: Option<&Secret>,
-    lifetimes: Lifetimes,
-    now: Timestamp,
-) -> Result<Secret, Error> {
-    if let Some(former) = former {
-        execute!(tx.on(), DELETE_BY_SID, former.hash())?;
-    }
+/// Begins a session with an identifier of its own, and gives that.
+pub async fn start(tx: &mut Tx, user_id: i64, lifetimes: Lifetimes, now: Timestamp) -> Result<Secret, Error> {
     let sid = random::token();
     fetch_one!(
         tx.on(),
@@ -95,7 +85,13 @@ pub async fn find(
         return Ok(None);
     };
     if now.since(row.last_seen_at) > TOUCH_EVERY.min(lifetimes.idle / 10) {
-        execute!(db.writer(), TOUCH, row.session_id, now)?;
+        // Beside the request, which must neither wait for the writer nor fail with it.
+        let (db, id) = (db.clone(), row.session_id);
+        tokio::spawn(async move {
+            if let Err(error) = execute!(db.writer(), TOUCH, id, now) {
+                tracing::warn!(%error, "a session's use was not noted");
+            }
+        });
     }
     Ok(Some(Session {
         id: row.session_id,
@@ -109,6 +105,12 @@ pub async fn find(
 /// begun in a session (a refresh family) is begun under this, and so never escapes its ending.
 pub async fn hold(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
     Ok(execute!(tx.on(), HOLD, id, now)? == 1)
+}
+
+/// Ends the session of a `sid`, and gives its id.
+pub async fn end_by_sid(tx: &mut Tx, sid: &Secret) -> Result<Option<i64>, Error> {
+    let ended = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())?;
+    Ok(ended.map(|(id,)| id))
 }
 
 /// Ends one session.

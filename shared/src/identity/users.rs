@@ -14,6 +14,7 @@ sql! {
               RETURNING id, email, email_verified, role, created_at, updated_at";
     FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users WHERE id = $1";
     LIST = "SELECT id, email, email_verified, role, created_at, updated_at FROM users ORDER BY id";
+    FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' LIMIT 1";
     CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_key = $1";
     CREDENTIALS_BY_ID = "SELECT id, password_hash FROM users WHERE id = $1";
     HOLD = "UPDATE users SET password_hash = password_hash WHERE id = $1 AND password_hash = $2";
@@ -149,6 +150,11 @@ pub async fn list(db: &Db) -> Result<Vec<User>, db::Error> {
         .into_iter()
         .map(User::from)
         .collect())
+}
+
+/// Whether any user is an administrator.
+pub async fn has_administrator(db: &Db) -> Result<bool, db::Error> {
+    Ok(fetch_optional!(db.reader(), (i64,), FIND_ADMIN)?.is_some())
 }
 
 /// What a sign-in with this address is checked against.
