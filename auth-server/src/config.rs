@@ -73,7 +73,7 @@ impl Settings {
         if self.refresh_token_idle > self.refresh_token_max {
             return refuse("REFRESH_TOKEN_IDLE is longer than REFRESH_TOKEN_MAX");
         }
-        Ok(())
+        self.master_key().map(|_| ())
     }
 
     /// The master key, if one was given.

@@ -26,7 +26,7 @@ async fn consent_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
 }
 
 async fn consent_names_the_app_its_scopes_and_where_it_leads(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let words = consent_page(&mut person.browser(), &app, "posts:read posts:write")
         .await
         .words();
@@ -37,7 +37,7 @@ async fn consent_names_the_app_its_scopes_and_where_it_leads(world: World) {
 }
 
 async fn a_public_third_party_app_asks_every_time(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let mut browser = person.browser();
     for _ in 0..2 {
         let page = consent_page(&mut browser, &app, "posts:read").await;
@@ -62,7 +62,7 @@ async fn a_confidential_app_asks_once_for_each_set_of_scopes(world: World) {
 }
 
 async fn who_denies_sends_the_app_away_without_a_code(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let request = app.authorization();
     let landing = person
         .browser()
@@ -74,7 +74,7 @@ async fn who_denies_sends_the_app_away_without_a_code(world: World) {
 }
 
 async fn a_finished_flow_is_over(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let mut browser = person.browser();
     let page = consent_page(&mut browser, &app, "posts:read").await;
     browser.submit(&page, &[("decision", "deny")]).await;
@@ -99,7 +99,7 @@ async fn a_flow_belongs_to_the_browser_that_began_it(world: World) {
 }
 
 async fn a_forged_decision_is_refused(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let mut browser = person.browser();
     let page = consent_page(&mut browser, &app, "posts:read").await;
     let (flow, csrf) = (page.hidden("flow").unwrap(), page.hidden("csrf").unwrap());
@@ -122,7 +122,7 @@ async fn a_forged_decision_is_refused(world: World) {
 }
 
 async fn a_wrong_password_is_answered_on_the_sign_in_page(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let mut browser = world.browser();
     let page = first_page(&mut browser, &app, "posts:read").await;
     assert!(page.asks_for("password"), "{}", page.reply);
@@ -149,7 +149,7 @@ async fn a_wrong_password_is_answered_on_the_sign_in_page(world: World) {
 }
 
 async fn what_a_request_says_is_never_markup(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let script = "\"'><script>alert(1)</script>";
     let request = app
         .authorization()
@@ -172,7 +172,7 @@ async fn what_a_request_says_is_never_markup(world: World) {
 }
 
 async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     let sign_in = first_page(&mut world.browser(), &app, "posts:read").await;
     let consent = consent_page(&mut person.browser(), &app, "posts:read").await;
     let error = app

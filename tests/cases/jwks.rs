@@ -2,14 +2,15 @@
 
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{FakeIssuer, Forger, Shape, Signer, World, all_at_once, on_every_shape};
+use tests::{FakeIssuer, Forger, Setup, Shape, Signer, World, all_at_once, on_every_shape};
+
+fn setup_of(shape: Shape, issuer: &FakeIssuer) -> Setup {
+    World::of(shape).env("LATCHKEY_JWKS_URL", &issuer.jwks_url)
+}
 
 /// A world whose API takes its keys from the fake issuer.
 async fn world_of(shape: Shape, issuer: &FakeIssuer) -> World {
-    World::of(shape)
-        .env("LATCHKEY_JWKS_URL", &issuer.jwks_url)
-        .start()
-        .await
+    setup_of(shape, issuer).start().await
 }
 
 /// A forger who signs with another key than the world's own.
@@ -85,7 +86,7 @@ async fn without_keys_bearers_wait_sessions_work_and_the_api_recovers(shape: Sha
     let signer = Signer::stranger("the-key");
     let issuer = FakeIssuer::start(&[]).await;
     issuer.answer(503, "");
-    let world = world_of(shape, &issuer).await;
+    let world = setup_of(shape, &issuer).unready().start().await;
     let forger = forger_with(&world, signer).await;
     let good = world.anyone().bearer(&forger.good());
     let refused = good

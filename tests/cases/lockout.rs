@@ -147,7 +147,7 @@ async fn neighbours_of_one_ipv6_network_are_one_address(shape: Shape) {
 }
 
 async fn the_sign_in_page_shares_the_count(world: World) {
-    let (ann, app) = (world.sign_up().await, world.app().register());
+    let (ann, app) = world.person_and_app().await;
     fail(&world.anyone(), &ann.email, 5).await;
     let mut browser = world.browser();
     let first = browser.open(&app.authorization().path()).await;

@@ -39,12 +39,7 @@ async fn one_code_gives_tokens_once(world: World) {
         let won = exchange_at_once(&cast, &grant).await;
         assert_eq!(won.len(), 1, "round {round}");
         // The others were valid second exchanges: what the first gave is dead.
-        let caller = world.anyone().bearer(&won[0].access);
-        caller.get("/protected").await.expect_error(401, "invalid_token");
-        cast.app
-            .refresh(&world.anyone(), &won[0].refresh)
-            .await
-            .expect_token_error(400, "invalid_grant");
+        won[0].expect_dead(&world, &cast.app).await;
     }
 }
 
@@ -59,14 +54,7 @@ async fn one_refresh_token_is_rotated_once(world: World) {
         assert_eq!(counts(&lost), [(400, CALLERS - 1)].into(), "round {round}");
         // The others were replays: the family is dead.
         let won = Tokens::of(won.into_iter().next().unwrap());
-        anyone
-            .bearer(&won.access)
-            .get("/protected")
-            .await
-            .expect_error(401, "invalid_token");
-        app.refresh(&anyone, &won.refresh)
-            .await
-            .expect_token_error(400, "invalid_grant");
+        won.expect_dead(&world, app).await;
     }
 }
 

@@ -115,18 +115,38 @@ async fn a_verifier_sent_twice_is_refused(world: World) {
         .expect(200);
 }
 
-async fn a_verifier_of_128_characters_is_good(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
-    let verifier = "aZ09-._~".repeat(16);
-    let challenge = base64url(shared::secret::hash(&verifier));
+/// A grant whose challenge is that of this verifier, good or not.
+async fn grant_for(person: &Person, app: &App, verifier: &str) -> Grant {
+    let challenge = base64url(shared::secret::hash(verifier));
     let request = app.authorization().set("code_challenge", &challenge);
     let landing = person
         .browser()
-        .walk(&request.path(), &person, "allow")
+        .walk(&request.path(), person, "allow")
         .await
         .unwrap();
-    let grant = Grant::read(landing, verifier);
-    app.exchange(&world.anyone(), &grant).await.expect(200);
+    Grant::read(landing, verifier.to_owned())
+}
+
+async fn a_verifier_has_43_to_128_unreserved_characters(world: World) {
+    let (person, app) = world.person_and_app().await;
+    for good in ["v".repeat(43), "aZ09-._~".repeat(16)] {
+        let grant = grant_for(&person, &app, &good).await;
+        app.exchange(&world.anyone(), &grant).await.expect(200);
+    }
+    let with = |last: &str| format!("{}{last}", "v".repeat(43));
+    for bad in [
+        "v".repeat(42),
+        "v".repeat(129),
+        "v".to_owned(),
+        with("+"),
+        with(" "),
+        with("é"),
+        with("%41"),
+    ] {
+        let grant = grant_for(&person, &app, &bad).await;
+        let reply = app.exchange(&world.anyone(), &grant).await.expect(400);
+        assert!(reply.json()["access_token"].is_null(), "{reply}");
+    }
 }
 
 on_every_shape!(
@@ -135,5 +155,5 @@ on_every_shape!(
     a_challenge_is_43_characters_of_base64url,
     a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner,
     a_verifier_sent_twice_is_refused,
-    a_verifier_of_128_characters_is_good,
+    a_verifier_has_43_to_128_unreserved_characters,
 );

@@ -1,7 +1,8 @@
 //! Many at once: one wins.
 
 use serde_json::json;
-use tests::{PASSWORD, World, all_at_once, counts, on_every_shape};
+use std::pin::Pin;
+use tests::{App, PASSWORD, Person, Reply, Tokens, World, all_at_once, counts, on_every_shape};
 
 async fn fifty_edits_from_one_version_one_is_made(world: World) {
     let ann = world.sign_up().await;
@@ -129,7 +130,51 @@ async fn a_password_is_changed_once_from_one_old_one(world: World) {
         .await;
 }
 
+/// Fresh sign-ins, exchanges and refreshes, all racing a change of password: what they gave is as dead as
+/// what was there before.
+async fn nothing_begun_beside_a_change_of_password_outlives_it(world: World) {
+    for _ in 0..5 {
+        let ann = world.sign_up().await;
+        let (app, anyone) = (world.app().first_party().register(), world.anyone());
+        let tokens = app.tokens(&ann, "posts:read").await;
+        let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
+        let replies = all_at_once(8, |n| match n {
+            0 => {
+                let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
+                ann.call("PUT", "/me/password").json(&body).into_future()
+            }
+            1 => app.exchange(&anyone, &grant).into_future(),
+            2 => app.refresh(&anyone, &tokens.refresh).into_future(),
+            3 => person_consents(&app, &ann),
+            _ => {
+                let body = json!({ "email": ann.email, "password": PASSWORD });
+                anyone.post("/login").json(&body).may_fail().into_future()
+            }
+        });
+        let replies = replies.await;
+        assert_eq!(replies[0].status, 204, "{}", replies[0]);
+        for given in replies[1..3].iter().filter(|reply| reply.status == 200) {
+            Tokens::of(given.clone()).expect_dead(&world, &app).await;
+        }
+        for login in replies[4..].iter().filter(|reply| reply.status == 200) {
+            let session = anyone.session(&login.cookie("sid"), &ann.csrf);
+            session.get("/me").await.expect_error(401, "unauthenticated");
+        }
+        app.exchange(&anyone, &grant)
+            .await
+            .expect_token_error(400, "invalid_grant");
+    }
+}
+
+/// Another authorization request in the person's session; its outcome is either.
+fn person_consents(app: &App, ann: &Person) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+    ann.cookies(&format!("sid={}", ann.sid))
+        .get(&app.authorization().path())
+        .into_future()
+}
+
 on_every_shape!(
+    nothing_begun_beside_a_change_of_password_outlives_it,
     fifty_edits_from_one_version_one_is_made,
     fifty_sign_ups_with_one_address_one_is_made,
     fifty_deletions_of_one_post_one_is_made,

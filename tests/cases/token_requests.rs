@@ -6,7 +6,7 @@ use tests::{World, on_every_shape};
 const FORM: &str = "application/x-www-form-urlencoded";
 
 async fn only_post_is_a_token_request(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().register());
+    let (person, app) = world.person_and_app().await;
     for method in ["GET", "HEAD", "PUT", "DELETE", "PATCH"] {
         let reply = world.anyone().call(method, "/token").await.expect(405);
         assert!(reply.header("allow").contains("POST"), "{reply}");

@@ -34,9 +34,18 @@ impl Chromium {
             .process_group(0)
             .spawn()
             .unwrap_or_else(|error| panic!("chromedriver: {error}; {HOW_TO_INSTALL}"));
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let started = lines.find(|line| line.contains("started successfully on port")).unwrap();
-        let port = started.trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
+        let mut lines = BufReader::new(driver.stdout.take().unwrap())
+            .lines()
+            .map_while(Result::ok);
+        let started = lines
+            .find(|line| line.contains("started successfully on port"))
+            .unwrap();
+        let port = started
+            .trim_end_matches('.')
+            .rsplit(' ')
+            .next()
+            .unwrap()
+            .to_owned();
         std::thread::spawn(move || lines.for_each(drop));
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let mut chromium = Self {
@@ -68,7 +77,8 @@ impl Chromium {
     pub async fn fill(&self, selector: &str, text: &str) {
         let field = self.element(selector).await;
         self.post(&format!("/element/{field}/clear"), &json!({})).await;
-        self.post(&format!("/element/{field}/value"), &json!({ "text": text })).await;
+        self.post(&format!("/element/{field}/value"), &json!({ "text": text }))
+            .await;
     }
 
     /// Presses the button that a CSS selector names.
@@ -85,13 +95,18 @@ impl Chromium {
             if source.as_str().unwrap().contains(text) {
                 return self.get("/url").await.as_str().unwrap().to_owned();
             }
-            assert!(began.elapsed() < PATIENCE, "the page never said {text:?}:\n{source}");
+            assert!(
+                began.elapsed() < PATIENCE,
+                "the page never said {text:?}:\n{source}"
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
     async fn element(&self, selector: &str) -> String {
-        let found = self.post("/element", &json!({ "using": "css selector", "value": selector })).await;
+        let found = self
+            .post("/element", &json!({ "using": "css selector", "value": selector }))
+            .await;
         found[ELEMENT].as_str().unwrap().to_owned()
     }
 

@@ -12,6 +12,7 @@
 
 mod apps;
 mod browser;
+mod chromium;
 mod clock;
 mod crowd;
 mod fake_issuer;
@@ -25,10 +26,12 @@ mod raw;
 mod refusals;
 mod reply;
 mod shape;
+mod tokens;
 mod world;
 
-pub use apps::{App, Authorization, CALLBACK, Grant, Registration, Tokens, basic, parameter};
+pub use apps::{App, Authorization, CALLBACK, Registration};
 pub use browser::{Browser, Page};
+pub use chromium::Chromium;
 pub use crowd::{Counts, all_at_once, counts};
 pub use fake_issuer::FakeIssuer;
 pub use forge::{Forger, Signer};
@@ -38,6 +41,7 @@ pub use raw::Raw;
 pub use reply::Reply;
 pub use shape::{Given, Shape, run};
 pub use shared::db::Db;
+pub use tokens::{Grant, Tokens, basic, parameter};
 pub use world::{Setup, World};
 
 /// base64url without padding (RFC 4648 §5).

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// the server and its folder go. The collation is a language's, so that a title that is not compared by
 /// bytes shows.
 const SUPERVISE: &str = r#"
-trap '' INT TERM HUP
+trap '' INT TERM HUP PIPE
 dir=$1 bin=$2
 as_postgres() {
     if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi

@@ -142,12 +142,14 @@ pub(crate) fn program() -> &'static Path {
         // TARGET/PROFILE/deps/black_box-…
         let target = test.ancestors().nth(3).unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        // Of the whole workspace, so that the dependencies are those that were built with this test.
         let built = Command::new(env!("CARGO"))
             .args([
                 "build",
                 "--release",
                 "--quiet",
-                "--package",
+                "--workspace",
+                "--bin",
                 "latchkey",
                 "--target-dir",
             ])
@@ -155,7 +157,10 @@ pub(crate) fn program() -> &'static Path {
             .current_dir(workspace)
             .status()
             .unwrap();
-        assert!(built.success(), "cargo build --release -p latchkey failed");
+        assert!(
+            built.success(),
+            "cargo build --release --workspace --bin latchkey failed"
+        );
         target.join("release/latchkey")
     })
 }

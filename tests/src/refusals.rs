@@ -1,8 +1,9 @@
 //! How `/authorize` and `/token` refuse.
 
-use crate::apps::{Authorization, parameter};
+use crate::apps::Authorization;
 use crate::browser::Page;
 use crate::reply::Reply;
+use crate::tokens::parameter;
 use crate::world::World;
 use url::Url;
 

@@ -87,12 +87,12 @@ impl Reply {
 
     /// The `Set-Cookie` line of a cookie.
     pub fn set_cookie(&self, name: &str) -> Option<&str> {
-        let lines = self
+        let mut lines = self
             .headers
             .get_all("set-cookie")
             .iter()
             .filter_map(|line| line.to_str().ok());
-        lines.filter(|line| line.split('=').next() == Some(name)).last()
+        lines.rfind(|line| line.split('=').next() == Some(name))
     }
 
     /// The value that a cookie is set to.

@@ -10,8 +10,11 @@ use shared::clock::Timestamp;
 use shared::db::Db;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// From listening to ready: the keys are to be fetched once.
+const READY: Duration = Duration::from_secs(10);
 
 /// What a world is to be like. Begin with [`World::of`].
 #[derive(Debug)]
@@ -20,6 +23,7 @@ pub struct Setup {
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     has_clock: bool,
+    is_to_be_ready: bool,
 }
 
 /// One running system. Killed when dropped; its log is printed if the test failed.
@@ -58,6 +62,13 @@ impl Setup {
         self
     }
 
+    /// Does not wait for the program to be ready.
+    #[must_use]
+    pub fn unready(mut self) -> Self {
+        self.is_to_be_ready = false;
+        self
+    }
+
     /// Starts the program on a free port.
     pub async fn start(self) -> World {
         let dir = tempfile::Builder::new()
@@ -86,7 +97,7 @@ impl Setup {
         let running = Running::start(&given, "127.0.0.1:0", &dir.path().join("log")).await;
         let port = running.port;
         let anyone = Caller::new(format!("http://localhost:{port}"), Canaries::default());
-        World {
+        let world = World {
             shape: self.shape,
             running: Some(running),
             given,
@@ -95,7 +106,11 @@ impl Setup {
             anyone,
             database,
             dir,
+        };
+        if self.is_to_be_ready {
+            world.until_ready().await;
         }
+        world
     }
 }
 
@@ -107,6 +122,7 @@ impl World {
             flags: Vec::new(),
             environment: Vec::new(),
             has_clock: false,
+            is_to_be_ready: true,
         }
     }
 
@@ -184,6 +200,7 @@ impl World {
     pub async fn start_again(&mut self) {
         let listen = format!("127.0.0.1:{}", self.port);
         self.running = Some(Running::start(&self.given, &listen, &self.log_file()).await);
+        self.until_ready().await;
     }
 
     /// Runs a command of the program with the same settings, and gives what it printed as JSON.
@@ -240,6 +257,14 @@ impl World {
     /// Notes a secret: it may appear in no log.
     pub fn keep_secret(&self, secret: &str) {
         self.anyone.canaries().add(secret);
+    }
+
+    async fn until_ready(&self) {
+        let began = Instant::now();
+        while self.anyone.get("/readyz").may_fail().await.status != 200 {
+            assert!(began.elapsed() < READY, "not ready {READY:?} after it listens");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
     }
 
     fn log_file(&self) -> PathBuf {

@@ -115,7 +115,11 @@ fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, To
         .and_then(|bytes| String::from_utf8(bytes).ok());
     let decoded = decoded.ok_or(TokenError::InvalidClient)?;
     let (id, secret) = decoded.split_once(':').ok_or(TokenError::InvalidClient)?;
-    Ok(Some((form_decoded(id), form_decoded(secret))))
+    let (id, secret) = (form_decoded(id), form_decoded(secret));
+    // PostgreSQL takes no NUL in a text, and no id has one.
+    (!id.contains('\0'))
+        .then_some(Some((id, secret)))
+        .ok_or(TokenError::InvalidClient)
 }
 
 fn form_decoded(text: &str) -> String {

@@ -26,6 +26,9 @@ sql! {
 /// A session's last use is written once in this time, not at every request.
 const TOUCH_EVERY: Duration = Duration::from_secs(60);
 
+/// How long a request waits for that.
+const TOUCH_PATIENCE: Duration = Duration::from_millis(500);
+
 /// How long a session lives unused, and in all.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetimes {
@@ -85,13 +88,7 @@ pub async fn find(
         return Ok(None);
     };
     if now.since(row.last_seen_at) > TOUCH_EVERY.min(lifetimes.idle / 10) {
-        // Beside the request, which must neither wait for the writer nor fail with it.
-        let (db, id) = (db.clone(), row.session_id);
-        tokio::spawn(async move {
-            if let Err(error) = execute!(db.writer(), TOUCH, id, now) {
-                tracing::warn!(%error, "a session's use was not noted");
-            }
-        });
+        touch(db.clone(), row.session_id, now).await;
     }
     Ok(Some(Session {
         id: row.session_id,
@@ -99,6 +96,16 @@ pub async fn find(
         password_change_required: row.password_change_required,
         expires_at: row.expires_at,
     }))
+}
+
+/// Notes a session's use. A request waits for that only so long, and never fails with it.
+async fn touch(db: Db, id: i64, now: Timestamp) {
+    let noted = tokio::spawn(async move {
+        if let Err(error) = execute!(db.writer(), TOUCH, id, now) {
+            tracing::warn!(%error, "a session's use was not noted");
+        }
+    });
+    let _ = tokio::time::timeout(TOUCH_PATIENCE, noted).await;
 }
 
 /// Whether the session still lives; if so it cannot end before the caller's transaction does. What is

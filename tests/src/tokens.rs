@@ -1,0 +1,89 @@
+//! What apps are given: codes and tokens.
+
+use crate::apps::App;
+use crate::reply::Reply;
+use crate::world::World;
+use serde_json::Value;
+use url::Url;
+
+/// What the app was sent: a code, and what it needs to exchange it.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// `code`
+    pub code: String,
+    /// `code_verifier`
+    pub verifier: String,
+    /// The whole address the browser was sent to.
+    pub landing: Url,
+}
+
+/// What `/token` gave.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    /// `access_token`
+    pub access: String,
+    /// `refresh_token`
+    pub refresh: String,
+    /// The whole reply.
+    pub reply: Reply,
+}
+
+impl Grant {
+    /// Reads the address that the browser was sent to.
+    #[track_caller]
+    pub fn read(landing: Url, verifier: String) -> Self {
+        let code = parameter(&landing, "code").unwrap_or_else(|| panic!("no code in {landing}"));
+        Self {
+            code,
+            verifier,
+            landing,
+        }
+    }
+}
+
+impl Tokens {
+    /// Reads a reply that must be a success.
+    #[track_caller]
+    pub fn of(reply: Reply) -> Self {
+        let reply = reply.expect(200);
+        let body = reply.json();
+        let member = |name: &str| match body[name].as_str() {
+            Some(token) => token.to_owned(),
+            None => panic!("no {name}: {reply}"),
+        };
+        Self {
+            access: member("access_token"),
+            refresh: member("refresh_token"),
+            reply: reply.clone(),
+        }
+    }
+
+    /// The access token's claims, unverified.
+    pub fn claims(&self) -> Value {
+        let payload = self.access.split('.').nth(1).and_then(shared::secret::decode);
+        serde_json::from_slice(&payload.unwrap()).unwrap()
+    }
+
+    /// Expects that neither token is good any more.
+    pub async fn expect_dead(&self, world: &World, app: &App) {
+        let reply = world.anyone().bearer(&self.access).get("/protected").await;
+        reply.expect_error(401, "invalid_token");
+        let reply = app.refresh(&world.anyone(), &self.refresh).await;
+        reply.expect_token_error(400, "invalid_grant");
+    }
+}
+
+/// The value of a query parameter.
+pub fn parameter(url: &Url, name: &str) -> Option<String> {
+    url.query_pairs()
+        .find(|(found, _)| found == name)
+        .map(|(_, value)| value.into_owned())
+}
+
+/// `client_secret_basic`: both form-encoded before they are joined (RFC 6749 §2.3.1).
+pub fn basic(id: &str, secret: &str) -> String {
+    use base64::Engine as _;
+    let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let pair = format!("{}:{}", encode(id), encode(secret));
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+}
