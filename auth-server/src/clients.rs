@@ -207,7 +207,7 @@ fn without_loopback_port(uri: &str) -> Option<(&'static str, &str)> {
                     path
                 }
             };
-            (path.is_empty() || path.starts_with(['/', '?'])).then_some((origin, path))
+            Some((origin, path))
         })
 }
 

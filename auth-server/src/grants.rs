@@ -1,12 +1,13 @@
 //! The grants (RFC 6749), driven by oxide-auth's state machines.
 //!
-//! Each request gets a small value that is our Registrar, Authorizer and Issuer in one: it does the
-//! database's part, and keeps why something failed, which the state machines cannot say.
+//! Each request gets a small value that is our Authorizer and Issuer: it does the database's part, and
+//! keeps why something failed, which the state machines cannot say.
 
 pub(crate) mod access_tokens;
 pub(crate) mod authorization;
 pub(crate) mod authorization_code;
 pub(crate) mod refresh_token;
+mod registrar;
 
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;

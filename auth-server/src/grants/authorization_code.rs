@@ -1,5 +1,6 @@
 //! The authorization code grant (RFC 6749 §4.1.3), driven by oxide-auth.
 
+use super::registrar::Authenticated;
 use super::{Grants, TokenResponse, oxide_grant, oxide_time};
 use crate::codes::{self, Presented};
 use crate::error::TokenError;
@@ -9,8 +10,6 @@ use async_trait::async_trait;
 use oxide_auth::code_grant::accesstoken::{Authorization, Request};
 use oxide_auth::primitives::grant::Grant;
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken, TokenType};
-use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegistrarError};
-use oxide_auth::primitives::scope::Scope as OxideScope;
 use oxide_auth_async::code_grant::access_token::{Endpoint, Extension, access_token};
 use oxide_auth_async::primitives::{Authorizer, Issuer, Registrar};
 use shared::db::Tx;
@@ -47,7 +46,7 @@ impl Grants {
         };
         let mut exchange = Exchange {
             grants: self,
-            client,
+            client: Authenticated(client),
             redirect_uri,
             code_challenge: verifier.challenge(),
             context,
@@ -76,10 +75,10 @@ impl Grants {
     }
 }
 
-/// One exchange: our Registrar, Authorizer and Issuer, and what came of it.
+/// One exchange: our Authorizer and Issuer, and what came of it.
 struct Exchange<'a> {
     grants: &'a Grants,
-    client: &'a Client,
+    client: Authenticated<'a>,
     redirect_uri: &'a str,
     code_challenge: CodeChallenge,
     context: &'a Context,
@@ -92,7 +91,7 @@ impl Exchange<'_> {
     async fn claim(&self, code: &str) -> Result<(Tx, NewFamily), TokenError> {
         let shown = Presented {
             code,
-            client_id: &self.client.id,
+            client_id: &self.client.0.id,
             redirect_uri: self.redirect_uri,
             code_challenge: &self.code_challenge,
         };
@@ -185,33 +184,9 @@ impl Issuer for Exchange<'_> {
     }
 }
 
-#[async_trait]
-impl Registrar for Exchange<'_> {
-    /// Not asked in this flow.
-    async fn bound_redirect<'a>(&self, _: ClientUrl<'a>) -> Result<BoundClient<'a>, RegistrarError> {
-        Err(RegistrarError::Unspecified)
-    }
-
-    /// Not asked in this flow.
-    async fn negotiate<'a>(
-        &self,
-        _: BoundClient<'a>,
-        _: Option<OxideScope>,
-    ) -> Result<PreGrant, RegistrarError> {
-        Err(RegistrarError::Unspecified)
-    }
-
-    /// The client was authenticated before.
-    async fn check(&self, client_id: &str, _: Option<&[u8]>) -> Result<(), RegistrarError> {
-        (client_id == self.client.id)
-            .then_some(())
-            .ok_or(RegistrarError::Unspecified)
-    }
-}
-
 impl Endpoint for Exchange<'_> {
     fn registrar(&self) -> &(dyn Registrar + Sync) {
-        self
+        &self.client
     }
 
     fn authorizer(&mut self) -> &mut (dyn Authorizer + Send) {

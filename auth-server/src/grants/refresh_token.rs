@@ -1,6 +1,7 @@
 //! The refresh token grant (RFC 6749 §6), driven by oxide-auth: each use rotates, a replay kills the family
 //! (RFC 9700 §4.14.2).
 
+use super::registrar::Authenticated;
 use super::{Grants, TokenResponse, oxide_grant, oxide_time};
 use crate::error::TokenError;
 use crate::params::Params;
@@ -9,8 +10,6 @@ use async_trait::async_trait;
 use oxide_auth::code_grant::refresh::Request;
 use oxide_auth::primitives::grant::Grant;
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken, TokenType};
-use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegistrarError};
-use oxide_auth::primitives::scope::Scope as OxideScope;
 use oxide_auth_async::code_grant::refresh::{Endpoint, refresh};
 use oxide_auth_async::primitives::{Issuer, Registrar};
 use shared::events::{Context, Event, Name};
@@ -44,7 +43,7 @@ impl Grants {
         }
         let mut rotation = Rotation {
             grants: self,
-            client,
+            client: Authenticated(client),
             asked,
             context,
             claimed: None,
@@ -69,10 +68,10 @@ impl Grants {
     }
 }
 
-/// One rotation: our Registrar and Issuer, and what came of it.
+/// One rotation: our Issuer, and what came of it.
 struct Rotation<'a> {
     grants: &'a Grants,
-    client: &'a Client,
+    client: Authenticated<'a>,
     asked: Option<Scope>,
     context: &'a Context,
     claimed: Option<Family>,
@@ -85,7 +84,7 @@ impl Rotation<'_> {
             family_id,
             generation,
         } = self.grants.refresh_tokens.read(token).ok_or(BAD_TOKEN)?;
-        let (db, client_id, now) = (&self.grants.db, self.client.id.as_str(), self.context.now);
+        let (db, client_id, now) = (&self.grants.db, self.client.0.id.as_str(), self.context.now);
         // A family's scope never changes, so it can be looked at before the token is used up.
         if let Some(asked) = &self.asked {
             let family = families::find(db, &family_id).await?.ok_or(BAD_TOKEN)?;
@@ -162,6 +161,7 @@ impl Issuer for Rotation<'_> {
     async fn recover_refresh(&mut self, token: &str) -> Result<Option<Grant>, ()> {
         let redirect_uri = self
             .client
+            .0
             .redirect_uris
             .first()
             .and_then(|uri| uri.parse().ok())
@@ -186,33 +186,9 @@ impl Issuer for Rotation<'_> {
     }
 }
 
-#[async_trait]
-impl Registrar for Rotation<'_> {
-    /// Not asked in this flow.
-    async fn bound_redirect<'a>(&self, _: ClientUrl<'a>) -> Result<BoundClient<'a>, RegistrarError> {
-        Err(RegistrarError::Unspecified)
-    }
-
-    /// Not asked in this flow.
-    async fn negotiate<'a>(
-        &self,
-        _: BoundClient<'a>,
-        _: Option<OxideScope>,
-    ) -> Result<PreGrant, RegistrarError> {
-        Err(RegistrarError::Unspecified)
-    }
-
-    /// The client was authenticated before.
-    async fn check(&self, client_id: &str, _: Option<&[u8]>) -> Result<(), RegistrarError> {
-        (client_id == self.client.id)
-            .then_some(())
-            .ok_or(RegistrarError::Unspecified)
-    }
-}
-
 impl Endpoint for Rotation<'_> {
     fn registrar(&self) -> &(dyn Registrar + Sync) {
-        self
+        &self.client
     }
 
     fn issuer(&mut self) -> &mut (dyn Issuer + Send) {
