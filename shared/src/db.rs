@@ -14,7 +14,9 @@ pub use sqlx;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use sqlx::{
+    Connection as _, PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction,
+};
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
@@ -79,6 +81,9 @@ impl Db {
                 })
             }
             Engine::Postgres(options) => {
+                // A pool that cannot connect says only that it timed out; a connection says why.
+                let first = tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await;
+                first.map_err(|_| Error::timed_out())??.close().await?;
                 let pool = PgPoolOptions::new()
                     .max_connections(postgres_connections)
                     .acquire_timeout(ACQUIRE_TIMEOUT)

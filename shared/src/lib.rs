@@ -2,11 +2,6 @@
 //!
 //! `http` knows axum and never SQL; every other module knows SQL and never axum.
 
-/// Gives large blocks back to the system: a password hash takes 19 MiB, and the C library's allocator would
-/// keep that for each thread that ever hashed.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 pub mod clock;
 pub mod config;
 pub mod db;

@@ -1,4 +1,4 @@
-//! A third-party app signs a user in: `/authorize`, the pages, and back (contract of RFC 6749 §4.1).
+//! A third-party app signs a user in: `/authorize`, the pages, and back (RFC 6749 §4.1).
 
 use serde_json::json;
 use tests::{CALLBACK, World, on_every_shape, parameter};

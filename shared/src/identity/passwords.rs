@@ -1,10 +1,9 @@
 //! Passwords: Argon2id off the async threads, under a permit that the hashing task owns.
 
 use crate::secret::Secret;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
-use argon2::{Algorithm, Argon2, Params, Version};
-use std::sync::Arc;
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use unicode_normalization::UnicodeNormalization as _;
@@ -36,6 +35,7 @@ pub struct Policy {
 pub struct Passwords {
     params: Params,
     permits: Arc<Semaphore>,
+    memories: Arc<Mutex<Vec<Vec<Block>>>>,
     min_length: usize,
 }
 
@@ -79,6 +79,7 @@ impl Passwords {
         Ok(Self {
             params,
             permits: Arc::new(Semaphore::new(policy.permits.max(1))),
+            memories: Arc::default(),
             min_length: policy.min_length,
         })
     }
@@ -103,12 +104,19 @@ impl Passwords {
 
     /// The PHC string of a password, with a salt of its own.
     pub async fn hash(&self, password: Password) -> Result<String, Error> {
-        let argon2 = self.argon2();
-        self.run(move || {
+        let params = self.params.clone();
+        self.run(move |memory| {
             let salt: [u8; 16] = crate::random::bytes();
-            argon2
-                .hash_password_with_salt(password.0.as_bytes(), &salt)
-                .map(|hash| hash.to_string())
+            let mut output = [0; Params::DEFAULT_OUTPUT_LEN];
+            compute(&params, &password, &salt, &mut output, memory)?;
+            let hash = PasswordHash {
+                algorithm: Algorithm::Argon2id.ident(),
+                version: Some(Version::V0x13.into()),
+                params: ParamsString::try_from(&params)?,
+                salt: Some(Salt::new(&salt)?),
+                hash: Some(Output::new(&output)?),
+            };
+            Ok(hash.to_string())
         })
         .await
     }
@@ -116,44 +124,106 @@ impl Passwords {
     /// Whether the password is that of `stored`. With nothing stored the same work is done and the
     /// answer is no: an unknown e-mail takes as long as a wrong password.
     pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<bool, Error> {
-        let argon2 = self.argon2();
-        self.run(move || match stored {
-            Some(stored) => {
-                let stored = PasswordHash::new(&stored)?;
-                match argon2.verify_password(password.0.as_bytes(), &stored) {
-                    Ok(()) => Ok(true),
-                    Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
-                    Err(error) => Err(error),
-                }
+        let params = self.params.clone();
+        self.run(move |memory| {
+            let Some(stored) = stored else {
+                compute(
+                    &params,
+                    &password,
+                    &[0; 16],
+                    &mut [0; Params::DEFAULT_OUTPUT_LEN],
+                    memory,
+                )?;
+                return Ok(false);
+            };
+            let stored = PasswordHash::new(&stored)?;
+            let (Some(salt), Some(expected)) = (&stored.salt, &stored.hash) else {
+                return Ok(false);
+            };
+            if stored.algorithm != Algorithm::Argon2id.ident() {
+                return Err(argon2::password_hash::Error::Algorithm);
             }
-            None => argon2
-                .hash_password_with_salt(password.0.as_bytes(), &[0; 16])
-                .map(|_| false),
+            let mut output = vec![0; expected.len()];
+            compute(&Params::try_from(&stored)?, &password, salt, &mut output, memory)?;
+            Ok(crate::secret::equal(&output, expected.as_ref()))
         })
         .await
     }
 
-    fn argon2(&self) -> Argon2<'static> {
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone())
-    }
-
     /// Runs a hash on a blocking thread. The permit moves into it: a caller that goes away does not free
-    /// a permit whose hash is still being computed.
+    /// a permit whose hash is still being computed. The memory goes back for the next one: there are as
+    /// many as permits, and none is left to the allocator of a thread.
     async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, argon2::password_hash::Error> + Send + 'static,
+        work: impl FnOnce(&mut Vec<Block>) -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
         let permit: OwnedSemaphorePermit =
             tokio::time::timeout(PATIENCE, Arc::clone(&self.permits).acquire_owned())
                 .await
                 .map_err(|_| Error::Overloaded)?
                 .map_err(|closed| Error::Failed(closed.to_string()))?;
-        tokio::task::spawn_blocking(move || {
+        let memories = Arc::clone(&self.memories);
+        let done = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            work()
-        })
-        .await
-        .map_err(|panicked| Error::Failed(panicked.to_string()))?
-        .map_err(|error| Error::Failed(error.to_string()))
+            let mut memory = lock(&memories).pop().unwrap_or_default();
+            let done = work(&mut memory);
+            lock(&memories).push(memory);
+            done
+        });
+        done.await
+            .map_err(|panicked| Error::Failed(panicked.to_string()))?
+            .map_err(|error| Error::Failed(error.to_string()))
+    }
+}
+
+/// A panic while the lock was held leaves a list of memories all the same.
+fn lock(memories: &Mutex<Vec<Vec<Block>>>) -> MutexGuard<'_, Vec<Vec<Block>>> {
+    memories.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Argon2id (RFC 9106) in the given memory.
+fn compute(
+    params: &Params,
+    password: &Password,
+    salt: &[u8],
+    output: &mut [u8],
+    memory: &mut Vec<Block>,
+) -> argon2::password_hash::Result<()> {
+    memory.resize(params.block_count(), Block::default());
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone());
+    argon2.hash_password_into_with_memory(password.0.as_bytes(), salt, output, memory)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_password_is_verified_by_its_own_hash_alone() {
+        let policy = Policy {
+            memory_kib: 19_456,
+            passes: 2,
+            permits: 1,
+            min_length: 8,
+        };
+        let passwords = Passwords::new(policy).unwrap();
+        let password = |text: &str| Password::attempt(text).unwrap();
+        let stored = passwords.hash(password("caf\u{e9} 12345")).await.unwrap();
+        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
+        let verify =
+            |text: &str, stored: Option<&str>| passwords.verify(password(text), stored.map(str::to_owned));
+        assert!(verify("cafe\u{301} 12345", Some(&stored)).await.unwrap(), "NFC");
+        assert!(!verify("cafe 12345", Some(&stored)).await.unwrap());
+        assert!(!verify("caf\u{e9} 12345", None).await.unwrap());
+        assert_eq!(passwords.memories.lock().unwrap().len(), 1, "one memory a permit");
+        // The crate's own verifier agrees with what is stored.
+        use argon2::password_hash::PasswordVerifier as _;
+        let hash = PasswordHash::new(&stored).unwrap();
+        assert!(
+            Argon2::default()
+                .verify_password("caf\u{e9} 12345".as_bytes(), &hash)
+                .is_ok()
+        );
     }
 }
