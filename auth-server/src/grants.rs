@@ -15,8 +15,9 @@ use chrono::{DateTime, Utc};
 use oxide_auth::primitives::grant::{Extensions, Grant};
 use serde::Serialize;
 use shared::clock::Timestamp;
-use shared::db::Db;
-use shared::grants::families;
+use shared::db::{self, Db};
+use shared::events::{Context, Event};
+use shared::grants::families::{self, Of};
 use shared::revocation::Mirror;
 use shared::scope::Scope;
 use std::time::Duration;
@@ -44,6 +45,18 @@ pub(crate) struct Lifetimes {
     pub refresh: families::Lifetimes,
     /// How long the JWKS may be cached.
     pub jwks_max_age: Duration,
+}
+
+impl Grants {
+    /// Ends a family that somebody holds a copy of, along with the event that says so. When it returns, the
+    /// end is durable and this process accepts none of its access tokens.
+    async fn end_family(&self, id: &str, because: Event, context: &Context) -> Result<(), db::Error> {
+        let mut tx = self.db.begin().await?;
+        because.record(&mut tx, context).await?;
+        families::revoke(&mut tx, Of::Family(id), context).await?;
+        tx.commit().await?;
+        self.revocations.refresh().await
+    }
 }
 
 /// A successful answer (RFC 6749 §5.1).

@@ -15,7 +15,7 @@ use oxide_auth_async::primitives::{Authorizer, Issuer, Registrar};
 use shared::db::Tx;
 use shared::events::{Context, Event, Name};
 use shared::grants::clients::Client;
-use shared::grants::families::{self, NewFamily, Of};
+use shared::grants::families::{self, NewFamily};
 use shared::identity::sessions;
 use std::borrow::Cow;
 
@@ -63,15 +63,10 @@ impl Grants {
         let Some(family) = codes::find_replayed(&self.db, shown).await? else {
             return Ok(());
         };
-        let mut tx = self.db.begin().await?;
         let event = Event::failure(Name::CodeReuse)
             .user(family.user_id)
             .client(&family.client_id);
-        event.record(&mut tx, context).await?;
-        families::revoke(&mut tx, Of::Family(&family.id), context).await?;
-        tx.commit().await?;
-        self.revocations.refresh().await?;
-        Ok(())
+        Ok(self.end_family(&family.id, event, context).await?)
     }
 }
 

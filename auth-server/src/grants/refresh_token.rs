@@ -14,7 +14,7 @@ use oxide_auth_async::code_grant::refresh::{Endpoint, refresh};
 use oxide_auth_async::primitives::{Issuer, Registrar};
 use shared::events::{Context, Event, Name};
 use shared::grants::clients::Client;
-use shared::grants::families::{self, Family, Of};
+use shared::grants::families::{self, Family};
 use shared::scope::Scope;
 use std::borrow::Cow;
 
@@ -56,15 +56,10 @@ impl Grants {
     /// A used refresh token came again, from the client it was given to: one of the two who hold it is a
     /// thief, so nobody keeps anything. Committed before the answer.
     async fn revoke_reused(&self, family: &Family, context: &Context) -> Result<(), TokenError> {
-        let mut tx = self.db.begin().await?;
         let event = Event::failure(Name::RefreshReuse)
             .user(family.user_id)
             .client(&family.client_id);
-        event.record(&mut tx, context).await?;
-        families::revoke(&mut tx, Of::Family(&family.id), context).await?;
-        tx.commit().await?;
-        self.revocations.refresh().await?;
-        Ok(())
+        Ok(self.end_family(&family.id, event, context).await?)
     }
 }
 
