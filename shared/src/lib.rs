@@ -7,6 +7,7 @@ pub mod config;
 pub mod db;
 pub mod ephemeral;
 pub mod events;
+pub mod feed;
 pub mod grants;
 pub mod http;
 pub mod identity;

@@ -3,6 +3,7 @@
 use crate::config::{Common, EX_USAGE, Invalid, Urls, complain};
 use crate::db;
 use crate::ephemeral::Ephemeral;
+use crate::feed::Feed;
 use crate::http::health::Health;
 use crate::http::{self, Policy};
 use crate::identity::Identity;
@@ -49,6 +50,8 @@ pub struct Ground {
     pub policy: Arc<Policy>,
     /// Users, sessions, sign-in; and the database and the revocations behind them.
     pub identity: Identity,
+    /// Words between the processes.
+    pub feed: Feed,
     max_connections: usize,
 }
 
@@ -77,6 +80,7 @@ impl Ground {
             urls,
             policy,
             identity,
+            feed: Feed::local(),
             max_connections: common.max_connections,
         })
     }
