@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(args: Args) -> Result<(), Error> {
-    args.common.refuse_production("api-server")?;
+    args.common.check_shared("api-server")?;
     let ground = Ground::lay(&args.common).await?;
     let api = Api::open(&ground, &args.api, None);
     let health = api.health(ground.health());

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use shared::clock::Timestamp;
 use shared::ephemeral::Ephemeral;
 use shared::random;
+use shared::redis::Unavailable;
 use shared::seal::SealingKey;
 use shared::secret::{self, Secret};
 use std::time::Duration;
@@ -46,19 +47,32 @@ impl Flows {
     }
 
     /// The request of a flow that this browser began and did not finish.
-    pub(crate) async fn find(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Params> {
-        let flow = self.open(sealed, browser, now)?;
-        (!self.store.is_claimed(&key(&flow.id), now).await).then_some(flow.params)
+    pub(crate) async fn find(
+        &self,
+        sealed: &str,
+        browser: &Secret,
+        now: Timestamp,
+    ) -> Result<Option<Params>, Unavailable> {
+        let Some(flow) = self.open(sealed, browser, now) else {
+            return Ok(None);
+        };
+        let is_finished = self.store.is_claimed(&key(&flow.id), now).await?;
+        Ok((!is_finished).then_some(flow.params))
     }
 
     /// Finishes a flow: of several callers at once, one gets the request.
-    pub(crate) async fn finish(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Params> {
-        let flow = self.open(sealed, browser, now)?;
+    pub(crate) async fn finish(
+        &self,
+        sealed: &str,
+        browser: &Secret,
+        now: Timestamp,
+    ) -> Result<Option<Params>, Unavailable> {
+        let Some(flow) = self.open(sealed, browser, now) else {
+            return Ok(None);
+        };
         let expires_at = Timestamp::from_micros(flow.expires_at);
-        self.store
-            .claim(&key(&flow.id), expires_at, now)
-            .await
-            .then_some(flow.params)
+        let is_first = self.store.claim(&key(&flow.id), expires_at, now).await?;
+        Ok(is_first.then_some(flow.params))
     }
 
     fn open(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Flow> {

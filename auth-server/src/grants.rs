@@ -55,7 +55,7 @@ impl Grants {
         because.record(&mut tx, context).await?;
         families::revoke(&mut tx, Of::Family(id), context).await?;
         tx.commit().await?;
-        self.revocations.refresh().await
+        self.revocations.announce().await
     }
 }
 

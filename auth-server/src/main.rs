@@ -30,7 +30,7 @@ async fn run(args: Args) -> Result<(), Error> {
     if let Some(command) = args.command {
         return cli::run(command, &args.common).await;
     }
-    args.common.refuse_production("auth-server")?;
+    args.common.check_shared("auth-server")?;
     let master_key = args.issuer.master_key()?.ok_or_else(config::no_master_key)?;
     let ground = Ground::lay(&args.common).await?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;

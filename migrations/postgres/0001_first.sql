@@ -131,3 +131,29 @@ CREATE TABLE security_events (
     detail TEXT
 );
 CREATE INDEX security_events_at ON security_events (at);
+
+-- What api-server may do: a login of its own is made a member of this role (see README.md). It cannot read
+-- signing keys or codes, so that a hole in the API opens neither. Roles belong to the whole server: another
+-- database of it may have made this one, and whoever migrates may not be allowed to make any.
+DO $$
+BEGIN
+    CREATE ROLE latchkey_api NOLOGIN;
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN
+        NULL;
+    WHEN insufficient_privilege THEN
+        RAISE NOTICE 'role latchkey_api is not made: create it and run the grants of 0001_first.sql';
+END
+$$;
+DO $$
+BEGIN
+    GRANT SELECT, INSERT, UPDATE ON users, posts TO latchkey_api;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON sessions TO latchkey_api;
+    GRANT SELECT ON clients, consents TO latchkey_api;
+    GRANT SELECT, UPDATE ON families TO latchkey_api;
+    GRANT SELECT, INSERT ON revocations, security_events TO latchkey_api;
+EXCEPTION
+    WHEN undefined_object OR insufficient_privilege THEN
+        RAISE NOTICE 'role latchkey_api has no rights: create it and run the grants of 0001_first.sql';
+END
+$$;

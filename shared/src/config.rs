@@ -8,6 +8,7 @@ pub use values::parse_duration;
 use crate::db::{DatabaseUrl, Db};
 use crate::http::{Policy, origin_of};
 use crate::identity::{passwords, sessions};
+use crate::redis::{Redis, RedisUrl};
 use crate::seal::SealingKey;
 use crate::telemetry::LogFormat;
 use clap::{Args, CommandFactory, FromArgMatches};
@@ -78,6 +79,16 @@ pub struct Common {
     #[arg(long, env = "LATCHKEY_DATABASE_CONNECTIONS", global = true, default_value_t = 10, value_name = "N",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub database_connections: u32,
+
+    /// `redis://…`, `rediss://…` or `redis+unix:///PATH`, shared by all replicas [default: in this process].
+    #[arg(
+        long,
+        env = "LATCHKEY_REDIS_URL",
+        global = true,
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub redis_url: Option<RedisUrl>,
 
     /// Proxies whose X-Forwarded-For counts, as networks, separated by commas.
     #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
@@ -186,6 +197,28 @@ impl Common {
         opened.map_err(|error| Invalid(format!("DATABASE_URL: {error}")))
     }
 
+    /// Connects to Redis, if there is to be one. In production one that may drop keys when it is full is
+    /// refused: a lock would be lifted by a flood.
+    pub async fn open_redis(&self) -> Result<Option<Redis>, Invalid> {
+        let Some(url) = &self.redis_url else {
+            return Ok(None);
+        };
+        let invalid = |error| Invalid(format!("REDIS_URL: {error}"));
+        let redis = Redis::connect(url).await.map_err(invalid)?;
+        match redis.eviction().await.map_err(invalid)?.as_deref() {
+            Some("noeviction") => {}
+            policy if self.is_production() => {
+                return Err(Invalid(format!(
+                    "REDIS_URL: this Redis may drop keys when its memory is full (maxmemory-policy {}): set \
+                     maxmemory-policy to noeviction",
+                    policy.unwrap_or("unknown")
+                )));
+            }
+            policy => tracing::warn!(policy, "this Redis may drop keys when its memory is full"),
+        }
+        Ok(Some(redis))
+    }
+
     /// The URLs, with defaults that follow the bound address.
     pub fn urls(&self, bound: SocketAddr) -> Result<Urls, Invalid> {
         let base = match &self.base_url {
@@ -234,12 +267,13 @@ impl Common {
         !self.listen.ip().is_loopback() || https(&self.base_url) || https(&self.issuer)
     }
 
-    /// Refuses a `program` that others can reach: its replicas would each count failed sign-ins alone.
-    pub fn refuse_production(&self, program: &str) -> Result<(), Invalid> {
-        if self.is_production() {
+    /// Refuses a `program` of many replicas that others can reach and that has nothing to share with them:
+    /// each would count failed sign-ins alone.
+    pub fn check_shared(&self, program: &str) -> Result<(), Invalid> {
+        if self.is_production() && self.redis_url.is_none() {
             return Err(Invalid(format!(
-                "{program} reachable from elsewhere needs a store that its replicas share, which this version does not \
-                 have: run latchkey instead, or listen on loopback without an https URL"
+                "REDIS_URL is not set: {program} can have replicas, and without Redis each would count failed \
+                 sign-ins alone"
             )));
         }
         Ok(())

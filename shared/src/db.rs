@@ -7,10 +7,12 @@
 
 mod error;
 mod macros;
+mod watch;
 
 pub use error::Error;
 #[doc(hidden)]
 pub use sqlx;
+pub use watch::{Version, Watch};
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -125,6 +127,11 @@ impl Db {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
             Self::Postgres(pool) => Tx::Postgres(pool.begin().await?),
         })
+    }
+
+    /// A look at whether anything was written, by whichever process.
+    pub fn watch(&self) -> Watch {
+        Watch::new(self)
     }
 
     /// Whether the database answers.

@@ -12,6 +12,7 @@ pub mod grants;
 pub mod http;
 pub mod identity;
 pub mod random;
+pub mod redis;
 pub mod revocation;
 pub mod scope;
 pub mod seal;

@@ -8,6 +8,7 @@ use crate::http::health::Health;
 use crate::http::{self, Policy};
 use crate::identity::Identity;
 use crate::identity::passwords::{self, Passwords};
+use crate::redis::Redis;
 use crate::revocation::Mirror;
 use crate::{serve, telemetry};
 use axum::Router;
@@ -52,6 +53,7 @@ pub struct Ground {
     pub identity: Identity,
     /// Words between the processes.
     pub feed: Feed,
+    redis: Option<Redis>,
     max_connections: usize,
 }
 
@@ -66,11 +68,13 @@ impl Ground {
         let bound = listener.local_addr()?;
         let urls = common.urls(bound)?;
         let db = common.open_database(common.database_connections).await?;
+        let redis = common.open_redis().await?;
+        let feed = Feed::new(redis.clone());
         let identity = Identity {
-            ephemeral: Ephemeral::memory(),
+            ephemeral: Ephemeral::new(redis.clone()),
             passwords: Passwords::new(common.password_policy())?,
             lifetimes: common.session_lifetimes(),
-            revocations: Mirror::new(db.clone()),
+            revocations: Mirror::new(db.clone(), feed.clone()),
             db,
         };
         let policy = Arc::new(common.policy(&urls));
@@ -80,7 +84,8 @@ impl Ground {
             urls,
             policy,
             identity,
-            feed: Feed::local(),
+            feed,
+            redis,
             max_connections: common.max_connections,
         })
     }
@@ -88,15 +93,23 @@ impl Ground {
     /// Health with the checks that every program has.
     pub fn health(&self) -> Health {
         let db = self.identity.db.clone();
-        Health::default().with("database", move || {
+        let health = Health::default().with("database", move || {
             let db = db.clone();
             async move { db.ping().await.map_err(|error| error.to_string()) }
+        });
+        let Some(redis) = self.redis.clone() else {
+            return health;
+        };
+        health.with_help_of("redis", move || {
+            let redis = redis.clone();
+            async move { redis.ping().await.map_err(|error| error.to_string()) }
         })
     }
 
     /// Says where it listens, in one line on standard output, and serves until told to end.
     pub async fn serve(self, routes: Router, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
+        tokio::spawn(self.feed.clone().follow());
         let common = http::common_routes(Arc::clone(&self.policy), health.clone());
         let router = http::finish(routes.merge(common), self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
-use tests::{PASSWORD, World, on_every_shape};
+use tests::{PASSWORD, World, on_every_shape, on_one_process};
 
 async fn a_new_user_gets_the_record_and_no_more(world: World) {
     let email = " Ann.Example@Example.ORG ";
@@ -178,5 +178,6 @@ on_every_shape!(
     a_password_is_the_same_in_every_normal_form_and_counts_to_its_end,
     a_refused_login_has_no_body_and_tells_nothing,
     a_new_password_ends_every_session_and_every_token,
-    the_administrator_changes_the_one_time_password_first,
 );
+
+on_one_process!(the_administrator_changes_the_one_time_password_first);

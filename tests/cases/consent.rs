@@ -1,6 +1,6 @@
 //! The issuer's pages: sign-in and consent, plain HTML forms bound to the browser that began the flow.
 
-use tests::{App, Browser, Page, Person, World, on_every_shape, parameter};
+use tests::{App, Browser, Page, Person, World, on_every_shape, on_one_process, parameter};
 
 /// Opens the authorization request and follows redirects up to the first page.
 async fn first_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
@@ -201,7 +201,7 @@ async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
 async fn a_page_asked_for_by_another_name_of_this_host_leads_to_the_right_one(world: World) {
     let app = world.app().register();
     let path = app.authorization().path();
-    let by_address = world.anyone().at(&format!("http://127.0.0.1:{}", world.port()));
+    let by_address = world.anyone().at(&world.base().replace("localhost", "127.0.0.1"));
     let reply = by_address.get(&path).await;
     assert!((300..400).contains(&reply.status), "{reply}");
     assert!(
@@ -237,5 +237,6 @@ on_every_shape!(
     what_a_request_says_is_never_markup,
     pages_cannot_be_framed_cached_or_scripted,
     a_page_asked_for_by_another_name_of_this_host_leads_to_the_right_one,
-    nobody_consents_with_a_one_time_password,
 );
+
+on_one_process!(nobody_consents_with_a_one_time_password);

@@ -98,7 +98,7 @@ async fn a_call_from_elsewhere_is_refused_even_with_the_token(world: World) {
         ("origin", &format!("{}.evil.test", world.base())),
         ("origin", &format!("{}/", world.base())),
         ("origin", &world.base().replace("http:", "https:")),
-        ("origin", &format!("http://127.0.0.1:{}", world.port())),
+        ("origin", &world.base().replace("localhost", "127.0.0.1")),
         ("sec-fetch-site", "cross-site"),
         ("sec-fetch-site", "same-site"),
     ] {

@@ -64,7 +64,8 @@ async fn errors_of_the_framework_have_the_error_body_too(world: World) {
 }
 
 async fn a_connection_that_says_nothing_is_closed(world: World) {
-    let (mut silent, mut slow) = (Raw::connect(world.port()).await, Raw::connect(world.port()).await);
+    let port = world.api_ports()[0];
+    let (mut silent, mut slow) = (Raw::connect(port).await, Raw::connect(port).await);
     slow.send("GET /livez HTTP/1.1\r\nHost: loc").await;
     let began = Instant::now();
     silent.read_to_end().await;
@@ -78,7 +79,7 @@ async fn a_connection_that_says_nothing_is_closed(world: World) {
 }
 
 async fn a_body_that_never_ends_is_given_up(world: World) {
-    let mut slow = Raw::connect(world.port()).await;
+    let mut slow = Raw::connect(world.api_ports()[0]).await;
     slow.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{").await;
     let began = Instant::now();
     let answer = slow.read_to_end().await;
@@ -100,7 +101,7 @@ async fn a_head_beyond_its_limit_is_refused(world: World) {
         long,
         format!("GET /livez HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"),
     ] {
-        let mut raw = Raw::connect(world.port()).await;
+        let mut raw = Raw::connect(world.api_ports()[0]).await;
         raw.send(head).await;
         let answer = raw.read_to_end().await;
         // A peer that is still sending may lose the answer; it is never a success.
@@ -122,7 +123,7 @@ async fn requests_that_two_servers_could_read_differently_are_refused(world: Wor
         "GET  /livez  HTTP/1.1\r\n\r\n",
         "nonsense\r\n\r\n",
     ] {
-        let mut raw = Raw::connect(world.port()).await;
+        let mut raw = Raw::connect(world.api_ports()[0]).await;
         raw.send(head).await;
         let answer = raw.read_to_end().await;
         assert!(
@@ -135,7 +136,7 @@ async fn requests_that_two_servers_could_read_differently_are_refused(world: Wor
 async fn a_request_under_way_is_answered_before_the_end(mut world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD }).to_string();
-    let mut raw = Raw::connect(world.port()).await;
+    let mut raw = Raw::connect(world.api_ports()[0]).await;
     raw.send(format!(
         "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
          Expect: 100-continue\r\n\r\n",
@@ -145,7 +146,7 @@ async fn a_request_under_way_is_answered_before_the_end(mut world: World) {
     // The program asks for the body: the request is under way.
     raw.read_until("HTTP/1.1 100 Continue\r\n\r\n").await;
     world.terminate();
-    while tokio::net::TcpStream::connect(("127.0.0.1", world.port()))
+    while tokio::net::TcpStream::connect(("127.0.0.1", world.api_ports()[0]))
         .await
         .is_ok()
     {

@@ -146,7 +146,7 @@ async fn no_other_origin_may_read_the_authorization_endpoint(world: World) {
 
 async fn a_state_beyond_all_measure_is_refused_at_once(world: World) {
     let app = world.app().register();
-    let mut raw = tests::Raw::connect(world.port()).await;
+    let mut raw = tests::Raw::connect(world.issuer_ports()[0]).await;
     let path = app.authorization().set("state", &"s".repeat(70_000)).path();
     raw.send(format!(
         "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"

@@ -95,8 +95,7 @@ async fn a_stock_client_library_walks_the_whole_flow(world: World) {
     };
     assert_eq!(error.error(), &BasicErrorResponseType::InvalidGrant);
     for dead in [&first, &second] {
-        let caller = anyone.bearer(dead.access_token().secret());
-        caller.get("/protected").await.expect_error(401, "invalid_token");
+        world.expect_revoked(dead.access_token().secret()).await;
     }
 }
 

@@ -2,7 +2,7 @@
 //! and speaks HTTP with it as a client, a browser or a third-party app does.
 //!
 //! A test is an `async fn(World)`, or an `async fn(Shape)` where it starts its world itself;
-//! [`on_every_shape!`] at the end of its file runs it on each database engine.
+//! [`on_every_shape!`] at the end of its file runs it on each.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -17,12 +17,14 @@ mod clock;
 mod crowd;
 mod fake_issuer;
 mod forge;
+mod front;
 mod http;
 mod lookup;
 mod people;
 mod postgres;
 mod program;
 mod raw;
+mod redis;
 mod refusals;
 mod reply;
 mod shape;
@@ -38,6 +40,7 @@ pub use forge::{Forger, Signer};
 pub use http::{Call, Caller};
 pub use people::{PASSWORD, Person, Post};
 pub use raw::Raw;
+pub use redis::RedisServer;
 pub use reply::Reply;
 pub use shape::{Given, Shape, run};
 pub use shared::db::Db;

@@ -4,8 +4,8 @@ use crate::lookup::postgres_program;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Once, OnceLock};
 
 /// Watches over the server: when the test process ends, however it ends, its end of the pipe closes, and
 /// the server and its folder go. The collation is a language's, so that a title that is not compared by
@@ -28,6 +28,9 @@ cat >/dev/null
 as_postgres "$bin/pg_ctl" -D "$dir/data" -m immediate stop >&2
 rm -rf "$dir"
 "#;
+
+/// The login of the API's programs.
+const API: &str = "some_api";
 
 static CLUSTER: OnceLock<Result<Cluster, String>> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
@@ -60,8 +63,22 @@ impl Database {
 
     /// Its URL, by the server's socket.
     pub(crate) fn url(&self) -> String {
+        self.url_of("postgres")
+    }
+
+    /// Its URL for the API: by a login that is a member of the role that the migrations make.
+    pub(crate) fn api_url(&self) -> String {
+        static LOGIN: Once = Once::new();
+        LOGIN.call_once(|| {
+            let make = format!("CREATE ROLE {API} LOGIN IN ROLE latchkey_api");
+            self.run("psql", &["-qc", &make]);
+        });
+        self.url_of(API)
+    }
+
+    fn url_of(&self, user: &str) -> String {
         format!(
-            "postgres://postgres@localhost/{}?host={}",
+            "postgres://{user}@localhost/{}?host={}",
             self.name,
             self.socket_dir.display()
         )

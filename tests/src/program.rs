@@ -1,11 +1,12 @@
-//! The program under test: built once a test process, started, told to end, killed.
+//! The programs under test: built once a test process, started, told to end, killed.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::{OnceLock, mpsc};
+use std::sync::{Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 /// A first start makes keys and hashes a password; on a busy machine that takes its time.
@@ -13,18 +14,44 @@ const START: Duration = Duration::from_secs(60);
 /// The program drains for 20 s at most.
 const END: Duration = Duration::from_secs(25);
 
-/// What a start of the program is given.
-#[derive(Clone, Debug, Default)]
+/// One of the programs, by its file's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Program {
+    Latchkey,
+    AuthServer,
+    ApiServer,
+}
+
+/// What a start of a program is given.
+#[derive(Clone, Debug)]
 pub(crate) struct Given {
+    pub(crate) program: Program,
     pub(crate) flags: Vec<OsString>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) dir: PathBuf,
 }
 
 impl Given {
+    /// This program without any setting.
+    pub(crate) fn bare(program: Program, dir: &Path) -> Self {
+        Self {
+            program,
+            flags: Vec::new(),
+            environment: Vec::new(),
+            dir: dir.to_owned(),
+        }
+    }
+
+    /// Adds a flag, where the program has it.
+    pub(crate) fn flag(&mut self, name: &str, value: impl Into<OsString>) {
+        if self.program.has(name) {
+            self.flags.extend([name.into(), value.into()]);
+        }
+    }
+
     /// The program with nothing of our own environment that is a setting of its.
     fn command(&self) -> Command {
-        let mut command = Command::new(program());
+        let mut command = Command::new(self.program.file());
         for (name, _) in std::env::vars_os() {
             let setting = name.to_str().is_some_and(|name| name.starts_with("LATCHKEY_"));
             if setting {
@@ -99,9 +126,8 @@ impl Running {
         }
     }
 
-    /// Tells it to end, and gives how it did.
-    pub(crate) async fn stop(mut self) -> ExitStatus {
-        self.terminate();
+    /// Waits until it has ended, having been told to, and gives how it did.
+    pub(crate) async fn ended(mut self) -> ExitStatus {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -134,33 +160,52 @@ impl Drop for Running {
     }
 }
 
-/// The release build of `latchkey`, brought up to date once: a test never runs against an old one.
-pub(crate) fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
+impl Program {
+    /// Its release build.
+    fn file(self) -> PathBuf {
+        built().join(match self {
+            Self::Latchkey => "latchkey",
+            Self::AuthServer => "auth-server",
+            Self::ApiServer => "api-server",
+        })
+    }
+
+    /// Whether it has this flag.
+    fn has(self, flag: &str) -> bool {
+        static HELP: Mutex<BTreeMap<Program, String>> = Mutex::new(BTreeMap::new());
+        let mut helps = HELP.lock().unwrap();
+        let help = helps.entry(self).or_insert_with(|| {
+            let shown = Command::new(self.file()).arg("--help").output().unwrap();
+            String::from_utf8(shown.stdout).unwrap()
+        });
+        help.contains(&format!("{flag} "))
+    }
+}
+
+/// Where the release builds are, brought up to date once: a test never runs against old ones.
+fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
         let test = std::env::current_exe().unwrap();
         // TARGET/PROFILE/deps/black_box-…
         let target = test.ancestors().nth(3).unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         // Of the whole workspace, so that the dependencies are those that were built with this test.
+        let build = [
+            "build",
+            "--release",
+            "--quiet",
+            "--workspace",
+            "--bins",
+            "--target-dir",
+        ];
         let built = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--release",
-                "--quiet",
-                "--workspace",
-                "--bin",
-                "latchkey",
-                "--target-dir",
-            ])
+            .args(build)
             .arg(target)
             .current_dir(workspace)
             .status()
             .unwrap();
-        assert!(
-            built.success(),
-            "cargo build --release --workspace --bin latchkey failed"
-        );
-        target.join("release/latchkey")
+        assert!(built.success(), "cargo build --release --workspace --bins failed");
+        target.join("release")
     })
 }

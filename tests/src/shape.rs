@@ -9,6 +9,8 @@ pub enum Shape {
     Sqlite,
     /// One process with a PostgreSQL database.
     Postgres,
+    /// Two issuers and two APIs behind one origin, on PostgreSQL and Redis.
+    Split,
 }
 
 /// What a test may ask for as its argument.
@@ -52,6 +54,42 @@ macro_rules! on_every_shape {
             #[test]
             fn postgres() {
                 $crate::run($crate::Shape::Postgres, super::$test);
+            }
+
+            #[test]
+            fn split() {
+                $crate::run($crate::Shape::Split, super::$test);
+            }
+        }
+    )+ };
+}
+
+/// The same for what belongs to the program of one process alone: its first start and its demo.
+#[macro_export]
+macro_rules! on_one_process {
+    ($($test:ident),+ $(,)?) => { $(
+        mod $test {
+            #[test]
+            fn sqlite() {
+                $crate::run($crate::Shape::Sqlite, super::$test);
+            }
+
+            #[test]
+            fn postgres() {
+                $crate::run($crate::Shape::Postgres, super::$test);
+            }
+        }
+    )+ };
+}
+
+/// The same for what only several processes can show.
+#[macro_export]
+macro_rules! on_many_processes {
+    ($($test:ident),+ $(,)?) => { $(
+        mod $test {
+            #[test]
+            fn split() {
+                $crate::run($crate::Shape::Split, super::$test);
             }
         }
     )+ };

@@ -66,8 +66,7 @@ impl Tokens {
 
     /// Expects that neither token is good any more.
     pub async fn expect_dead(&self, world: &World, app: &App) {
-        let reply = world.anyone().bearer(&self.access).get("/protected").await;
-        reply.expect_error(401, "invalid_token");
+        world.expect_revoked(&self.access).await;
         let reply = app.refresh(&world.anyone(), &self.refresh).await;
         reply.expect_token_error(400, "invalid_grant");
     }

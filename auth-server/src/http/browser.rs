@@ -16,6 +16,7 @@ use shared::identity::login;
 use shared::identity::passwords;
 use shared::identity::sessions::{self, Session};
 use shared::random;
+use shared::redis::Unavailable;
 use shared::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,6 +70,10 @@ pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option
         login::Error::Passwords(passwords::Error::Overloaded) => {
             "Many people are signing in right now. Try again in a moment.".to_owned()
         }
+        login::Error::Uncounted(cause) => {
+            tracing::error!(%cause, "a sign-in was not tried");
+            "Sign-in is not possible right now. Try again in a moment.".to_owned()
+        }
         login::Error::Passwords(_) | login::Error::Database(_) => return Err(error.into()),
     };
     Ok(match error {
@@ -80,6 +85,17 @@ pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option
             Some(Duration::from_secs(1)),
         ),
     })
+}
+
+/// What a page says where it cannot be told whether a flow is finished.
+pub(crate) fn unavailable(cause: &Unavailable) -> Response {
+    tracing::error!(%cause, "a flow was not looked at");
+    let page = pages::error(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "This cannot go on right now",
+        "A part of the service does not answer. Wait a moment and reload the page: nothing is lost.",
+    );
+    after(Some(Duration::from_secs(1)), page)
 }
 
 /// Adds `Retry-After` to a page.

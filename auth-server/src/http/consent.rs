@@ -1,7 +1,7 @@
 //! `GET` and `POST /consent`: the user decides, and the client gets its answer.
 
 use super::authorize::refused;
-use super::browser::{Form, SignedIn, flow_secret, form_token, see_other};
+use super::browser::{Form, SignedIn, flow_secret, form_token, see_other, unavailable};
 use super::{password, signin};
 use crate::flows::Flows;
 use crate::grants::Grants;
@@ -41,8 +41,13 @@ pub(crate) async fn show(
 ) -> Response {
     let params = Params::from_form(raw.unwrap_or_default().as_bytes());
     let flow = params.get("flow").unwrap_or_default();
-    let Some((browser, request)) = find(&flows, &headers, flow, &context).await else {
+    let Some(browser) = flow_secret(&headers) else {
         return pages::no_such_flow();
+    };
+    let request = match flows.find(flow, &browser, context.now).await {
+        Ok(Some(request)) => request,
+        Ok(None) => return pages::no_such_flow(),
+        Err(error) => return unavailable(&error),
     };
     let session = match ready(session, flow, params.get("signed_in").is_some()) {
         Ok(session) => session,
@@ -55,8 +60,9 @@ pub(crate) async fn show(
     match grants.is_remembered(&checked, session.user.id).await {
         Ok(false) => ask(&checked, &session, flow, &policy, &headers),
         Ok(true) => match flows.finish(flow, &browser, context.now).await {
-            Some(_) => allow(&grants, checked, &session, &context).await,
-            None => pages::no_such_flow(),
+            Ok(Some(_)) => allow(&grants, checked, &session, &context).await,
+            Ok(None) => pages::no_such_flow(),
+            Err(error) => unavailable(&error),
         },
         Err(error) => Error::from(error).into_response(),
     }
@@ -90,8 +96,10 @@ pub(crate) async fn submit(
     let Some(browser) = flow_secret(&headers) else {
         return pages::no_such_flow();
     };
-    let Some(request) = flows.finish(flow, &browser, context.now).await else {
-        return pages::no_such_flow();
+    let request = match flows.finish(flow, &browser, context.now).await {
+        Ok(Some(request)) => request,
+        Ok(None) => return pages::no_such_flow(),
+        Err(error) => return unavailable(&error),
     };
     let checked = match grants.check_request(request).await {
         Ok(checked) => checked,
@@ -104,17 +112,6 @@ pub(crate) async fn submit(
         Ok(to) => see_other(&to),
         Err(error) => Error::from(error).into_response(),
     }
-}
-
-async fn find(
-    flows: &Flows,
-    headers: &HeaderMap,
-    flow: &str,
-    context: &Context,
-) -> Option<(shared::secret::Secret, Params)> {
-    let browser = flow_secret(headers)?;
-    let request = flows.find(flow, &browser, context.now).await?;
-    Some((browser, request))
 }
 
 /// The session, or where to go first.

@@ -4,7 +4,7 @@
 //! correlation id is known, and does the same for the errors that the framework makes itself.
 
 use crate::identity::{login, passwords};
-use crate::{db, events};
+use crate::{db, events, redis};
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -282,6 +282,12 @@ impl From<db::Error> for Error {
     }
 }
 
+impl From<redis::Unavailable> for Error {
+    fn from(error: redis::Unavailable) -> Self {
+        Self::unavailable(&error)
+    }
+}
+
 impl From<passwords::Error> for Error {
     fn from(error: passwords::Error) -> Self {
         match error {
@@ -299,6 +305,7 @@ impl From<login::Error> for Error {
                 Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
             }
             login::Error::Passwords(error) => error.into(),
+            login::Error::Uncounted(error) => error.into(),
             login::Error::Database(error) => error.into(),
         }
     }

@@ -9,6 +9,7 @@ use crate::db;
 use crate::ephemeral::Attempt;
 use crate::events::{Context, Event, Name};
 use crate::grants::families::{self, Of};
+use crate::redis;
 use crate::secret::Secret;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,9 @@ pub enum Error {
     /// No hash was computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
+    /// Failures cannot be counted, so none may be made.
+    #[error(transparent)]
+    Uncounted(#[from] redis::Unavailable),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
@@ -83,7 +87,7 @@ pub async fn login(
         .await?;
     tx.commit().await?;
     if former.is_some() {
-        identity.revocations.refresh().await?;
+        identity.revocations.announce().await?;
     }
     let user = users::find(&identity.db, user_id).await?.ok_or(Error::Wrong)?;
     Ok(SignedIn { user, sid })
@@ -123,7 +127,7 @@ pub async fn change_password(
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
-    identity.revocations.refresh().await?;
+    identity.revocations.announce().await?;
     Ok(())
 }
 
@@ -137,7 +141,7 @@ pub async fn logout(identity: &Identity, session: &Session, context: &Context) -
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
-    identity.revocations.refresh().await?;
+    identity.revocations.announce().await?;
     Ok(())
 }
 
@@ -153,7 +157,7 @@ async fn begin(
         let attempt = identity
             .ephemeral
             .begin_attempt(key, lockout::WINDOW, context.now)
-            .await;
+            .await?;
         match attempt {
             Attempt::Begun => break,
             Attempt::Locked(until) => {
@@ -167,7 +171,7 @@ async fn begin(
     match lookup.await {
         Ok(stored) => Ok(stored),
         Err(error) => {
-            identity.ephemeral.attempt_void(key).await;
+            void(identity, key, context).await?;
             Err(error.into())
         }
     }
@@ -184,14 +188,17 @@ async fn check(
     let hash = stored.map(|stored| stored.password_hash.clone());
     match identity.passwords.verify(password, hash).await {
         Ok(true) => {
-            identity.ephemeral.attempt_succeeded(key).await;
+            let ephemeral = &identity.ephemeral;
+            ephemeral
+                .attempt_succeeded(key, lockout::WINDOW, context.now)
+                .await?;
             Ok(())
         }
         Ok(false) => {
             let failures = identity
                 .ephemeral
                 .attempt_failed(key, lockout::WINDOW, context.now)
-                .await;
+                .await?;
             let user_id = stored.map(|stored| stored.id);
             let mut tx = identity.db.begin().await?;
             Event::failure(Name::LoginFail)
@@ -209,8 +216,13 @@ async fn check(
             Err(Error::Wrong)
         }
         Err(error) => {
-            identity.ephemeral.attempt_void(key).await;
+            void(identity, key, context).await?;
             Err(error.into())
         }
     }
+}
+
+async fn void(identity: &Identity, key: &str, context: &Context) -> Result<(), redis::Unavailable> {
+    let ephemeral = &identity.ephemeral;
+    ephemeral.attempt_void(key, lockout::WINDOW, context.now).await
 }

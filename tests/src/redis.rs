@@ -1,0 +1,113 @@
+//! A Redis of one world: killed, emptied and paused as a test pleases.
+
+use crate::lookup::HOW_TO_INSTALL;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long it may take to listen.
+const START: Duration = Duration::from_secs(20);
+
+/// A server on a socket in its world's folder. Killed when dropped.
+#[derive(Debug)]
+pub struct RedisServer {
+    dir: PathBuf,
+    child: RefCell<Option<Child>>,
+}
+
+impl RedisServer {
+    pub(crate) fn launch(dir: &Path) -> Self {
+        let server = Self {
+            dir: dir.to_owned(),
+            child: RefCell::default(),
+        };
+        server.start();
+        server
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        format!("redis+unix://{}", self.socket().display())
+    }
+
+    /// Starts it, empty.
+    pub fn start(&self) {
+        let _ = std::fs::remove_file(self.socket());
+        let child = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
+            .arg(self.socket())
+            .current_dir(&self.dir)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("redis-server: {error}; {HOW_TO_INSTALL}"));
+        self.child.replace(Some(child));
+        let began = Instant::now();
+        while std::os::unix::net::UnixStream::connect(self.socket()).is_err() {
+            assert!(began.elapsed() < START, "Redis never listened");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Kills it, as a power cut would.
+    pub fn kill(&self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Whether it was started and not killed.
+    pub(crate) fn is_running(&self) -> bool {
+        self.child.borrow().is_some()
+    }
+
+    /// Stops it from answering; its connections stay open.
+    pub fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) {
+        self.signal("-CONT");
+    }
+
+    /// Runs a command, and gives what it printed.
+    pub fn command(&self, words: &[&str]) -> String {
+        let done = Command::new("redis-cli")
+            .arg("-s")
+            .arg(self.socket())
+            .args(words)
+            .output()
+            .unwrap_or_else(|error| panic!("redis-cli: {error}; {HOW_TO_INSTALL}"));
+        assert!(done.status.success(), "redis-cli {words:?}: {done:?}");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    /// Everything it holds, as text.
+    pub fn dump(&self) -> String {
+        let keys = self.command(&["KEYS", "*"]);
+        let values = keys
+            .lines()
+            .filter(|key| !key.is_empty())
+            .map(|key| self.command(&["GET", key]));
+        format!("{keys}\n{}", values.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn signal(&self, signal: &str) {
+        let id = self.child.borrow().as_ref().unwrap().id().to_string();
+        let told = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(told.success());
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.dir.join("redis.sock")
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
