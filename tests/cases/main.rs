@@ -2,6 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::print_stdout,
     reason = "a test that cannot go on fails, and says why to whoever runs it"
 )]
 
@@ -23,6 +24,7 @@ mod pkce;
 mod posts;
 mod races;
 mod redirects;
+mod redis;
 mod refresh;
 mod revoked;
 mod schema;

@@ -76,6 +76,14 @@ impl Browser {
         Page { url, reply }
     }
 
+    /// The same, and the answer may be a 5xx.
+    pub async fn open_failing(&mut self, address: &str) -> Page {
+        let url = Url::parse(address).unwrap();
+        let call = self.caller.get(url.as_str()).may_fail();
+        let reply = self.with_cookies(call).await;
+        Page { url, reply }
+    }
+
     /// Fills in the form that has an input of the first field's name, and submits it.
     pub async fn submit(&mut self, page: &Page, fields: &[(&str, &str)]) -> Page {
         let form = page

@@ -17,7 +17,8 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    pub(crate) fn launch(dir: &Path) -> Self {
+    /// Starts one with its socket in this folder.
+    pub fn launch(dir: &Path) -> Self {
         let server = Self {
             dir: dir.to_owned(),
             child: RefCell::default(),
@@ -29,6 +30,17 @@ impl RedisServer {
     /// Its URL.
     pub fn url(&self) -> String {
         format!("redis+unix://{}", self.socket().display())
+    }
+
+    /// Lets it listen on a port too, and gives the URL with that.
+    pub fn listen(&self) -> String {
+        loop {
+            let port = 20_000 + u16::from_le_bytes(shared::random::bytes()) % 10_000;
+            let set = self.command(&["CONFIG", "SET", "port", &port.to_string()]);
+            if set.trim() == "OK" {
+                return format!("redis://127.0.0.1:{port}");
+            }
+        }
     }
 
     /// Starts it, empty.

@@ -260,13 +260,17 @@ impl World {
         self.processes.iter().map(read).collect()
     }
 
-    /// Its database.
-    pub async fn db(&self) -> Db {
-        let url = match &self.database {
+    /// Where its database is.
+    pub fn database_url(&self) -> String {
+        match &self.database {
             Some(database) => database.url(),
             None => format!("sqlite:{}", self.data_dir().join("latchkey.db").display()),
-        };
-        Db::open(&url.parse().unwrap(), 4).await.unwrap()
+        }
+    }
+
+    /// Its database.
+    pub async fn db(&self) -> Db {
+        Db::open(&self.database_url().parse().unwrap(), 4).await.unwrap()
     }
 
     /// Its database, as the programs of the API may use it; only where they are programs of their own.
@@ -354,6 +358,11 @@ impl World {
     /// Runs a command of the program with the same settings.
     pub fn run(&self, args: &[&str], stdin: &str) -> Output {
         self.processes[0].given.run(args, stdin)
+    }
+
+    /// Runs the program of the API with these arguments and none of this world's settings.
+    pub fn run_bare_api(&self, args: &[&str]) -> Output {
+        Given::bare(Program::ApiServer, self.dir.path()).run(args, "")
     }
 
     /// Runs the program with these arguments and none of this world's settings.

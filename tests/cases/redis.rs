@@ -1,0 +1,398 @@
+//! Redis lost, emptied, paused: what was revoked stays revoked, what needs Redis says so, and all is well
+//! within seconds of its return.
+
+use serde_json::json;
+use shared::fetch_one;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tests::{
+    App, Caller, PASSWORD, Person, RedisServer, Shape, Tokens, World, on_many_processes, on_one_process,
+};
+use tokio::task::JoinHandle;
+
+/// What every API replica obeys a revocation within, whatever happens to Redis.
+const OBEYED: Duration = Duration::from_secs(1);
+/// How soon the service is whole again after Redis is back.
+const RECOVERED: Duration = Duration::from_secs(5);
+
+/// Families of one person with one app.
+async fn families(app: &App, person: &Person, n: usize) -> Vec<Tokens> {
+    let mut tasks = Vec::new();
+    for share in 0..4 {
+        let (app, person) = (app.clone(), person.clone());
+        tasks.push(tokio::spawn(async move {
+            let mut all = Vec::new();
+            for _ in (share..n).step_by(4) {
+                all.push(app.tokens(&person, "posts:read").await);
+            }
+            all
+        }));
+    }
+    let mut all = Vec::new();
+    for task in tasks {
+        all.extend(task.await.unwrap());
+    }
+    all
+}
+
+/// Ends a family: its refresh token is used, and used again.
+async fn end(app: &App, anyone: &Caller, tokens: &Tokens) {
+    app.refresh(anyone, &tokens.refresh).await.expect(200);
+    let replayed = app.refresh(anyone, &tokens.refresh).await;
+    replayed.expect_token_error(400, "invalid_grant");
+}
+
+/// Each API by itself.
+fn apis(world: &World) -> Vec<Caller> {
+    let base = |port: u16| format!("http://localhost:{port}");
+    let ports = world.api_ports().into_iter();
+    ports.map(|port| world.anyone().at(&base(port))).collect()
+}
+
+/// Uses a token at each API for ever, and counts those that accepted it too long after it was revoked.
+struct Users {
+    tasks: Vec<JoinHandle<()>>,
+    ends: Arc<AtomicBool>,
+    accepted: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl Users {
+    fn of(world: &World, tokens: &Tokens, revoked_at: &Arc<std::sync::OnceLock<Instant>>) -> Self {
+        let users = Self {
+            tasks: Vec::new(),
+            ends: Arc::default(),
+            accepted: Arc::default(),
+            refused: Arc::default(),
+        };
+        let tasks = apis(world).into_iter().map(|api| {
+            let caller = api.bearer(&tokens.access);
+            let (revoked_at, ends) = (Arc::clone(revoked_at), Arc::clone(&users.ends));
+            let (accepted, refused) = (Arc::clone(&users.accepted), Arc::clone(&users.refused));
+            tokio::spawn(async move {
+                while !ends.load(Ordering::Relaxed) {
+                    let is_dead = revoked_at.get().is_some_and(|at| at.elapsed() > OBEYED);
+                    let status = caller.get("/protected").may_fail().await.status;
+                    accepted.fetch_add(usize::from(is_dead && status == 200), Ordering::Relaxed);
+                    refused.fetch_add(usize::from(is_dead && status == 401), Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            })
+        });
+        let tasks = tasks.collect();
+        Self { tasks, ..users }
+    }
+
+    /// None was accepted, and it was tried.
+    async fn expect_none_accepted(self) {
+        self.ends.store(true, Ordering::Relaxed);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(
+            self.accepted.load(Ordering::Relaxed),
+            0,
+            "accepted after revocation"
+        );
+        assert!(self.refused.load(Ordering::Relaxed) > 0, "nothing was tried");
+    }
+}
+
+/// Revokes tokens that are in use before, while and after something happens to Redis.
+async fn nothing_revoked_is_accepted(world: World, harm: impl Fn(&World), mend: impl Fn(&World)) {
+    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let anyone = world.anyone();
+    let mut users = Vec::new();
+    let all = families(&app, &ann, 30).await;
+    let bystander = app.tokens(&ann, "posts:read").await;
+    for (n, tokens) in all.iter().enumerate() {
+        match n {
+            10 => harm(&world),
+            20 => mend(&world),
+            _ => {}
+        }
+        let revoked_at = Arc::default();
+        users.push(Users::of(&world, tokens, &revoked_at));
+        end(&app, &anyone, tokens).await;
+        revoked_at.set(Instant::now()).unwrap();
+        anyone
+            .bearer(&bystander.access)
+            .get("/protected")
+            .await
+            .expect(200);
+    }
+    expect_recovered(&world, &ann).await;
+    tokio::time::sleep(OBEYED + Duration::from_millis(200)).await;
+    for users in users {
+        users.expect_none_accepted().await;
+    }
+    for tokens in &all {
+        world.expect_revoked(&tokens.access).await;
+    }
+}
+
+/// Signing in needs Redis: it works again within seconds.
+async fn expect_recovered(world: &World, person: &Person) {
+    let began = Instant::now();
+    let body = json!({ "email": person.email, "password": PASSWORD });
+    for api in apis(world) {
+        while api.post("/login").json(&body).may_fail().await.status != 200 {
+            assert!(
+                began.elapsed() < RECOVERED,
+                "nobody can sign in {RECOVERED:?} after Redis is back"
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let ready = api.get("/readyz").await.expect(200).json();
+        assert_eq!(ready["status"], "ready", "{ready}");
+    }
+}
+
+async fn redis_killed(world: World) {
+    nothing_revoked_is_accepted(world, |world| world.redis().kill(), |world| world.redis().start()).await;
+}
+
+async fn redis_emptied(world: World) {
+    let empty = |world: &World| {
+        world.redis().command(&["FLUSHALL"]);
+    };
+    nothing_revoked_is_accepted(world, empty, empty).await;
+}
+
+async fn redis_paused(world: World) {
+    nothing_revoked_is_accepted(
+        world,
+        |world| world.redis().pause(),
+        |world| world.redis().resume(),
+    )
+    .await;
+}
+
+/// Waits until the log says so.
+async fn expect_logged(world: &World, text: &str) {
+    let began = Instant::now();
+    while !world.log().contains(text) {
+        assert!(began.elapsed() < RECOVERED, "the log never said {text:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn an_emptied_redis_is_noticed_and_everything_read_anew(world: World) {
+    let began = Instant::now();
+    while world.redis().command(&["EXISTS", "latchkey:epoch"]).trim() != "1" {
+        assert!(began.elapsed() < RECOVERED, "Redis was never named");
+    }
+    // Every process has seen that name at its next look.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    world.redis().command(&["FLUSHALL"]);
+    expect_logged(&world, "Redis was emptied or replaced").await;
+}
+
+async fn without_redis_each_route_does_what_it_can(world: World) {
+    let (ann, app) = (world.sign_up().await, world.app().register());
+    let tokens = app.tokens(&ann, "posts:read posts:write").await;
+    let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
+    let anyone = world.anyone();
+    world.redis().kill();
+
+    // Signing in counts failures first, and does not guess.
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let refused = anyone.post("/login").json(&body).may_fail().await;
+    let refused = refused.expect_error(503, "dependency_unavailable");
+    assert!(refused.has("retry-after"), "{refused}");
+    let change = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
+    let refused = ann.call("PUT", "/me/password").json(&change).may_fail().await;
+    refused.expect_error(503, "dependency_unavailable");
+    // Consent must not be given twice to one request.
+    let mut browser = ann.browser();
+    let page = browser.open(&app.authorization().path()).await;
+    let page = browser.open_failing(page.location().unwrap().as_str()).await;
+    assert_eq!(page.reply.status, 503, "{}", page.reply);
+    assert!(
+        page.reply.header("content-type").starts_with("text/html"),
+        "{}",
+        page.reply
+    );
+    assert!(page.reply.has("retry-after"), "{}", page.reply);
+
+    // Everything else has all it needs in the database.
+    let given = Tokens::of(app.exchange(&anyone, &grant).await);
+    app.refresh(&anyone, &tokens.refresh).await.expect(200);
+    let bearer = anyone.bearer(&tokens.access);
+    bearer.get("/protected").await.expect(200);
+    ann.get("/me").await.expect(200);
+    bearer
+        .post("/posts")
+        .json(&json!({ "title": "x" }))
+        .await
+        .expect(201);
+    anyone
+        .post("/users")
+        .json(&json!({ "email": world.fresh_email(), "password": PASSWORD }))
+        .await
+        .expect(201);
+    end(&app, &anyone, &given).await;
+    world.expect_revoked(&given.access).await;
+    ann.post("/logout").await.expect(204);
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+
+    for caller in apis(&world) {
+        caller.get("/livez").await.expect(200);
+        let ready = caller.get("/readyz").await.expect(200).json();
+        assert_eq!(ready["status"], "degraded", "{ready}");
+        assert_ne!(ready["checks"]["redis"], "ok", "{ready}");
+        assert_eq!(ready["checks"]["database"], "ok", "{ready}");
+    }
+    world.redis().start();
+    expect_recovered(&world, &ann).await;
+}
+
+async fn a_hung_redis_holds_up_nobody_for_long(world: World) {
+    let ann = world.sign_up().await;
+    let tokens = world.app().register().tokens(&ann, "posts:read").await;
+    let bearer = world.anyone().bearer(&tokens.access);
+    world.redis().pause();
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let began = Instant::now();
+    for _ in 0..20 {
+        let refused = world.anyone().post("/login").json(&body).may_fail().await;
+        refused.expect_error(503, "dependency_unavailable");
+        bearer.get("/protected").await.expect(200);
+    }
+    // Twenty time-outs would be five seconds: after one the others do not wait for theirs.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    world.redis().resume();
+    expect_recovered(&world, &ann).await;
+}
+
+async fn a_lock_outlives_the_processes(mut world: World) {
+    let ann = world.sign_up().await;
+    let wrong = json!({ "email": ann.email, "password": "not the password" });
+    for _ in 0..5 {
+        world.anyone().post("/login").json(&wrong).await.expect(401);
+    }
+    world.kill();
+    world.start_again().await;
+    let right = json!({ "email": ann.email, "password": PASSWORD });
+    let locked = world.anyone().post("/login").json(&right).await;
+    locked.expect_error(429, "login_locked");
+}
+
+async fn the_api_cannot_read_what_opens_the_keys(world: World) {
+    let api = world.api_db().await;
+    for table in ["signing_keys", "authorization_codes"] {
+        let count = format!("SELECT COUNT(*) FROM {table}");
+        let count: &'static str = count.leak();
+        assert!(
+            fetch_one!(world.db().await.reader(), (i64,), count).is_ok(),
+            "{table}"
+        );
+        let refused = fetch_one!(api.reader(), (i64,), count).unwrap_err().to_string();
+        assert!(refused.contains("permission denied"), "{table}: {refused}");
+    }
+    for write in [
+        "UPDATE clients SET first_party = TRUE",
+        "DELETE FROM revocations",
+        "DELETE FROM security_events",
+        "INSERT INTO families SELECT * FROM families",
+        "CREATE TABLE x (y INTEGER)",
+    ] {
+        let refused = shared::execute!(api.writer(), write).unwrap_err().to_string();
+        assert!(refused.contains("permission denied"), "{write}: {refused}");
+    }
+    let help = String::from_utf8(world.run_bare_api(&["--help"]).stdout).unwrap();
+    assert!(
+        help.contains("REDIS_URL") && !help.contains("MASTER_KEY"),
+        "{help}"
+    );
+}
+
+/// A start that is refused: with this in its one line.
+fn expect_refused(output: &std::process::Output, says: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let complaints: Vec<&str> = stderr
+        .lines()
+        .filter(|line| line.starts_with("error: "))
+        .collect();
+    assert_eq!(output.status.code(), Some(64), "{stderr}");
+    assert!(
+        complaints.len() == 1 && complaints[0].contains(says),
+        "{says}: {stderr}"
+    );
+}
+
+async fn in_production_replicas_need_a_redis_that_keeps_what_it_is_given(world: World) {
+    let (database, redis, key) = (world.database_url(), world.redis().url(), "A".repeat(43));
+    let settings = ["--listen", "127.0.0.1:0", "--base-url", "https://id.example.org"];
+    let settings = [&settings[..], &["--database-url", &database]].concat();
+    let with_key = [&settings[..], &["--master-key", &key]].concat();
+    expect_refused(&world.run_bare(&with_key), "REDIS_URL is not set");
+    expect_refused(&world.run_bare_api(&settings), "REDIS_URL is not set");
+    world
+        .redis()
+        .command(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+    for output in [
+        world.run_bare(&[&with_key[..], &["--redis-url", &redis]].concat()),
+        world.run_bare_api(&[&settings[..], &["--redis-url", &redis]].concat()),
+    ] {
+        expect_refused(&output, "maxmemory-policy");
+    }
+    for nonsense in ["http://localhost", "redis://", "redis+unix:///nonexistent.sock"] {
+        let output = world.run_bare_api(&[&settings[..], &["--redis-url", nonsense]].concat());
+        assert_eq!(output.status.code(), Some(64), "{nonsense}: {output:?}");
+    }
+}
+
+async fn one_process_can_use_a_redis_too(shape: Shape) {
+    // Over TCP, as most are.
+    let dir = tempfile::tempdir().unwrap();
+    let redis = RedisServer::launch(dir.path());
+    let url = redis.listen();
+    let world = World::of(shape).flag("--redis-url", &url).start().await;
+    let ann = world.sign_up().await;
+    assert!(redis.dump().contains("latchkey:epoch"));
+    redis.kill();
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let refused = world.anyone().post("/login").json(&body).may_fail().await;
+    refused.expect_error(503, "dependency_unavailable");
+}
+
+/// The times from the answer that a family is ended to its refusal by every API: printed, p99 under 1 s.
+async fn a_revocation_reaches_every_api_in_a_moment(world: World) {
+    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let (anyone, apis) = (world.anyone(), apis(&world));
+    let all = families(&app, &ann, 1_000).await;
+    let mut times = Vec::new();
+    for tokens in &all {
+        for api in &apis {
+            api.bearer(&tokens.access).get("/protected").await.expect(200);
+        }
+        end(&app, &anyone, tokens).await;
+        let began = Instant::now();
+        for api in &apis {
+            let caller = api.bearer(&tokens.access);
+            while caller.get("/protected").await.status == 200 {}
+        }
+        times.push(began.elapsed());
+    }
+    times.sort();
+    let (p50, p99, most) = (times[499], times[989], times[999]);
+    println!("revoke → refused at both APIs, 1,000 tokens: p50 {p50:?}, p99 {p99:?}, most {most:?}");
+    assert!(p99 < OBEYED, "p99 {p99:?}");
+}
+
+on_many_processes!(
+    redis_killed,
+    redis_emptied,
+    redis_paused,
+    an_emptied_redis_is_noticed_and_everything_read_anew,
+    without_redis_each_route_does_what_it_can,
+    a_hung_redis_holds_up_nobody_for_long,
+    a_lock_outlives_the_processes,
+    the_api_cannot_read_what_opens_the_keys,
+    in_production_replicas_need_a_redis_that_keeps_what_it_is_given,
+    a_revocation_reaches_every_api_in_a_moment,
+);
+
+on_one_process!(one_process_can_use_a_redis_too);
