@@ -9,15 +9,17 @@ use clap::Subcommand;
 use serde::Serialize;
 use shared::config::{Common, Invalid};
 use shared::db::{self, Db};
+use shared::feed::Feed;
 use shared::identity::passwords::{self, Passwords};
 use shared::identity::users as people;
+use shared::revocation::Mirror;
 use shared::start;
 use std::io::{self, Write as _};
 
 /// What can be done besides serving.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make and list users.
+    /// Make, list, disable and enable users.
     #[command(subcommand)]
     Users(users::Command),
     /// Register and show client applications.
@@ -69,6 +71,7 @@ impl From<Error> for start::Error {
 struct Shell {
     db: Db,
     passwords: Passwords,
+    revocations: Mirror,
 }
 
 /// Runs a command on the database that the settings name.
@@ -76,7 +79,9 @@ pub async fn run(command: Command, common: &Common) -> Result<(), start::Error> 
     common.check()?;
     let db = common.open_database(2).await?;
     db.migrate().await?;
+    let feed = Feed::new(common.open_redis().await?);
     let shell = Shell {
+        revocations: Mirror::new(db.clone(), feed),
         db,
         passwords: Passwords::new(common.password_policy())?,
     };

@@ -10,7 +10,8 @@ CREATE TABLE users (
     password_hash TEXT NOT NULL,
     password_change_required BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    disabled_at BIGINT
 );
 CREATE UNIQUE INDEX users_email_key ON users (email_key);
 

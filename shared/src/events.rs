@@ -47,6 +47,10 @@ pub enum Name {
     PasswordChange,
     /// An account was made.
     UserCreated,
+    /// An account was disabled.
+    UserDisabled,
+    /// A disabled account was enabled.
+    UserEnabled,
     /// A client was registered.
     ClientCreated,
     /// A user consented to a client's request, or denied it.
@@ -77,6 +81,8 @@ impl Name {
             Self::Logout => "authn_logout",
             Self::PasswordChange => "authn_password_change",
             Self::UserCreated => "user_created",
+            Self::UserDisabled => "user_disabled",
+            Self::UserEnabled => "user_enabled",
             Self::ClientCreated => "client_created",
             Self::Consent => "authz_consent",
             Self::CodeReuse => "authn_code_reuse",

@@ -1,6 +1,7 @@
 //! Who people are: users, passwords, sessions, sign-in and its lockout. Used by the issuer's pages and
 //! the API's routes alike.
 
+pub mod accounts;
 pub mod email;
 pub mod lockout;
 pub mod login;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
 use tests::{PASSWORD, World, on_every_shape, on_one_process};
 
 async fn a_new_user_gets_the_record_and_no_more(world: World) {
@@ -170,7 +171,39 @@ async fn the_administrator_changes_the_one_time_password_first(world: World) {
     assert_eq!(users[0]["role"], "admin");
 }
 
+async fn a_disabled_user_is_out_at_once_and_an_enabled_one_may_come_back(world: World) {
+    let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
+    let disabled = world.cli(&["users", "disable", "--email", &ann.email, "--json"], "");
+    assert_eq!(disabled["id"], json!(ann.id));
+    // The command ran beside the servers: within a second they all know.
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+    let began = Instant::now();
+    for port in world.api_ports() {
+        let api = world.anyone().at(&format!("http://localhost:{port}"));
+        while api.bearer(&tokens.access).get("/protected").await.status == 200 {
+            assert!(began.elapsed() < Duration::from_secs(1), "accepted for a second");
+        }
+    }
+    tokens.expect_dead(&world, &app).await;
+    app.exchange(&world.anyone(), &grant)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    world.anyone().post("/login").json(&body).await.expect(401);
+    bystander.get("/me").await.expect(200);
+    world.cli(&["users", "enable", "--email", &ann.email, "--json"], "");
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+    world.log_in(&ann.email, PASSWORD).await;
+    tokens.expect_dead(&world, &app).await;
+    let nobody = world.run(&["users", "disable", "--email", "nobody@example.org"], "");
+    assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+}
+
 on_every_shape!(
+    a_disabled_user_is_out_at_once_and_an_enabled_one_may_come_back,
     a_new_user_gets_the_record_and_no_more,
     a_user_is_seen_by_themselves_and_by_administrators,
     an_address_belongs_to_one_account_however_it_is_written,

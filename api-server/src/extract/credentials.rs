@@ -56,8 +56,9 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     let (user, scope) = match token.subject {
         Subject::Client => (None, token.scope),
         Subject::User(id) => {
-            let user = users::find(&app.db, id.get()).await?;
-            let user = user.ok_or_else(|| bearer::Error::Refused("its user is gone".to_owned()))?;
+            let user = users::find_enabled(&app.db, id.get()).await?;
+            let user =
+                user.ok_or_else(|| bearer::Error::Refused("its user is gone or disabled".to_owned()))?;
             let scope = user.role.scope().intersection(&token.scope);
             (Some(user), scope)
         }

@@ -1,10 +1,11 @@
-//! `users create|list`.
+//! `users create|list|disable|enable`.
 
 use super::{Error, Shell, print};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use shared::config::Invalid;
 use shared::events::{Context, Event, Name};
+use shared::identity::accounts;
 use shared::identity::email::Email;
 use shared::identity::users::{self, NewUser, Role, User};
 use std::io;
@@ -33,6 +34,21 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Disable a user: every session and token of theirs ends, and they cannot sign in.
+    Disable(Whom),
+    /// Let a disabled user sign in again.
+    Enable(Whom),
+}
+
+/// One user.
+#[derive(Args, Debug)]
+pub struct Whom {
+    /// The e-mail address.
+    #[arg(long, value_parser = parse_email)]
+    email: Email,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Serialize)]
@@ -56,7 +72,22 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
             let lines: Vec<String> = users.iter().map(line).collect();
             print(json, &users, &lines)
         }
+        Command::Disable(whom) => {
+            let (user, context) = (find(shell, &whom).await?, Context::shell());
+            accounts::disable(&shell.db, &shell.revocations, user.id, &context).await?;
+            print(whom.json, &user, &[format!("{}  disabled", line(&user))])
+        }
+        Command::Enable(whom) => {
+            let user = find(shell, &whom).await?;
+            accounts::enable(&shell.db, user.id, &Context::shell()).await?;
+            print(whom.json, &user, &[format!("{}  enabled", line(&user))])
+        }
     }
+}
+
+async fn find(shell: &Shell, whom: &Whom) -> Result<User, Error> {
+    let found = users::find_by_email(&shell.db, &whom.email).await?;
+    found.ok_or_else(|| Error::NotFound(format!("there is no user {}", whom.email.as_str())))
 }
 
 async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json: bool) -> Result<(), Error> {

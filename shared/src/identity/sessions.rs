@@ -14,7 +14,7 @@ sql! {
     FIND = "SELECT s.id AS session_id, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
-            WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3";
+            WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
     TOUCH = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     HOLD = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";

@@ -15,9 +15,16 @@ sql! {
     FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users WHERE id = $1";
     LIST = "SELECT id, email, email_verified, role, created_at, updated_at FROM users ORDER BY id";
     FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' LIMIT 1";
-    CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_key = $1";
-    CREDENTIALS_BY_ID = "SELECT id, password_hash FROM users WHERE id = $1";
-    HOLD = "UPDATE users SET password_hash = password_hash WHERE id = $1 AND password_hash = $2";
+    FIND_ENABLED = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
+                    WHERE id = $1 AND disabled_at IS NULL";
+    FIND_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
+                     WHERE email_key = $1";
+    DISABLE = "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL";
+    ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL";
+    CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_key = $1 AND disabled_at IS NULL";
+    CREDENTIALS_BY_ID = "SELECT id, password_hash FROM users WHERE id = $1 AND disabled_at IS NULL";
+    HOLD = "UPDATE users SET password_hash = password_hash
+            WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL";
     SET_PASSWORD = "UPDATE users SET password_hash = $2, password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND password_hash = $3";
 }
@@ -142,6 +149,27 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
 /// The user of this id.
 pub async fn find(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
     Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(User::from))
+}
+
+/// The user of this id, unless they are disabled.
+pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
+    Ok(fetch_optional!(db.reader(), Row, FIND_ENABLED, id)?.map(User::from))
+}
+
+/// The user with this address.
+pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
+    Ok(fetch_optional!(db.reader(), Row, FIND_BY_EMAIL, email.key())?.map(User::from))
+}
+
+/// Disables a user; gives whether they were not disabled before. What they have under way is ended by
+/// [`accounts::disable`](super::accounts::disable).
+pub(super) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), DISABLE, id, now)? == 1)
+}
+
+/// Enables a user again; gives whether they were disabled.
+pub(super) async fn enable(tx: &mut Tx, id: i64) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), ENABLE, id)? == 1)
 }
 
 /// Every user, by id.
