@@ -7,6 +7,7 @@
 )]
 
 mod accounts;
+mod authorisation;
 mod bearer;
 mod callers;
 mod consent;

@@ -1,0 +1,255 @@
+//! Who may do what: one table, every operation of the API description by every kind of caller.
+//!
+//! Each row is a test. A row that is missing, or that names no operation, fails
+//! [`every_operation_has_its_row`].
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tests::{App, Caller, PASSWORD, Person, Post, World, on_every_shape};
+
+/// Scopes of the columns from the seventh to the thirteenth.
+const SCOPES: [&str; 7] = [
+    "posts:read",
+    "posts:write",
+    "comments:write",
+    "payments:read",
+    "payments:write",
+    "profile:read",
+    "admin",
+];
+
+/// The columns, in order.
+const CALLERS: [&str; 16] = [
+    "nobody",
+    "another user's session",
+    "the owner's session",
+    "an editor's session",
+    "an administrator's session",
+    "the owner's access token of every scope",
+    "the same without posts:read",
+    "the same without posts:write",
+    "the same without comments:write",
+    "the same without payments:read",
+    "the same without payments:write",
+    "the same without profile:read",
+    "an administrator's access token without admin",
+    "the owner's access token, revoked",
+    "a disabled user's session",
+    "a disabled user's access token",
+];
+
+/// A row: the operation, one call of it, and the status for each caller. In paths and bodies `{draft}`,
+/// `{published}`, `{comment}` and `{owner}` are things of the owner's, made anew for each call.
+struct Row {
+    operation: &'static str,
+    method: &'static str,
+    path: &'static str,
+    body: Body,
+    statuses: [u16; 16],
+}
+
+/// What is sent.
+enum Body {
+    None,
+    Json(fn(&Person) -> Value),
+    Form,
+}
+
+macro_rules! table {
+    ($($name:ident: $operation:literal $method:ident $path:literal $body:expr,
+        [$nobody:literal | $($session:literal)+ | $all:literal | $($without:literal)+ | $revoked:literal | $($disabled:literal)+];)+) => {
+        /// Every row.
+        const ROWS: &[Row] = &[$(Row {
+            operation: $operation,
+            method: stringify!($method),
+            path: $path,
+            body: $body,
+            statuses: [$nobody, $($session,)+ $all, $($without,)+ $revoked, $($disabled),+],
+        }),+];
+
+        $(async fn $name(world: World) {
+            let row = ROWS.iter().find(|row| row.operation == $operation && row.path == $path);
+            row.unwrap().check(world).await;
+        })+
+
+        on_every_shape!($($name),+);
+    };
+}
+
+const TITLE: Body = Body::Json(|_| json!({ "title": "A title" }));
+const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
+const SIGN_UP: Body = Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
+const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password": PASSWORD }));
+const NEW_PASSWORD: Body =
+    Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
+
+#[rustfmt::skip]
+table! {
+    //                                                                         | session of another, owner, editor, admin
+    //                                                                         |     | token of every scope, without posts:read posts:write
+    //                                                                         |     | comments:write payments:read payments:write profile:read admin
+    //                                                                   nobody|     |     |                             revoked|  disabled
+    list_posts: "listPosts" GET "/posts" Body::None,                       [401 | 200 200 200 200 | 200 | 403 200 200 200 200 200 200 | 401 | 401 401];
+    create_post: "createPost" POST "/posts" TITLE,                         [401 | 201 201 201 201 | 201 | 201 403 201 201 201 201 201 | 401 | 401 401];
+    read_published: "readPost" GET "/posts/{published}" Body::None,        [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
+    read_draft: "readPost" GET "/posts/{draft}" Body::None,                [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 | 401 | 404 401];
+    update_published: "updatePost" PATCH "/posts/{published}" TITLE,       [401 | 403 200 200 200 | 200 | 200 403 200 200 200 200 200 | 401 | 401 401];
+    update_draft: "updatePost" PATCH "/posts/{draft}" TITLE,               [401 | 404 200 200 200 | 200 | 200 403 200 200 200 200 200 | 401 | 401 401];
+    delete_published: "deletePost" DELETE "/posts/{published}" Body::None, [401 | 403 204 204 204 | 204 | 204 403 204 204 204 204 204 | 401 | 401 401];
+    delete_draft: "deletePost" DELETE "/posts/{draft}" Body::None,         [401 | 404 204 204 204 | 204 | 204 403 204 204 204 204 204 | 401 | 401 401];
+
+    list_comments: "listComments" GET "/posts/{published}/comments" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
+    list_comments_of_draft: "listComments" GET "/posts/{draft}/comments" Body::None,
+                                                                           [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 | 401 | 404 401];
+    create_comment: "createComment" POST "/posts/{published}/comments" COMMENT,
+                                                                           [401 | 201 201 201 201 | 201 | 201 201 403 201 201 201 201 | 401 | 401 401];
+    create_comment_on_draft: "createComment" POST "/posts/{draft}/comments" COMMENT,
+                                                                           [401 | 404 201 201 201 | 201 | 404 201 403 201 201 201 201 | 401 | 401 401];
+    read_comment: "readComment" GET "/posts/{published}/comments/{comment}" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
+    delete_comment: "deleteComment" DELETE "/posts/{published}/comments/{comment}" Body::None,
+                                                                           [401 | 403 204 204 204 | 204 | 204 204 403 204 204 204 204 | 401 | 401 401];
+
+    create_user: "createUser" POST "/users" SIGN_UP,                       [201 | 201 201 201 201 | 201 | 201 201 201 201 201 201 201 | 401 | 201 401];
+    read_user: "readUser" GET "/users/{owner}" Body::None,                 [401 | 404 200 404 200 | 200 | 200 200 200 200 200 403 404 | 401 | 401 401];
+    login: "login" POST "/login" SIGN_IN,                                  [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
+    logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 | 401 | 401 401];
+    read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 | 401 | 401 401];
+    change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 | 401 | 401 401];
+    read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 | 401 | 401 401];
+
+    // What is the same for everyone: who calls is not looked at.
+    read_resource_metadata: "readResourceMetadata" GET "/.well-known/oauth-protected-resource" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_issuer_metadata: "readIssuerMetadata" GET "/.well-known/oauth-authorization-server" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_keys: "readKeys" GET "/.well-known/jwks.json" Body::None,         [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_document: "readDocument" GET "/openapi.json" Body::None,          [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_csrf_token: "readCsrfToken" GET "/csrf" Body::None,               [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+    livez: "livez" GET "/livez" Body::None,                                [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+    readyz: "readyz" GET "/readyz" Body::None,                             [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+
+    // The issuer asks clients and browsers who they are in its own ways: none of these callers helps an empty request.
+    exchange_token: "exchangeToken" POST "/token" Body::Form,              [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 | 401 | 401 401];
+    authorize: "authorize" GET "/authorize" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 | 400 | 400 400];
+    authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 | 400 | 400 400];
+    show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+    submit_sign_in: "submitSignIn" POST "/signin" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_consent: "showConsent" GET "/consent" Body::None,                 [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_consent: "submitConsent" POST "/consent" Body::Form,            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_password: "showPassword" GET "/password" Body::None,              [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 | 303 | 303 303];
+    submit_password: "submitPassword" POST "/password" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 | 403 | 403 403];
+}
+
+/// Everybody in the columns.
+struct Cast {
+    owner: Person,
+    callers: Vec<Caller>,
+}
+
+impl Cast {
+    async fn assemble(world: &World) -> Self {
+        let app = world.app().register();
+        let (owner, other) = (world.sign_up().await, world.sign_up().await);
+        let (editor, admin) = (world.someone("editor").await, world.someone("admin").await);
+        let gone = world.sign_up().await;
+        let every = SCOPES[..6].join(" ");
+        let revoked = app.tokens(&owner, &every).await;
+        app.refresh(&world.anyone(), &revoked.refresh).await.expect(200);
+        let replayed = app.refresh(&world.anyone(), &revoked.refresh).await;
+        replayed.expect_token_error(400, "invalid_grant");
+        world.expect_revoked(&revoked.access).await;
+        let of_gone = app.tokens(&gone, &every).await;
+        world.cli(&["users", "disable", "--email", &gone.email, "--json"], "");
+        let until_gone = async { while gone.get("/me").await.status != 401 {} };
+        until_gone.await;
+
+        let bearer = |token: &str| world.anyone().bearer(token);
+        let mut callers = vec![world.anyone()];
+        callers.extend([&other, &owner, &editor, &admin].map(|person| Caller::clone(person)));
+        callers.push(bearer(&app.tokens(&owner, &every).await.access));
+        for without in SCOPES {
+            let whose = if without == "admin" { &admin } else { &owner };
+            callers.push(bearer(&tokens_without(&app, whose, without).await));
+        }
+        callers.extend([bearer(&revoked.access), Caller::clone(&gone), bearer(&of_gone.access)]);
+        Self { owner, callers }
+    }
+}
+
+async fn tokens_without(app: &App, whose: &Person, without: &str) -> String {
+    let scopes: Vec<&str> = SCOPES[..6].iter().copied().filter(|scope| *scope != without).collect();
+    app.tokens(whose, &scopes.join(" ")).await.access
+}
+
+/// Things of the owner's, for one call.
+struct Things {
+    draft: Post,
+    published: Post,
+    comment: String,
+}
+
+impl Things {
+    async fn make(owner: &Person) -> Self {
+        let (draft, published) = (owner.draft("A draft").await, owner.publish("A post").await);
+        let path = format!("{}/comments", published.path);
+        let made = owner.post(&path).json(&json!({ "body": "A comment" })).await.expect(201);
+        Self {
+            draft,
+            published,
+            comment: made.json()["id"].to_string(),
+        }
+    }
+
+    fn fill(&self, path: &str, owner: &Person) -> String {
+        path.replace("{draft}", &self.draft.id.to_string())
+            .replace("{published}", &self.published.id.to_string())
+            .replace("{comment}", &self.comment)
+            .replace("{owner}", &owner.id.to_string())
+    }
+}
+
+impl Row {
+    /// Calls as everybody, those with tokens first: who signs out or changes a password is out.
+    async fn check(&self, world: World) {
+        let cast = Cast::assemble(&world).await;
+        let mut paths = Vec::new();
+        for _ in CALLERS {
+            paths.push(Things::make(&cast.owner).await.fill(self.path, &cast.owner));
+        }
+        let mut found = [0; 16];
+        for (n, path) in paths.into_iter().enumerate().rev() {
+            let call = cast.callers[n].call(self.method, &path).header("if-match", "*");
+            let call = match &self.body {
+                Body::None => call.without("if-match"),
+                Body::Json(body) => call.json(&body(&cast.owner)),
+                Body::Form => call.form::<&str, &str>(&[]),
+            };
+            found[n] = call.await.status;
+        }
+        for ((caller, found), expected) in CALLERS.iter().zip(found).zip(self.statuses) {
+            assert_eq!(found, expected, "{} by {caller}", self.operation);
+        }
+    }
+}
+
+async fn every_operation_has_its_row(world: World) {
+    let mut described = BTreeSet::new();
+    for port in [world.issuer_ports()[0], world.api_ports()[0]] {
+        let url = format!("http://localhost:{port}/openapi.json");
+        let document = world.anyone().get(&url).await.expect(200).json();
+        let operations = document["paths"].as_object().unwrap().values();
+        let operations = operations.flat_map(|path| path.as_object().unwrap().values());
+        described.extend(operations.filter_map(|operation| operation["operationId"].as_str().map(str::to_owned)));
+    }
+    let in_table: BTreeSet<String> = ROWS.iter().map(|row| row.operation.to_owned()).collect();
+    assert_eq!(in_table, described);
+}
+
+mod coverage {
+    use super::every_operation_has_its_row;
+    use tests::on_every_shape;
+
+    on_every_shape!(every_operation_has_its_row);
+}
