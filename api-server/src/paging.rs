@@ -1,0 +1,123 @@
+//! Lists in pages: what may be asked of every list, and how a page of it is read.
+//!
+//! A list is sorted by a key and then by id, and a page begins beyond the key and id of the item before it.
+//! So no item is lost or shown twice, whatever is made or deleted between two pages.
+
+mod cursor;
+mod query;
+
+pub(crate) use cursor::Cursor;
+pub(crate) use query::{Direction, Order, Query, Walk};
+
+use shared::db::Error;
+use std::fmt::Display;
+
+/// Items on a page.
+const PAGE: usize = 20;
+
+/// What lists are made of.
+pub(crate) trait Listed {
+    /// Its place.
+    fn cursor(&self) -> Cursor;
+}
+
+/// A page of a list.
+#[derive(Debug)]
+pub(crate) struct Page<T> {
+    /// The items, in the list's order.
+    pub(crate) items: Vec<T>,
+    /// Whether nothing comes before it.
+    pub(crate) is_first: bool,
+}
+
+/// What one statement reads of a list: a page and one item more, in this order, from the list's beginning
+/// or from beyond an anchor, whose key and id are `$1` and `$2`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    order: Order,
+    is_anchored: bool,
+}
+
+impl<T> Page<T> {
+    fn new(mut items: Vec<T>, is_first: bool) -> Self {
+        items.truncate(PAGE);
+        Self { items, is_first }
+    }
+
+    /// The one page of an empty list.
+    pub(crate) fn empty() -> Self {
+        Self::new(Vec::new(), true)
+    }
+}
+
+impl<T: Listed> Page<T> {
+    /// Where the next page begins: after the last item of a full page.
+    pub(crate) fn next(&self) -> Option<Cursor> {
+        let last = self.items.last().map(T::cursor);
+        last.filter(|_| self.items.len() == PAGE)
+    }
+}
+
+/// The page that lies in this direction from the anchor, or else the first. `fetch` runs the statement of a
+/// stretch.
+pub(crate) async fn read<T, A, F>(
+    direction: Direction,
+    order: Order,
+    anchor: Option<A>,
+    fetch: impl Fn(Stretch, Option<A>) -> F,
+) -> Result<Page<T>, Error>
+where
+    F: Future<Output = Result<Vec<T>, Error>>,
+{
+    let is_back = direction == Direction::Prev;
+    if let Some(anchor) = anchor {
+        let order = if is_back { order.reversed() } else { order };
+        let items = fetch(Stretch::of(order, true), Some(anchor)).await?;
+        // With nothing before it, a page backwards is the first, and that is a whole one.
+        if !is_back || items.len() > PAGE {
+            let mut page = Page::new(items, false);
+            if is_back {
+                page.items.reverse();
+            }
+            return Ok(page);
+        }
+    }
+    Ok(Page::new(fetch(Stretch::of(order, false), None).await?, true))
+}
+
+impl Stretch {
+    /// Every stretch.
+    pub(crate) const ALL: [Self; 4] = [
+        Self::of(Order::Ascending, false),
+        Self::of(Order::Ascending, true),
+        Self::of(Order::Descending, false),
+        Self::of(Order::Descending, true),
+    ];
+
+    const fn of(order: Order, is_anchored: bool) -> Self {
+        Self { order, is_anchored }
+    }
+
+    /// The condition that an item of a list sorted by `key` is beyond the anchor, if there is one.
+    pub(crate) fn beyond(self, key: impl Display) -> String {
+        let beyond = match self.order {
+            Order::Ascending => '>',
+            Order::Descending => '<',
+        };
+        match self.is_anchored {
+            true => format!(" AND ({key}, id) {beyond} ($1, $2)"),
+            false => String::new(),
+        }
+    }
+
+    /// The end of the statement, for a list sorted by `key`.
+    pub(crate) fn end(self, key: impl Display) -> String {
+        let (order, limit) = (self.order, PAGE + 1);
+        format!("ORDER BY {key} {order}, id {order} LIMIT {limit}")
+    }
+
+    /// The `n`th parameter that the statement has beside the anchor, from 1 on.
+    pub(crate) fn parameter(self, n: usize) -> String {
+        format!("${}", if self.is_anchored { n + 2 } else { n })
+    }
+}
