@@ -116,10 +116,6 @@ pub(crate) async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result
 }
 
 /// Every statement about comments with its name.
-pub(crate) fn statements() -> Vec<(String, String)> {
-    STATEMENTS
-        .iter()
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-        .chain(list::statements())
-        .collect()
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    crate::owned(STATEMENTS).chain(list::statements())
 }

@@ -22,7 +22,10 @@ pub use api::Api;
 
 /// Every statement that this crate can run, with a name, for a test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    let mut statements = posts::statements();
-    statements.extend(comments::statements());
-    statements
+    posts::statements().chain(comments::statements()).collect()
+}
+
+fn owned(statements: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {
+    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+    statements.iter().map(owned)
 }

@@ -1,7 +1,7 @@
 //! Lists in pages: what may be asked of every list, and how a page of it is read.
 //!
-//! A list is sorted by a key and then by id, and a page begins beyond the key and id of the item before it.
-//! So no item is lost or shown twice, whatever is made or deleted between two pages.
+//! A list is sorted by a key and then by id, and a page begins beyond the key and id of the item before it,
+//! so that nothing shifts when items are made or deleted between two pages.
 
 mod cursor;
 mod query;
@@ -119,5 +119,74 @@ impl Stretch {
     /// The `n`th parameter that the statement has beside the anchor, from 1 on.
     pub(crate) fn parameter(self, n: usize) -> String {
         format!("${}", if self.is_anchored { n + 2 } else { n })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use shared::clock::Timestamp;
+    use std::future::ready;
+
+    impl Listed for i64 {
+        fn cursor(&self) -> Cursor {
+            Cursor {
+                created_at: Timestamp::from_micros(0),
+                id: *self,
+            }
+        }
+    }
+
+    /// A page of the list of the numbers from 0 to `n` − 1.
+    fn page(n: i64, order: Order, anchor: Option<i64>, direction: Direction) -> Page<i64> {
+        let fetch = |stretch: Stretch, anchor: Option<i64>| {
+            assert_eq!(stretch.is_anchored, anchor.is_some());
+            let numbers: Vec<i64> = match stretch.order {
+                Order::Ascending => (anchor.map_or(0, |at| at + 1)..n).collect(),
+                Order::Descending => (0..anchor.unwrap_or(n).min(n)).rev().collect(),
+            };
+            ready(Ok(numbers.into_iter().take(PAGE + 1).collect()))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(read(direction, order, anchor, fetch)).unwrap()
+    }
+
+    fn numbers(n: i64, order: Order) -> Vec<i64> {
+        match order {
+            Order::Ascending => (0..n).collect(),
+            Order::Descending => (0..n).rev().collect(),
+        }
+    }
+
+    fn orders() -> impl Strategy<Value = Order> {
+        prop_oneof![Just(Order::Ascending), Just(Order::Descending)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_walk_forward_meets_every_item_once(n in 0_i64..100, order in orders()) {
+            let (mut met, mut anchor) = (Vec::new(), None);
+            loop {
+                let page = page(n, order, anchor, Direction::Next);
+                prop_assert_eq!(page.is_first, anchor.is_none());
+                met.extend(&page.items);
+                match page.next() {
+                    Some(cursor) => anchor = Some(cursor.id),
+                    None => break,
+                }
+            }
+            prop_assert_eq!(met, numbers(n, order));
+        }
+
+        #[test]
+        fn a_page_backwards_ends_before_its_anchor_or_is_the_first(n in 1_i64..100, at in 0_usize..100, order in orders()) {
+            let all = numbers(n, order);
+            let at = at % all.len();
+            let page = page(n, order, Some(all[at]), Direction::Prev);
+            let begin = at.saturating_sub(PAGE);
+            prop_assert_eq!(page.is_first, begin == 0);
+            prop_assert_eq!(&page.items, &all[begin..all.len().min(begin + PAGE)]);
+        }
     }
 }

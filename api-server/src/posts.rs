@@ -194,10 +194,6 @@ pub(crate) async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Resu
 }
 
 /// Every statement about posts with its name.
-pub(crate) fn statements() -> Vec<(String, String)> {
-    STATEMENTS
-        .iter()
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-        .chain(list::statements())
-        .collect()
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    crate::owned(STATEMENTS).chain(list::statements())
 }

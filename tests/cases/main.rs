@@ -9,6 +9,7 @@
 mod accounts;
 mod bearer;
 mod callers;
+mod comments;
 mod consent;
 mod csrf;
 mod found_once;

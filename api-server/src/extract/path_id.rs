@@ -5,8 +5,8 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use shared::http::Error;
 
-/// What stands for an id in the path: for its first, or for the one at `PLACE`. Never refuses by itself, so that a handler can put 401 and 403 before
-/// the 404 of a path that names nothing.
+/// What stands for an id in the path, by default for the first of them. Never refuses by itself, so that a
+/// handler can put 401 and 403 before the 404 of a path that names nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathId<const PLACE: usize = 0>(Option<Id>);
 

@@ -169,10 +169,8 @@ pub(super) fn statements() -> impl Iterator<Item = (String, String)> {
             stretch,
         })
     });
-    let fixed = STATEMENTS
-        .iter()
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-    fixed.chain(lists.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql())))
+    let lists = lists.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql()));
+    crate::owned(STATEMENTS).chain(lists)
 }
 
 #[cfg(test)]
