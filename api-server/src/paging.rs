@@ -166,7 +166,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_walk_forward_meets_every_item_once(n in 0_i64..100, order in orders()) {
-            let (mut met, mut anchor) = (Vec::new(), None);
+            let (mut met, mut anchor) = (Vec::<i64>::new(), None);
             loop {
                 let page = page(n, order, anchor, Direction::Next);
                 prop_assert_eq!(page.is_first, anchor.is_none());
