@@ -1,6 +1,6 @@
 //! What each refusal is on the wire: domain errors mapped to status and code, in this one place.
 
-use crate::{bearer, posts, users};
+use crate::{bearer, comments, posts, users};
 use axum::http::{StatusCode, header};
 use shared::http::{Code, Error};
 use shared::identity;
@@ -71,7 +71,7 @@ pub(crate) fn password_change_required() -> Error {
 pub(crate) fn precondition_failed() -> Error {
     Error::new(
         Code::PreconditionFailed,
-        "The post has another version than If-Match names: read it again.",
+        "This has another version than If-Match names: read it again.",
     )
 }
 
@@ -103,6 +103,19 @@ impl From<posts::Error> for Error {
             ),
             posts::Error::Stale => precondition_failed(),
             posts::Error::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<comments::Error> for Error {
+    fn from(error: comments::Error) -> Self {
+        match error {
+            comments::Error::Missing => Self::not_found(),
+            comments::Error::NotTheirs => Self::new(
+                Code::Forbidden,
+                "A comment is deleted by its author, an editor or an administrator.",
+            ),
+            comments::Error::Database(error) => error.into(),
         }
     }
 }

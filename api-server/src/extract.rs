@@ -9,7 +9,7 @@ mod principal;
 mod public;
 mod session;
 
-pub(crate) use author::Author;
+pub(crate) use author::{Author, Commenter};
 pub(crate) use bearer_only::BearerOnly;
 pub(crate) use path_id::PathId;
 pub(crate) use principal::{Method, Principal};

@@ -1,9 +1,9 @@
-//! Ids of users and posts.
+//! Ids of users, posts and comments.
 
 /// The largest id: 2^53 − 1, which every JSON reader holds exactly.
 const MAX: i64 = (1 << 53) - 1;
 
-/// The id of a user or a post: from 1 to 2^53 − 1.
+/// The id of a user, a post or a comment: from 1 to 2^53 − 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id(i64);
 

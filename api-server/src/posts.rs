@@ -1,18 +1,17 @@
 //! Posts: who may see and change them, and how they are stored.
 
 mod actor;
-mod cursor;
 mod fields;
 mod list;
 mod query;
 
 pub(crate) use actor::Actor;
-pub(crate) use cursor::Cursor;
 pub(crate) use fields::{NewPost, PostBody, PostPatch, PostTitle, Status};
-pub(crate) use list::{Page, list};
-pub(crate) use query::{Direction, ListQuery};
+pub(crate) use list::list;
+pub(crate) use query::ListQuery;
 
 use crate::ids::Id;
+use crate::paging::{Cursor, Listed};
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::{self, Db};
@@ -30,6 +29,7 @@ sql! {
         "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
          VALUES ($1, $2, $3, $4, 1, $5, $5, $6) RETURNING ", columns!());
     FIND = concat!("SELECT ", columns!(), " FROM posts WHERE id = $1 AND deleted_at IS NULL");
+    SEE = "SELECT author_id, status FROM posts WHERE id = $1 AND deleted_at IS NULL";
     UPDATE = concat!(
         "UPDATE posts SET title = $3, body = $4, status = $5, published_at = $6, updated_at = $7,
                 version = version + 1
@@ -63,6 +63,17 @@ pub(crate) struct Post {
     version: i64,
 }
 
+/// A post that was found to be for the caller's eyes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen(i64);
+
+#[derive(sqlx::FromRow)]
+struct SeenRow {
+    author_id: i64,
+    #[sqlx(try_from = "String")]
+    status: Status,
+}
+
 /// Why a post was not read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -87,6 +98,22 @@ impl Post {
     }
 }
 
+impl Listed for Post {
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            created_at: self.created_at,
+            id: self.id,
+        }
+    }
+}
+
+impl Seen {
+    /// Its id.
+    pub(crate) const fn id(self) -> i64 {
+        self.0
+    }
+}
+
 /// Stores a new post.
 pub(crate) async fn create(db: &Db, author: Actor, new: &NewPost, now: Timestamp) -> Result<Post, Error> {
     let published_at = (new.status == Status::Published).then_some(now);
@@ -108,6 +135,14 @@ pub(crate) async fn create(db: &Db, author: Actor, new: &NewPost, now: Timestamp
 pub(crate) async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error> {
     let post = fetch_optional!(db.reader(), Post, FIND, id.get())?;
     post.filter(|post| actor::sees(viewer, post.author_id, post.status))
+        .ok_or(Error::Missing)
+}
+
+/// Whether the viewer may see a post, without reading all of it.
+pub(crate) async fn see(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Seen, Error> {
+    let post = fetch_optional!(db.reader(), SeenRow, SEE, id.get())?;
+    post.filter(|post| actor::sees(viewer, post.author_id, post.status))
+        .map(|_| Seen(id.get()))
         .ok_or(Error::Missing)
 }
 
@@ -159,10 +194,6 @@ pub(crate) async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Resu
 }
 
 /// Every statement about posts with its name.
-pub(crate) fn statements() -> Vec<(String, String)> {
-    STATEMENTS
-        .iter()
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-        .chain(list::statements())
-        .collect()
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    crate::owned(STATEMENTS).chain(list::statements())
 }

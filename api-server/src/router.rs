@@ -2,7 +2,7 @@
 
 use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
-use crate::http::{challenge, metadata, posts, protected, session, users};
+use crate::http::{challenge, comments, metadata, posts, protected, session, users};
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
@@ -29,6 +29,11 @@ pub(crate) fn router(app: App) -> Router {
         .route(
             "/posts/{id}",
             get(posts::read).patch(posts::update).delete(posts::delete),
+        )
+        .route("/posts/{id}/comments", get(comments::list).post(comments::create))
+        .route(
+            "/posts/{id}/comments/{comment_id}",
+            get(comments::read).delete(comments::delete),
         )
         .route("/users", post(users::create))
         .route("/users/{id}", get(users::read))

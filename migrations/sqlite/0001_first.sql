@@ -46,6 +46,18 @@ CREATE INDEX posts_title ON posts (title, id) WHERE deleted_at IS NULL;
 CREATE INDEX posts_status_title ON posts (status, title, id) WHERE deleted_at IS NULL;
 CREATE INDEX posts_author_title ON posts (author_id, title, id) WHERE deleted_at IS NULL;
 
+CREATE TABLE comments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    post_id BIGINT NOT NULL REFERENCES posts (id),
+    author_id BIGINT NOT NULL REFERENCES users (id),
+    body TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    deleted_at BIGINT
+);
+CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX comments_author_post_created_at ON comments (author_id, post_id, created_at, id)
+    WHERE deleted_at IS NULL;
+
 CREATE TABLE clients (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,

@@ -1,12 +1,7 @@
 //! Who may call: sessions, bearer tokens, both, neither; scopes and what a refusal says.
 
 use serde_json::json;
-use tests::{Caller, Forger, Person, World, on_every_shape};
-
-async fn with_scope(world: &World, person: &Person, scope: &str) -> Caller {
-    let forger = Forger::new(world, person).await;
-    world.anyone().bearer(&forger.with_claim("scope", json!(scope)))
-}
+use tests::{Forger, World, on_every_shape, with_scope};
 
 async fn who_sends_nothing_is_told_where_to_get_a_token(world: World) {
     for path in ["/posts", "/me", "/protected"] {

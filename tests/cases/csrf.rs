@@ -12,6 +12,8 @@ fn changes(caller: &Caller, person: &Person, post: &Post) -> Vec<Call> {
             .header("if-match", &post.etag)
             .json(&json!({ "title": "Forged" })),
         caller.delete(&post.path),
+        caller.post(&post.comments()).json(&json!({ "body": "Forged" })),
+        caller.delete(&format!("{}/1", post.comments())),
         caller
             .call("PUT", "/me/password")
             .json(&json!({ "current_password": PASSWORD, "new_password": "forged password" })),
@@ -35,6 +37,8 @@ async fn is_refused(world: &World, caller: &Caller, person: &Person, post: &Post
     assert_eq!(still.header("etag"), post.etag);
     let all = person.get("/posts").await.expect(200).json();
     assert_eq!(all["items"].as_array().map(Vec::len), Some(1), "{all}");
+    let comments = person.get(&post.comments()).await.expect(200).json();
+    assert_eq!(comments["items"], json!([]));
     let users = world.cli(&["users", "list", "--json"], "");
     assert!(
         users

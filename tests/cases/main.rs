@@ -10,6 +10,7 @@ mod accounts;
 mod authorisation;
 mod bearer;
 mod callers;
+mod comments;
 mod consent;
 mod csrf;
 mod found_once;

@@ -115,6 +115,9 @@ async fn refusals_are_recorded(world: World) {
     let post = ann.publish("A post").await;
     let forbidden = bob.delete(&post.path).await.expect_error(403, "forbidden");
     one(&world, &forbidden, "authz_fail", "failure", Some(bob.id), None).await;
+    let comment = ann.comment(&post, "A comment").await;
+    let forbidden = bob.delete(&comment.path).await.expect_error(403, "forbidden");
+    one(&world, &forbidden, "authz_fail", "failure", Some(bob.id), None).await;
     let forged = world
         .anyone()
         .cookies(&format!("sid={}", ann.sid))

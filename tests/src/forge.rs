@@ -1,6 +1,7 @@
 //! Access tokens as the issuer would sign them, and as it never would.
 
 use crate::base64url;
+use crate::http::Caller;
 use crate::people::Person;
 use crate::world::World;
 use aws_lc_rs::rand::SystemRandom;
@@ -125,6 +126,12 @@ impl Forger {
         let header = replaced(&self.header, name, value.into());
         self.signer.sign(&header.to_string(), &self.claims.to_string())
     }
+}
+
+/// Someone with a token of this person's, of this scope alone.
+pub async fn with_scope(world: &World, person: &Person, scope: &str) -> Caller {
+    let forger = Forger::new(world, person).await;
+    world.anyone().bearer(&forger.with_claim("scope", json!(scope)))
 }
 
 fn replaced(object: &Value, name: &str, value: Option<Value>) -> Value {

@@ -19,6 +19,7 @@ mod fake_issuer;
 mod forge;
 mod front;
 mod http;
+mod lists;
 mod lookup;
 mod people;
 mod postgres;
@@ -36,9 +37,13 @@ pub use browser::{Browser, Page};
 pub use chromium::Chromium;
 pub use crowd::{Counts, all_at_once, counts};
 pub use fake_issuer::FakeIssuer;
-pub use forge::{Forger, Signer};
+pub use forge::{Forger, Signer, with_scope};
 pub use http::{Call, Caller};
-pub use people::{PASSWORD, Person, Post};
+pub use lists::{
+    cursor, expect_cursor_outlives_item, expect_short_page_backwards_is_first, ids, items, link, pages_of_45,
+    walk,
+};
+pub use people::{Comment, PASSWORD, Person, Post, other_spellings};
 pub use raw::Raw;
 pub use redis::RedisServer;
 pub use reply::Reply;

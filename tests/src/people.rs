@@ -1,4 +1,4 @@
-//! People with accounts, and their posts.
+//! People with accounts, their posts and comments.
 
 use crate::http::Caller;
 use crate::world::World;
@@ -44,6 +44,54 @@ pub struct Post {
     pub etag: String,
     /// The record as it was answered.
     pub record: Value,
+}
+
+/// A comment that was made.
+#[derive(Clone, Debug)]
+pub struct Comment {
+    /// `/posts/{id}/comments/{id}`
+    pub path: String,
+    /// Its id.
+    pub id: i64,
+    /// The entity tag it was made with.
+    pub etag: String,
+    /// The record as it was answered.
+    pub record: Value,
+}
+
+impl Post {
+    /// Where its comments are.
+    pub fn comments(&self) -> String {
+        format!("{}/comments", self.path)
+    }
+}
+
+/// What would be read as this id, or as some other number, by a reader less strict than the API's.
+pub fn other_spellings(id: i64) -> Vec<String> {
+    let fixed = [
+        "abc",
+        "0",
+        "-1",
+        "9007199254740992",
+        "9223372036854775808",
+        "18446744073709551617",
+        "%D9%A1",
+        "null",
+        "%00",
+        "%FF",
+    ];
+    let of_this = [
+        format!("+{id}"),
+        format!("0{id}"),
+        format!("-{id}"),
+        format!("{id}.0"),
+        format!("{id}%20"),
+        format!("%20{id}"),
+        format!("{id}e0"),
+        format!("0x{id}"),
+        "9".repeat(400),
+    ];
+    fixed.into_iter().map(str::to_owned).chain(of_this).collect()
 }
 
 impl World {
@@ -118,6 +166,19 @@ impl Person {
             etag: read.header("etag").to_owned(),
             path,
             id,
+            record,
+        }
+    }
+
+    /// Comments on a post.
+    pub async fn comment(&self, post: &Post, body: &str) -> Comment {
+        let call = self.post(&post.comments()).json(&json!({ "body": body }));
+        let reply = call.await.expect(201);
+        let record = reply.json();
+        Comment {
+            path: reply.header("location").to_owned(),
+            id: record["id"].as_i64().unwrap(),
+            etag: reply.header("etag").to_owned(),
             record,
         }
     }

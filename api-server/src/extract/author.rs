@@ -1,4 +1,4 @@
-//! Routes that write posts.
+//! Routes that write posts and comments.
 
 use super::principal::Principal;
 use crate::posts::Actor;
@@ -15,10 +15,26 @@ pub(crate) struct Author {
     principal: Principal,
 }
 
+/// A user who may write comments.
+#[derive(Debug)]
+pub(crate) struct Commenter(pub(crate) Author);
+
 impl Author {
+    /// As whom the author reads posts.
+    pub(crate) fn reader(&self) -> Option<Actor> {
+        self.principal.reader()
+    }
+
     /// A refusal that names the author in the security event.
     pub(crate) fn refused(&self, error: impl Into<Error>) -> Error {
         self.principal.refused(error)
+    }
+
+    async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, Error> {
+        let principal = <Principal as FromRequestParts<App>>::from_request_parts(parts, app).await?;
+        principal.require(scope)?;
+        let actor = Actor::from(principal.user()?);
+        Ok(Self { actor, principal })
     }
 }
 
@@ -26,9 +42,14 @@ impl FromRequestParts<App> for Author {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let principal = <Principal as FromRequestParts<App>>::from_request_parts(parts, app).await?;
-        principal.require("posts:write")?;
-        let actor = Actor::from(principal.user()?);
-        Ok(Self { actor, principal })
+        Self::with_scope(parts, app, "posts:write").await
+    }
+}
+
+impl FromRequestParts<App> for Commenter {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Author::with_scope(parts, app, "comments:write").await.map(Self)
     }
 }

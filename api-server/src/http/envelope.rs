@@ -1,6 +1,6 @@
 //! The envelope of a list: `{items, next, links}`, and the links once more as a header (RFC 8288).
 
-use crate::posts::{Cursor, Direction, ListQuery, Page, Post};
+use crate::paging::{Cursor, Direction, Listed, Page, Walk};
 use axum::Json;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
@@ -8,8 +8,8 @@ use serde::Serialize;
 use shared::http::Policy;
 
 #[derive(Serialize)]
-struct Envelope {
-    items: Vec<Post>,
+struct Envelope<T> {
+    items: Vec<T>,
     next: Option<Cursor>,
     links: Links,
 }
@@ -21,14 +21,19 @@ struct Links {
 }
 
 /// The answer that shows this page of the list at `path`.
-pub(super) fn show(page: Page, query: &ListQuery, path: &str, policy: &Policy) -> Response {
-    let url = |cursor, direction| match query.page(cursor, direction) {
+pub(super) fn show<T: Listed + Serialize>(
+    page: Page<T>,
+    walk: &Walk,
+    path: &str,
+    policy: &Policy,
+) -> Response {
+    let url = |cursor, direction| match walk.page(cursor, direction) {
         query if query.is_empty() => policy.url(path),
         query => policy.url(&format!("{path}?{query}")),
     };
     let next = page.next();
-    // An empty page past the end has no post to go back from: what comes before it is the first page.
-    let prev = (!page.is_first).then(|| page.items.first().map(Cursor::from));
+    // An empty page past the end has no item to go back from: what comes before it is the first page.
+    let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
     let links = Links {
         next: next.map(|cursor| url(Some(cursor), Direction::Next)),
         prev: prev.map(|cursor| url(cursor, Direction::Prev)),

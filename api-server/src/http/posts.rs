@@ -1,17 +1,17 @@
 //! `/posts`.
 
-use super::envelope;
+use super::{envelope, tagged};
 use crate::error::{precondition_failed, precondition_required};
 use crate::extract::{Author, PathId, Principal};
 use crate::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
+use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use shared::db::Db;
 use shared::events::Context;
 use shared::http::body::LARGE;
-use shared::http::etag::{IfMatch, is_unchanged};
+use shared::http::etag::IfMatch;
 use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) async fn list(
     caller.require("posts:read")?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = posts::list(&db, caller.reader(), &query).await?;
-    Ok(envelope::show(page, &query, "/posts", &policy))
+    Ok(envelope::show(page, &query.walk, "/posts", &policy))
 }
 
 /// `POST /posts`: 201.
@@ -50,15 +50,7 @@ pub(crate) async fn read(
 ) -> Result<Response, Error> {
     let viewer = caller.and_then(|caller| caller.reader());
     let post = posts::find(&db, viewer, id.found()?).await?;
-    let caching = [
-        (header::CACHE_CONTROL, "private, no-cache"),
-        (header::VARY, "Authorization, Cookie"),
-    ];
-    let etag = post.etag();
-    if is_unchanged(&headers, &etag) {
-        return Ok((StatusCode::NOT_MODIFIED, caching, [(header::ETAG, etag)]).into_response());
-    }
-    Ok((caching, show(post)).into_response())
+    Ok(tagged::unless_held(&headers, post.etag(), post))
 }
 
 /// `PATCH /posts/{id}`: changes the version that `If-Match` names.
@@ -101,7 +93,7 @@ pub(crate) async fn delete(
 
 /// A post and its entity tag.
 fn show(post: Post) -> impl IntoResponse {
-    ([(header::ETAG, post.etag())], Json(post))
+    tagged::show(post.etag(), post)
 }
 
 fn read_new(body: &JsonBody<LARGE>) -> Result<NewPost, Error> {

@@ -1,14 +1,14 @@
-//! Who may see and change which posts.
+//! Who may see and change what others wrote.
 
 use super::fields::Status;
 use shared::identity::users::{Role, User};
 
-/// A user, as far as posts are concerned.
+/// A user, as far as posts and comments are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Actor {
-    /// Whose posts are their own.
+    /// What this user wrote is their own.
     pub(crate) user_id: i64,
-    /// An editor or administrator: sees and changes everyone's posts.
+    /// An editor or administrator: sees and changes what everyone wrote.
     pub(crate) is_moderator: bool,
 }
 
@@ -22,8 +22,8 @@ impl From<&User> for Actor {
 }
 
 impl Actor {
-    /// Whether they may change a post of this author.
-    pub(super) fn changes(self, author_id: i64) -> bool {
+    /// Whether they may change what this author wrote.
+    pub(crate) fn changes(self, author_id: i64) -> bool {
         self.is_moderator || self.user_id == author_id
     }
 }

@@ -1,35 +1,16 @@
 //! What can be written into a post; none of these can be invalid once made.
 
 use super::Post;
+use crate::text::Text;
 use serde::Serialize;
 use shared::clock::Timestamp;
 use std::str::FromStr;
 
-/// A title's length at most, in characters.
-const MAX_TITLE: usize = 200;
 /// A body's length at most, in characters.
 const MAX_BODY: usize = 100_000;
 
-/// A title: 1 to 200 characters, not all of them white space.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PostTitle(String);
-
-impl PostTitle {
-    /// Reads a title; the error says what is wrong with it.
-    pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
-        if text.trim().is_empty() {
-            return Err("is empty or white space only");
-        }
-        if text.chars().count() > MAX_TITLE {
-            return Err("is longer than 200 characters");
-        }
-        Ok(Self(text.to_owned()))
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+/// A title.
+pub(crate) type PostTitle = Text<200>;
 
 /// A body: at most 100,000 characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +48,12 @@ impl Status {
             Self::Draft => "draft",
             Self::Published => "published",
         }
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -118,7 +105,7 @@ impl PostPatch {
         let status = self.status.unwrap_or(post.status);
         let first_published_at = (status == Status::Published).then_some(now);
         Post {
-            title: self.title.map_or(post.title, |title| title.0),
+            title: self.title.map_or(post.title, String::from),
             body: self.body.map_or(post.body, |body| body.0),
             status,
             published_at: post.published_at.or(first_published_at),

@@ -1,30 +1,18 @@
 //! Pages of posts. Each shape of a list has an SQL text of its own, so that the right index serves it.
 
 use super::actor::{self, Actor};
-use super::cursor::Cursor;
 use super::fields::Status;
-use super::query::{Direction, ListQuery, Order, Sort};
+use super::query::{ListQuery, Sort};
 use super::{Post, columns};
+use crate::paging::{self, Cursor, Page, Stretch};
 use shared::clock::Timestamp;
 use shared::db::{Db, Error};
 use shared::{fetch_all, fetch_optional, sql};
 use sqlx::AssertSqlSafe;
 
-/// Posts on a page.
-const PAGE: usize = 20;
-
 sql! {
     // Deleted posts included: a walk goes on past a post that went away under it.
     ANCHOR = "SELECT title, author_id, status FROM posts WHERE id = $1 AND created_at = $2";
-}
-
-/// A page of posts.
-#[derive(Debug)]
-pub(crate) struct Page {
-    /// The posts, in the list's order.
-    pub(crate) items: Vec<Post>,
-    /// Whether nothing comes before it.
-    pub(crate) is_first: bool,
 }
 
 /// Which posts, of those that the viewer may see.
@@ -48,8 +36,7 @@ enum Anchor {
 struct Shape {
     filter: Filter,
     sort: Sort,
-    order: Order,
-    is_anchored: bool,
+    stretch: Stretch,
 }
 
 #[derive(sqlx::FromRow)]
@@ -60,43 +47,27 @@ struct AnchorRow {
     status: Status,
 }
 
-impl Page {
-    fn new(mut items: Vec<Post>, is_first: bool) -> Self {
-        items.truncate(PAGE);
-        Self { items, is_first }
-    }
-
-    /// Where the next page begins: after the last post of a full page.
-    pub(crate) fn next(&self) -> Option<Cursor> {
-        let last = self.items.last().map(Cursor::from);
-        last.filter(|_| self.items.len() == PAGE)
-    }
-}
-
 /// The page of posts that the query asks for, of those that the viewer may see.
-pub(crate) async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Page, Error> {
+pub(crate) async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Page<Post>, Error> {
     let Some(filter) = Filter::of(viewer, query) else {
-        return Ok(Page::new(Vec::new(), true));
+        return Ok(Page::empty());
     };
-    if let Some(anchor) = anchor(db, viewer, query).await? {
-        let items = fetch(db, filter, query, Some(&anchor)).await?;
-        if query.direction == Direction::Next {
-            return Ok(Page::new(items, false));
-        }
-        // With nothing before it, a page backwards is the first, and that is a whole one.
-        if items.len() > PAGE {
-            let mut page = Page::new(items, false);
-            page.items.reverse();
-            return Ok(page);
-        }
-    }
-    Ok(Page::new(fetch(db, filter, query, None).await?, true))
+    let (sort, anchor) = (query.sort(), anchor(db, viewer, query).await?);
+    let shape = |stretch| Shape {
+        filter,
+        sort,
+        stretch,
+    };
+    paging::read(query.walk.direction, query.order(), anchor, |stretch, anchor| {
+        fetch(db, shape(stretch), anchor)
+    })
+    .await
 }
 
 /// Where the cursor points; `None` is the list's beginning. By title, only a post that the viewer may see
 /// is an anchor: a hidden one would tell where its title sorts.
 async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Option<Anchor>, Error> {
-    let Some(Cursor { created_at, id }) = query.cursor else {
+    let Some(Cursor { created_at, id }) = query.walk.cursor else {
         return Ok(None);
     };
     if query.sort() == Sort::CreatedAt {
@@ -108,32 +79,15 @@ async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Opt
         .map(|row| Anchor::Title(row.title, id)))
 }
 
-/// The posts of a page, and the one beyond it.
-async fn fetch(
-    db: &Db,
-    filter: Filter,
-    query: &ListQuery,
-    anchor: Option<&Anchor>,
-) -> Result<Vec<Post>, Error> {
-    let is_backwards = anchor.is_some() && query.direction == Direction::Prev;
-    let shape = Shape {
-        filter,
-        sort: query.sort(),
-        order: if is_backwards {
-            query.order().reversed()
-        } else {
-            query.order()
-        },
-        is_anchored: anchor.is_some(),
-    };
+async fn fetch(db: &Db, shape: Shape, anchor: Option<Anchor>) -> Result<Vec<Post>, Error> {
     let (on, sql) = (db.reader(), AssertSqlSafe(shape.sql()));
-    match (anchor, filter.author_id()) {
+    match (anchor, shape.filter.author_id()) {
         (None, None) => fetch_all!(on, Post, sql),
         (None, Some(by)) => fetch_all!(on, Post, sql, by),
         (Some(Anchor::CreatedAt(at, id)), None) => fetch_all!(on, Post, sql, at, id),
         (Some(Anchor::CreatedAt(at, id)), Some(by)) => fetch_all!(on, Post, sql, at, id, by),
-        (Some(Anchor::Title(title, id)), None) => fetch_all!(on, Post, sql, title.as_str(), id),
-        (Some(Anchor::Title(title, id)), Some(by)) => fetch_all!(on, Post, sql, title.as_str(), id, by),
+        (Some(Anchor::Title(title, id)), None) => fetch_all!(on, Post, sql, title, id),
+        (Some(Anchor::Title(title, id)), Some(by)) => fetch_all!(on, Post, sql, title, id, by),
     }
 }
 
@@ -168,19 +122,10 @@ impl Filter {
 
 impl Shape {
     fn sql(self) -> String {
-        let (key, order) = (self.sort.as_str(), self.order.as_str());
-        let beyond = match self.order {
-            Order::Ascending => '>',
-            Order::Descending => '<',
-        };
-        let (anchor, author) = match self.is_anchored {
-            true => (format!(" AND ({key}, id) {beyond} ($1, $2)"), "$3"),
-            false => (String::new(), "$1"),
-        };
-        let (columns, limit) = (columns!(), PAGE + 1);
-        let end = format!("ORDER BY {key} {order}, id {order} LIMIT {limit}");
+        let (columns, author) = (columns!(), self.stretch.parameter(1));
+        let (beyond, end) = (self.stretch.beyond(self.sort), self.stretch.end(self.sort));
         let select = |filter: String| {
-            format!("SELECT {columns} FROM posts WHERE deleted_at IS NULL{filter}{anchor} {end}")
+            format!("SELECT {columns} FROM posts WHERE deleted_at IS NULL{filter}{beyond} {end}")
         };
         match self.filter {
             Filter::All => select(String::new()),
@@ -217,20 +162,15 @@ pub(super) fn statements() -> impl Iterator<Item = (String, String)> {
     let lists = filters.into_iter().flat_map(|filter| {
         let sorts = Sort::ALL
             .into_iter()
-            .flat_map(|sort| Order::ALL.map(|order| (sort, order)));
-        sorts.flat_map(move |(sort, order)| {
-            [false, true].map(|is_anchored| Shape {
-                filter,
-                sort,
-                order,
-                is_anchored,
-            })
+            .flat_map(|sort| Stretch::ALL.map(|stretch| (sort, stretch)));
+        sorts.map(move |(sort, stretch)| Shape {
+            filter,
+            sort,
+            stretch,
         })
     });
-    let fixed = STATEMENTS
-        .iter()
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-    fixed.chain(lists.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql())))
+    let lists = lists.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql()));
+    crate::owned(STATEMENTS).chain(lists)
 }
 
 #[cfg(test)]

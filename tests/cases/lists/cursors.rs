@@ -1,9 +1,11 @@
 //! Cursors: what is one, what is none, and what they outlive.
 
-use super::{START, cursor, insert, items, link, title};
+use super::{START, cursor, insert, items, title};
 use serde_json::{Value, json};
 use shared::clock::Timestamp;
-use tests::{World, base64url, on_every_shape};
+use tests::{
+    World, base64url, expect_cursor_outlives_item, expect_short_page_backwards_is_first, on_every_shape,
+};
 
 async fn a_cursor_that_is_none_is_the_first_page(world: World) {
     let ann = world.sign_up().await;
@@ -58,17 +60,7 @@ async fn a_cursor_survives_the_deletion_of_its_post(world: World) {
     let ann = world.sign_up().await;
     insert(&world, &ann, (0..45).map(|n| (title(n), n))).await;
     for query in ["?", "?sort=title&", "?sort=title&order=desc&"] {
-        let first = ann.get(&format!("/posts{query}")).await.expect(200);
-        let next = link(&first, "next").unwrap();
-        let before = ann.get(&next).await.expect(200);
-        ann.delete(&format!("/posts/{}", items(&first)[19]["id"]))
-            .await
-            .expect(204);
-        assert_eq!(
-            items(&ann.get(&next).await.expect(200)),
-            items(&before),
-            "{query}"
-        );
+        expect_cursor_outlives_item(&ann, "/posts", query).await;
     }
 }
 
@@ -94,17 +86,7 @@ async fn a_short_page_backwards_is_the_first_page(world: World) {
     let ann = world.sign_up().await;
     insert(&world, &ann, (0..45).map(|n| (title(n), n))).await;
     for query in ["?", "?sort=title&", "?order=asc&"] {
-        let first = ann.get(&format!("/posts{query}")).await.expect(200);
-        let tenth = &items(&first)[9];
-        let cursor = cursor(&tenth["created_at"], &tenth["id"]);
-        let page = ann
-            .get(&format!("/posts{query}cursor={cursor}"))
-            .await
-            .expect(200);
-        assert_eq!(items(&page)[0], items(&first)[10], "{query}");
-        let back = ann.get(&link(&page, "prev").unwrap()).await.expect(200);
-        assert_eq!(items(&back), items(&first), "{query}");
-        assert_eq!(link(&back, "prev"), None, "{query}");
+        expect_short_page_backwards_is_first(&ann, "/posts", query).await;
     }
 }
 

@@ -1,6 +1,5 @@
-//! A place in a list of posts.
+//! A place in a list.
 
-use super::Post;
 use serde_json::Value;
 use shared::clock::Timestamp;
 use shared::http::json;
@@ -9,13 +8,13 @@ use shared::secret;
 /// The longest cursor that is looked at, in bytes.
 const MAX_LENGTH: usize = 512;
 
-/// The place of one post, written as base64url of `{"created_at":…,"id":…}`.
+/// The place of one item, written as base64url of `{"created_at":…,"id":…}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    /// When the post was made.
-    pub(super) created_at: Timestamp,
+    /// When the item was made.
+    pub(crate) created_at: Timestamp,
     /// Its id.
-    pub(super) id: i64,
+    pub(crate) id: i64,
 }
 
 impl Cursor {
@@ -33,15 +32,6 @@ impl Cursor {
             id: members.get("id")?.as_i64()?,
         };
         (members.len() == 2).then_some(cursor)
-    }
-}
-
-impl From<&Post> for Cursor {
-    fn from(post: &Post) -> Self {
-        Self {
-            created_at: post.created_at,
-            id: post.id,
-        }
     }
 }
 

@@ -1,0 +1,29 @@
+//! Texts that people write.
+
+/// A text of 1 to `MAX` characters, not all of them white space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> Text<MAX> {
+    /// Reads a text; the error says what is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("is empty or white space only".to_owned());
+        }
+        if text.chars().count() > MAX {
+            return Err(format!("is longer than {MAX} characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MAX: usize> From<Text<MAX>> for String {
+    fn from(text: Text<MAX>) -> Self {
+        text.0
+    }
+}

@@ -1,0 +1,141 @@
+//! Deleting: by whom, in which order it is checked, and once.
+
+use super::NO_POST;
+use tests::{World, all_at_once, counts, ids, items, on_every_shape, with_scope};
+
+async fn its_author_editors_and_administrators_delete_a_comment_once(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
+    let kept = ann.comment(&post, "Kept").await;
+    for person in [
+        &bob,
+        &world.someone("editor").await,
+        &world.someone("admin").await,
+    ] {
+        let comment = bob.comment(&post, "A comment").await;
+        let reply = person.delete(&comment.path).await.expect(204);
+        assert!(reply.body.is_empty(), "{reply}");
+        for caller in [person, &bob] {
+            caller.delete(&comment.path).await.expect_error(404, "not_found");
+            let seen = caller.get(&comment.path).header("if-none-match", "*").await;
+            seen.expect_error(404, "not_found");
+        }
+        assert_eq!(
+            ids(&items(&ann.get(&post.comments()).await.expect(200))),
+            [kept.id]
+        );
+        let next = bob.comment(&post, "Another").await;
+        assert_ne!(next.id, comment.id, "an id is never given again");
+        bob.delete(&next.path).await.expect(204);
+    }
+    let comment = ann.comment(&draft, "On a draft").await;
+    ann.delete(&comment.path).await.expect(204);
+}
+
+async fn anothers_comment_is_not_deleted_not_even_by_the_posts_author(world: World) {
+    let (ann, bob, eve) = (
+        world.sign_up().await,
+        world.sign_up().await,
+        world.sign_up().await,
+    );
+    let post = ann.publish("A post").await;
+    let comment = bob.comment(&post, "A comment").await;
+    for person in [&ann, &eve] {
+        person.delete(&comment.path).await.expect_error(403, "forbidden");
+    }
+    let claims_more = with_scope(&world, &eve, "comments:write posts:write admin").await;
+    claims_more
+        .delete(&comment.path)
+        .await
+        .expect_error(403, "forbidden");
+    assert_eq!(bob.get(&comment.path).await.expect(200).json(), comment.record);
+}
+
+async fn if_match_may_be_sent(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A post").await;
+    for (if_match, status) in [
+        ("\"x\"", 412),
+        ("x", 412),
+        ("W/{}", 412),
+        ("", 204),
+        ("*", 204),
+        ("{}", 204),
+        ("\"x\", {}", 204),
+    ] {
+        let comment = ann.comment(&post, "A comment").await;
+        let if_match = if_match.replace("{}", &comment.etag);
+        let call = ann.delete(&comment.path).header("if-match", &if_match);
+        let reply = call.await.expect(status);
+        if status == 412 {
+            reply.expect_error(412, "precondition_failed");
+            ann.get(&comment.path).await.expect(200);
+        } else {
+            ann.get(&comment.path).await.expect_error(404, "not_found");
+        }
+    }
+}
+
+async fn the_first_check_that_fails_answers(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let post = ann.publish("A post").await;
+    let comment = ann.comment(&post, "A comment").await;
+    let missing = format!("{NO_POST}/comments/{}", comment.id);
+    let nowhere = format!("{}/999999", post.comments());
+    let anyone = world.anyone();
+    let forged = anyone.cookies(&format!("sid={}", ann.sid));
+    let narrow = with_scope(&world, &ann, "posts:write").await;
+    for (caller, path, status, code) in [
+        (&anyone, &missing, 401, "unauthenticated"),
+        (&forged, &missing, 403, "csrf_mismatch"),
+        (&narrow, &missing, 403, "insufficient_scope"),
+        (&bob, &missing, 404, "not_found"),
+        (&bob, &nowhere, 404, "not_found"),
+        (&bob, &comment.path, 403, "forbidden"),
+        (&ann, &comment.path, 412, "precondition_failed"),
+    ] {
+        let call = caller.delete(path).header("if-match", "\"stale\"");
+        call.await.expect_error(status, code);
+    }
+    ann.get(&comment.path).await.expect(200);
+}
+
+async fn fifty_deletions_of_one_comment_one_is_made(world: World) {
+    let (ann, editor) = (world.sign_up().await, world.someone("editor").await);
+    let post = ann.publish("A post").await;
+    let comment = ann.comment(&post, "A comment").await;
+    let replies = all_at_once(50, |n| {
+        let person = if n % 2 == 0 { &ann } else { &editor };
+        person.delete(&comment.path).into_future()
+    });
+    assert_eq!(counts(&replies.await), [(204, 1), (404, 49)].into());
+}
+
+async fn comments_made_at_once_are_all_there(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let post = ann.publish("A post").await;
+    let made = all_at_once(45, |n| {
+        let person = if n % 2 == 0 { &ann } else { &bob };
+        let body = serde_json::json!({ "body": format!("comment {n}") });
+        person.post(&post.comments()).json(&body).into_future()
+    });
+    let made: Vec<_> = made
+        .await
+        .into_iter()
+        .map(|reply| reply.expect(201).json())
+        .collect();
+    let mut listed = ids(&tests::pages_of_45(&ann, &post.comments()).await);
+    let mut made = ids(&made);
+    made.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, made);
+}
+
+on_every_shape!(
+    its_author_editors_and_administrators_delete_a_comment_once,
+    anothers_comment_is_not_deleted_not_even_by_the_posts_author,
+    if_match_may_be_sent,
+    the_first_check_that_fails_answers,
+    fifty_deletions_of_one_comment_one_is_made,
+    comments_made_at_once_are_all_there,
+);

@@ -1,0 +1,99 @@
+//! Walking lists, page by page.
+
+use crate::base64url;
+use crate::http::Caller;
+use crate::reply::Reply;
+use serde_json::{Value, json};
+
+/// The items of a page.
+pub fn items(page: &Reply) -> Vec<Value> {
+    page.json()["items"].as_array().unwrap().clone()
+}
+
+/// The ids of items.
+pub fn ids(items: &[Value]) -> Vec<i64> {
+    items.iter().map(|item| item["id"].as_i64().unwrap()).collect()
+}
+
+/// The cursor of the item with these members.
+pub fn cursor(created_at: &Value, id: &Value) -> String {
+    base64url(json!({ "created_at": created_at, "id": id }).to_string())
+}
+
+/// The link of this relation, the same in the body and in the header (RFC 8288).
+#[track_caller]
+pub fn link(reply: &Reply, relation: &str) -> Option<String> {
+    let in_body = reply.json()["links"][relation].as_str().map(str::to_owned);
+    let header = if reply.has("link") {
+        reply.header("link")
+    } else {
+        ""
+    };
+    let mut parts = header
+        .split(", ")
+        .filter(|part| part.ends_with(&format!("; rel=\"{relation}\"")));
+    let in_header = parts
+        .next()
+        .map(|part| part[1..part.find('>').unwrap()].to_owned());
+    assert_eq!(in_body, in_header, "{reply}");
+    in_body
+}
+
+/// Follows `next` from this path to the end: the pages.
+pub async fn walk(caller: &Caller, path: &str) -> Vec<Reply> {
+    let mut pages = vec![caller.get(path).await.expect(200)];
+    while let Some(next) = link(pages.last().unwrap(), "next") {
+        let page = pages.last().unwrap();
+        assert_eq!(items(page).len(), 20);
+        let body = page.json();
+        let last = &body["items"][19];
+        assert_eq!(
+            body["next"],
+            cursor(&last["created_at"], &last["id"]),
+            "the cursor names the last item"
+        );
+        assert!(pages.len() < 10, "the walk does not end");
+        pages.push(caller.get(&next).await.expect(200));
+    }
+    let last = pages.last().unwrap();
+    assert!(items(last).len() < 20 && last.json()["next"].is_null(), "{last}");
+    pages
+}
+
+/// Walks a list of 45 forward, 20 + 20 + 5, and back by `prev`: the items.
+pub async fn pages_of_45(caller: &Caller, path: &str) -> Vec<Value> {
+    let pages = walk(caller, path).await;
+    let sizes: Vec<usize> = pages.iter().map(|page| items(page).len()).collect();
+    assert_eq!(sizes, [20, 20, 5], "{path}");
+    let second = caller.get(&link(&pages[2], "prev").unwrap()).await.expect(200);
+    assert_eq!(items(&second), items(&pages[1]), "{path}");
+    let first = caller.get(&link(&second, "prev").unwrap()).await.expect(200);
+    assert_eq!(items(&first), items(&pages[0]), "{path}");
+    assert_eq!(link(&pages[0], "prev"), None, "{path}");
+    assert_eq!(link(&second, "next"), link(&pages[1], "next"), "{path}");
+    pages.iter().flat_map(items).collect()
+}
+
+/// Expects that the cursor of a list, `query` included, means the same after its item was deleted.
+pub async fn expect_cursor_outlives_item(caller: &Caller, list: &str, query: &str) {
+    let first = caller.get(&format!("{list}{query}")).await.expect(200);
+    let next = link(&first, "next").unwrap();
+    let before = caller.get(&next).await.expect(200);
+    let last = &items(&first)[19];
+    caller.delete(&format!("{list}/{}", last["id"])).await.expect(204);
+    let after = caller.get(&next).await.expect(200);
+    assert_eq!(items(&after), items(&before), "{query}");
+}
+
+/// Expects that the way back from an item of the first page of a list, `query` included, leads to that page.
+pub async fn expect_short_page_backwards_is_first(caller: &Caller, list: &str, query: &str) {
+    let first = caller.get(&format!("{list}{query}")).await.expect(200);
+    let tenth = &items(&first)[9];
+    let cursor = cursor(&tenth["created_at"], &tenth["id"]);
+    let page = caller.get(&format!("{list}{query}cursor={cursor}")).await;
+    let page = page.expect(200);
+    assert_eq!(items(&page)[0], items(&first)[10], "{query}");
+    let back = caller.get(&link(&page, "prev").unwrap()).await.expect(200);
+    assert_eq!(items(&back), items(&first), "{query}");
+    assert_eq!(link(&back, "prev"), None, "{query}");
+}
