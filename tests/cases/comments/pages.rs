@@ -34,14 +34,14 @@ fn reversed(ids: &[i64]) -> Vec<i64> {
 }
 
 /// Of 45 comments at these microseconds, between those on another post, both orders.
-async fn both_ways(world: World, at: impl Fn(i64) -> i64) {
+async fn both_ways(world: &World, at: impl Fn(i64) -> i64) {
     let ann = world.sign_up().await;
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
     let mut oldest_first = Vec::new();
     for n in 0..45 {
-        oldest_first.extend(insert(&world, &post, &ann, [at(n)]).await);
+        oldest_first.extend(insert(world, &post, &ann, [at(n)]).await);
         if n % 9 == 0 {
-            insert(&world, &other, &ann, [at(n)]).await;
+            insert(world, &other, &ann, [at(n)]).await;
         }
     }
     let list = post.comments();
@@ -62,11 +62,11 @@ async fn both_ways(world: World, at: impl Fn(i64) -> i64) {
 }
 
 async fn comments_a_microsecond_apart_are_all_listed_once(world: World) {
-    both_ways(world, |n| n).await;
+    both_ways(&world, |n| n).await;
 }
 
 async fn comments_of_the_same_instant_are_all_listed_once(world: World) {
-    both_ways(world, |_| 0).await;
+    both_ways(&world, |_| 0).await;
 }
 
 async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
