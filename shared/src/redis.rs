@@ -28,10 +28,13 @@ pub struct Unavailable(String);
 
 /// A connection that comes back by itself. Cheap to clone; the clones share it.
 #[derive(Clone, Debug)]
-pub struct Redis {
+pub struct Redis(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     client: Client,
     connection: ConnectionManager,
-    timed_out_at: Arc<Mutex<Option<Instant>>>,
+    timed_out_at: Mutex<Option<Instant>>,
 }
 
 impl Redis {
@@ -46,11 +49,11 @@ impl Redis {
             .set_max_delay(Duration::from_millis(200));
         let connecting = url.0.get_connection_manager_with_config(config);
         let connection = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
-        let redis = Self {
+        let redis = Self(Arc::new(Inner {
             client: url.0.clone(),
             connection: connection.map_err(|_| Unavailable("no connection in 2 s".to_owned()))??,
-            timed_out_at: Arc::default(),
-        };
+            timed_out_at: Mutex::default(),
+        }));
         redis.ping().await.map(|()| redis)
     }
 
@@ -61,19 +64,19 @@ impl Redis {
 
     /// The name of a channel. Channels are not divided by database as keys are.
     fn channel(&self, what: &str) -> String {
-        let database = self.client.get_connection_info().redis_settings().db();
+        let database = self.0.client.get_connection_info().redis_settings().db();
         format!("{PREFIX}{database}:{what}")
     }
 
     /// Runs a command.
     pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, Unavailable> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.0.connection.clone();
         self.in_time(command.query_async(&mut connection)).await
     }
 
     /// Runs a script, in one step whatever others do.
     pub async fn script<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Result<T, Unavailable> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.0.connection.clone();
         self.in_time(script.invoke_async(&mut connection)).await
     }
 
@@ -92,7 +95,7 @@ impl Redis {
     /// A connection that hears what is said on the channel from now on.
     pub async fn subscribe(&self, channel: &str) -> Result<PubSub, Unavailable> {
         let subscribing = async {
-            let mut connection = self.client.get_async_pubsub().await?;
+            let mut connection = self.0.client.get_async_pubsub().await?;
             connection.subscribe(self.channel(channel)).await?;
             Ok::<_, RedisError>(connection)
         };
@@ -132,14 +135,14 @@ impl Redis {
         match tokio::time::timeout(TIMEOUT, asked).await {
             Ok(answer) => Ok(answer?),
             Err(_) => {
-                *self.timed_out_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                *self.0.timed_out_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
                 Err(Unavailable("no answer in 250 ms".to_owned()))
             }
         }
     }
 
     fn timed_out(&self) -> Option<Instant> {
-        *self.timed_out_at.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.timed_out_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -100,7 +100,7 @@ impl Replicas {
             path.strip_prefix(*known)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let replicas = match ISSUER.iter().any(|known| is_below(&known)) {
+        let replicas = match ISSUER.iter().any(is_below) {
             true => self.issuers.lock().unwrap(),
             false => self.apis.lock().unwrap(),
         };
