@@ -2,6 +2,7 @@
 //! next look. The database has the facts: a word that is lost costs time and nothing else.
 
 use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 /// Words that a slow listener may be behind. One that missed some hears so, and looks for itself.
 const BACKLOG: usize = 64;
@@ -38,5 +39,18 @@ impl Feed {
     /// Hears what is said from now on.
     pub fn listen(&self) -> broadcast::Receiver<Word> {
         self.here.subscribe()
+    }
+}
+
+/// Waits for the next word of the signing keys: their set's entity tag, or `None` where words were missed.
+pub async fn next_keys(words: &mut broadcast::Receiver<Word>) -> Option<String> {
+    loop {
+        match words.recv().await {
+            Ok(Word::Keys(etag)) => return Some(etag),
+            Ok(_) => {}
+            Err(RecvError::Lagged(_)) => return None,
+            // Nobody is left to say anything.
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
     }
 }

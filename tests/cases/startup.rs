@@ -113,6 +113,8 @@ async fn help_shows_every_setting(world: World) {
         "DATABASE_URL",
         "MASTER_KEY",
         "MASTER_KEY_FILE",
+        "JWKS_MAX_AGE",
+        "SIGNING_KEY_LIFETIME",
         "TRUSTED_PROXIES",
         "ALLOWED_ORIGINS",
         "MAX_CONNECTIONS",
@@ -157,6 +159,8 @@ async fn a_setting_that_cannot_work_is_refused_in_one_line(world: World) {
             "--issuer",
             "http://example.org",
         ],
+        vec!["--jwks-max-age", "31d"],
+        vec!["--signing-key-lifetime", "299s"],
         vec!["--no-such-flag"],
         vec!["no-such-command"],
     ] {

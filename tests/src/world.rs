@@ -9,7 +9,7 @@ use serde_json::Value;
 use shared::clock::Timestamp;
 use shared::db::Db;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Child, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -225,6 +225,16 @@ impl World {
     /// Runs a command of the program with the same settings.
     pub fn run(&self, args: &[&str], stdin: &str) -> Output {
         self.given.run(args, stdin)
+    }
+
+    /// Begins a command of the program with the same settings.
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        self.given.spawn(args)
+    }
+
+    /// Starts the program once more beside the one that runs, with the same settings and a port of its own.
+    pub async fn start_beside(&self) -> impl Drop + use<> {
+        Running::start(&self.given, "127.0.0.1:0", &self.log_file()).await
     }
 
     /// Runs the program with these arguments and none of this world's settings.

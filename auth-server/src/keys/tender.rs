@@ -1,0 +1,143 @@
+//! Tending the keys: the keyring follows the table, and what is due is done.
+
+use super::lifecycle::{Chore, KeyStore};
+use super::table::{Key, State, in_state};
+use super::{Error, Keyring};
+use shared::clock::{self, Timestamp};
+use shared::feed::{self, Word};
+use std::time::Duration;
+
+/// How often the table is read: what a command in the shell changed takes effect within a second.
+const POLL: Duration = Duration::from_millis(250);
+/// Chores done between two looks at the feed.
+const CHORES: usize = 16;
+
+/// Keeps a running issuer's keys in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Tender {
+    pub(crate) store: KeyStore,
+    /// How long a key signs.
+    pub(crate) lifetime: Duration,
+}
+
+impl Tender {
+    /// Reads the keys. The first start makes the first key and the one behind it.
+    pub(crate) async fn open(&self) -> Result<Keyring, Error> {
+        let keyring = Keyring::empty();
+        self.tend(&keyring, None).await?;
+        Ok(keyring)
+    }
+
+    /// Follows the table for ever, at the feed's word and several times a second.
+    pub(crate) async fn follow(self, keyring: Keyring) {
+        let mut words = self.store.feed.listen();
+        loop {
+            let word = tokio::time::timeout(POLL, feed::next_keys(&mut words)).await;
+            if let Err(error) = self.tend(&keyring, word.ok().flatten()).await {
+                tracing::warn!(%error, "cannot tend the signing keys");
+            }
+        }
+    }
+
+    /// Reads the table and does what is due, until nothing is. A change that came without a word, such as
+    /// that of a command, is said here.
+    async fn tend(&self, keyring: &Keyring, told: Option<String>) -> Result<(), Error> {
+        let store = &self.store;
+        for _ in 0..CHORES {
+            let changed = keyring.reload(&store.db, &store.master_key).await?;
+            let set = keyring.set();
+            if changed && told.as_deref() != Some(set.etag()) {
+                store.feed.say(Word::Keys(set.etag().to_owned())).await;
+            }
+            let Some(chore) = due(set.keys(), self.lifetime, clock::now()) else {
+                return Ok(());
+            };
+            store.perform(&chore, set.keys()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What is to be done first.
+fn due(keys: &[Key], lifetime: Duration, now: Timestamp) -> Option<Chore> {
+    let Some(staged) = in_state(keys, State::Staged) else {
+        return Some(Chore::Stage);
+    };
+    let active = in_state(keys, State::Active);
+    let signs_long = |key: &Key| key.activated_at.is_some_and(|at| at.after(lifetime) <= now);
+    if staged.sign_after <= now && active.is_none_or(signs_long) {
+        return Some(Chore::Promote {
+            active: active.map(|key| key.kid.clone()),
+            staged: staged.kid.clone(),
+        });
+    }
+    let dead = |key: &&Key| key.dead_after.is_some_and(|at| at <= now);
+    let dead = keys.iter().find(dead);
+    dead.map(|key| Chore::Delete(key.kid.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(seconds * 1_000_000)
+    }
+
+    fn key(kid: &str, state: State, times: [Option<i64>; 2]) -> Key {
+        let [activated_at, dead_after] = times.map(|time| time.map(at));
+        Key {
+            kid: kid.to_owned(),
+            state,
+            public_jwk: String::new(),
+            sealed_private_key: None,
+            created_at: at(0),
+            sign_after: at(300),
+            activated_at,
+            retired_at: dead_after.map(|at| at.before(Duration::from_secs(660))),
+            dead_after,
+            deleted_at: None,
+            compromised: false,
+        }
+    }
+
+    fn promotion(active: Option<&str>) -> Option<Chore> {
+        Some(Chore::Promote {
+            active: active.map(str::to_owned),
+            staged: "next".to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_key_always_stands_ready() {
+        let active = key("now", State::Active, [Some(0), None]);
+        assert_eq!(due(&[], DAY, at(0)), Some(Chore::Stage));
+        assert_eq!(due(&[active], DAY, at(0)), Some(Chore::Stage));
+    }
+
+    #[test]
+    fn a_key_signs_for_its_lifetime_and_its_successor_not_before_it_may() {
+        let staged = key("next", State::Staged, [None, None]);
+        let keys = [staged.clone(), key("now", State::Active, [Some(100), None])];
+        assert_eq!(due(&keys, DAY, at(86_499)), None);
+        assert_eq!(due(&keys, DAY, at(86_500)), promotion(Some("now")));
+        let short = Duration::from_secs(10);
+        assert_eq!(due(&keys, short, at(299)), None);
+        assert_eq!(due(&keys, short, at(300)), promotion(Some("now")));
+        assert_eq!(due(&[staged.clone()], DAY, at(299)), None);
+        assert_eq!(due(&[staged], DAY, at(300)), promotion(None));
+    }
+
+    #[test]
+    fn a_retired_key_goes_when_its_last_token_is_dead() {
+        let keys = [
+            key("old", State::Retired, [Some(0), Some(1000)]),
+            key("now", State::Active, [Some(340), None]),
+            key("next", State::Staged, [None, None]),
+        ];
+        assert_eq!(due(&keys, DAY, at(999)), None);
+        assert_eq!(due(&keys, DAY, at(1000)), Some(Chore::Delete("old".to_owned())));
+    }
+}
