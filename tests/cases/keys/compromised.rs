@@ -86,11 +86,10 @@ async fn two_emergencies_in_a_row_leave_no_key_until_one_may_sign(shape: Shape) 
         (&Value::Null, &third.as_str().into())
     );
     assert_eq!(change["signs_again_at"], again.as_str());
-    let refresh = || app.refresh(&world.anyone(), &tokens.refresh).may_fail();
     let began = Instant::now();
     let mut in_a_row = 0;
     while in_a_row < 4 {
-        let reply = refresh().await;
+        let reply = app.refresh(&world.anyone(), &tokens.refresh).may_fail().await;
         if reply.status == 503 {
             let reply = reply.expect_token_error(503, "temporarily_unavailable");
             let wait: u64 = reply.header("retry-after").parse().unwrap();
