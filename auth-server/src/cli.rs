@@ -103,7 +103,7 @@ pub async fn run(
     let done = match command {
         Command::Users(command) => users::run(command, &shell).await,
         Command::Clients(command) => clients::run(command, &shell).await,
-        Command::Keys(command) => keys::run(command, shell).await,
+        Command::Keys(command) => Box::pin(keys::run(command, shell)).await,
     };
     db.close().await;
     Ok(done?)

@@ -9,10 +9,18 @@ use shared::seal::SealingKey;
 use shared::secret;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::sync::Mutex;
 
 /// The keys as they were last read. Cheap to clone; the clones share one set.
 #[derive(Clone, Debug)]
-pub(crate) struct Keyring(Arc<ArcSwap<Held>>);
+pub(crate) struct Keyring(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    held: ArcSwap<Held>,
+    /// Held during a read: an older one must not replace a newer one.
+    reading: Mutex<()>,
+}
 
 #[derive(Debug)]
 struct Held {
@@ -34,15 +42,18 @@ pub(crate) struct KeySet {
 impl Keyring {
     /// Holds nothing yet.
     pub(super) fn empty() -> Self {
-        Self(Arc::new(ArcSwap::from_pointee(Held {
-            set: Arc::default(),
-            read_at: Instant::now(),
-        })))
+        Self(Arc::new(Inner {
+            held: ArcSwap::from_pointee(Held {
+                set: Arc::default(),
+                read_at: Instant::now(),
+            }),
+            reading: Mutex::default(),
+        }))
     }
 
     /// The key that signs at present.
     pub(crate) fn signer(&self, now: Timestamp) -> Result<Arc<SigningKey>, Error> {
-        let held = self.0.load();
+        let held = self.0.held.load();
         if held.read_at.elapsed() > LATEST {
             return Err(Error::NoneActive {
                 wait: PUBLISHED_WITHIN,
@@ -60,11 +71,12 @@ impl Keyring {
 
     /// What is published.
     pub(crate) fn set(&self) -> Arc<KeySet> {
-        Arc::clone(&self.0.load().set)
+        Arc::clone(&self.0.held.load().set)
     }
 
     /// Reads the table anew; says whether something changed.
     pub(super) async fn reload(&self, db: &Db, master_key: &SealingKey) -> Result<bool, Error> {
+        let _turn = self.0.reading.lock().await;
         let read_at = Instant::now();
         let keys = table::live(db).await?;
         let held = self.set();
@@ -73,7 +85,7 @@ impl Keyring {
             true => Arc::new(held.succeeded_by(keys, master_key)?),
             false => held,
         };
-        self.0.store(Arc::new(Held { set, read_at }));
+        self.0.held.store(Arc::new(Held { set, read_at }));
         Ok(changed)
     }
 }

@@ -60,8 +60,10 @@ pub(crate) struct Change {
 pub(super) enum Chore {
     /// No key stands ready.
     Stage,
-    /// The staged key is to sign, in place of the active one if there is one.
-    Promote { active: Option<String>, staged: String },
+    /// No key signs, and the staged one may.
+    Activate(String),
+    /// The active key has signed for its lifetime.
+    Rotate { active: String, staged: String },
     /// This retired key's last token is dead.
     Delete(String),
 }
@@ -116,22 +118,31 @@ impl KeyStore {
         Err(Error::Contended)
     }
 
-    /// Does what is due by itself; says whether it, rather than somebody else, did it.
-    pub(super) async fn perform(&self, chore: &Chore, keys: &[Key]) -> Result<bool, Error> {
+    /// Does what is due by itself, unless somebody else was faster.
+    pub(super) async fn perform(&self, chore: &Chore, keys: &[Key]) -> Result<(), Error> {
         match chore {
             Chore::Stage => {
                 let draft = self.draft(keys).await?;
                 let mut tx = self.db.begin().await?;
-                let staged = table::stage(&mut tx, &draft, self.max_age, &Context::shell()).await?;
+                table::stage(&mut tx, &draft, self.max_age, &Context::shell()).await?;
                 tx.commit().await?;
-                Ok(staged)
             }
-            Chore::Promote { active, staged } => {
+            // At once: the next key is made when this one signs.
+            Chore::Activate(kid) => {
+                let mut tx = self.db.begin().await?;
+                if won(table::activate(&mut tx, kid, &Context::shell()).await)? {
+                    tx.commit().await?;
+                }
+            }
+            Chore::Rotate { active, staged } => {
                 let draft = self.draft(keys).await?;
-                self.promote(active.as_deref(), staged, &draft).await
+                self.promote(Some(active), staged, &draft).await?;
             }
-            Chore::Delete(kid) => self.delete(kid).await,
+            Chore::Delete(kid) => {
+                self.delete(kid).await?;
+            }
         }
+        Ok(())
     }
 
     /// The key of this `kid`, which is not deleted.

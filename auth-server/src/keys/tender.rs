@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How often the table is read: what a command in the shell changed takes effect within a second.
 const POLL: Duration = Duration::from_millis(250);
-/// Chores done between two looks at the feed.
+/// Chores done without a pause.
 const CHORES: usize = 16;
 
 /// Keeps a running issuer's keys in order.
@@ -24,35 +24,56 @@ impl Tender {
     /// Reads the keys. The first start makes the first key and the one behind it.
     pub(crate) async fn open(&self) -> Result<Keyring, Error> {
         let keyring = Keyring::empty();
-        self.tend(&keyring, None).await?;
+        self.look(&keyring, None).await?;
+        self.tend(&keyring).await?;
         Ok(keyring)
     }
 
-    /// Follows the table for ever, at the feed's word and several times a second.
+    /// Follows the table and tends the keys for ever.
     pub(crate) async fn follow(self, keyring: Keyring) {
+        tokio::join!(self.watch(&keyring), self.keep_tending(&keyring));
+    }
+
+    /// Reads the table at the feed's word and several times a second, while a key is being made too.
+    async fn watch(&self, keyring: &Keyring) {
         let mut words = self.store.feed.listen();
         loop {
             let word = tokio::time::timeout(POLL, feed::next_keys(&mut words)).await;
-            if let Err(error) = self.tend(&keyring, word.ok().flatten()).await {
+            if let Err(error) = self.look(keyring, word.ok().flatten()).await {
+                tracing::warn!(%error, "cannot read the signing keys");
+            }
+        }
+    }
+
+    async fn keep_tending(&self, keyring: &Keyring) {
+        loop {
+            tokio::time::sleep(POLL).await;
+            if let Err(error) = self.tend(keyring).await {
                 tracing::warn!(%error, "cannot tend the signing keys");
             }
         }
     }
 
-    /// Reads the table and does what is due, until nothing is. A change that came without a word, such as
-    /// that of a command, is said here.
-    async fn tend(&self, keyring: &Keyring, told: Option<String>) -> Result<(), Error> {
+    /// Reads the table. A change that came without a word, such as that of a command, is said here.
+    async fn look(&self, keyring: &Keyring, told: Option<String>) -> Result<(), Error> {
         let store = &self.store;
+        let changed = keyring.reload(&store.db, &store.master_key).await?;
+        let set = keyring.set();
+        if changed && told.as_deref() != Some(set.etag()) {
+            store.feed.say(Word::Keys(set.etag().to_owned())).await;
+        }
+        Ok(())
+    }
+
+    /// Does what is due, until nothing is.
+    async fn tend(&self, keyring: &Keyring) -> Result<(), Error> {
         for _ in 0..CHORES {
-            let changed = keyring.reload(&store.db, &store.master_key).await?;
             let set = keyring.set();
-            if changed && told.as_deref() != Some(set.etag()) {
-                store.feed.say(Word::Keys(set.etag().to_owned())).await;
-            }
             let Some(chore) = due(set.keys(), self.lifetime, clock::now()) else {
-                return Ok(());
+                break;
             };
-            store.perform(&chore, set.keys()).await?;
+            self.store.perform(&chore, set.keys()).await?;
+            self.look(keyring, None).await?;
         }
         Ok(())
     }
@@ -63,13 +84,14 @@ fn due(keys: &[Key], lifetime: Duration, now: Timestamp) -> Option<Chore> {
     let Some(staged) = in_state(keys, State::Staged) else {
         return Some(Chore::Stage);
     };
-    let active = in_state(keys, State::Active);
-    let signs_long = |key: &Key| key.activated_at.is_some_and(|at| at.after(lifetime) <= now);
-    if staged.sign_after <= now && active.is_none_or(signs_long) {
-        return Some(Chore::Promote {
-            active: active.map(|key| key.kid.clone()),
-            staged: staged.kid.clone(),
-        });
+    let ripe = (staged.sign_after <= now).then(|| staged.kid.clone());
+    match (in_state(keys, State::Active), ripe) {
+        (None, Some(staged)) => return Some(Chore::Activate(staged)),
+        (Some(key), Some(staged)) if key.activated_at.is_some_and(|at| at.after(lifetime) <= now) => {
+            let active = key.kid.clone();
+            return Some(Chore::Rotate { active, staged });
+        }
+        _ => {}
     }
     let dead = |key: &&Key| key.dead_after.is_some_and(|at| at <= now);
     let dead = keys.iter().find(dead);
@@ -103,9 +125,9 @@ mod tests {
         }
     }
 
-    fn promotion(active: Option<&str>) -> Option<Chore> {
-        Some(Chore::Promote {
-            active: active.map(str::to_owned),
+    fn rotation() -> Option<Chore> {
+        Some(Chore::Rotate {
+            active: "now".to_owned(),
             staged: "next".to_owned(),
         })
     }
@@ -122,12 +144,16 @@ mod tests {
         let staged = key("next", State::Staged, [None, None]);
         let keys = [staged.clone(), key("now", State::Active, [Some(100), None])];
         assert_eq!(due(&keys, DAY, at(86_499)), None);
-        assert_eq!(due(&keys, DAY, at(86_500)), promotion(Some("now")));
+        assert_eq!(due(&keys, DAY, at(86_500)), rotation());
         let short = Duration::from_secs(10);
         assert_eq!(due(&keys, short, at(299)), None);
-        assert_eq!(due(&keys, short, at(300)), promotion(Some("now")));
-        assert_eq!(due(&[staged.clone()], DAY, at(299)), None);
-        assert_eq!(due(&[staged], DAY, at(300)), promotion(None));
+        assert_eq!(due(&keys, short, at(300)), rotation());
+        let alone = [staged];
+        assert_eq!(due(&alone, DAY, at(299)), None);
+        assert_eq!(
+            due(&alone, DAY, at(300)),
+            Some(Chore::Activate("next".to_owned()))
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! From staged to deleted, each in its time.
 
 use super::{
-    DEAD, RIPE, has_private_half, kids, list, one, published, refused, rotate, until_published,
-    until_signed_by,
+    DEAD, IN_TIME, RIPE, SOON, has_private_half, kids, list, one, published, refused, rotate,
+    until_published, until_signed_by,
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ async fn a_rotation_changes_who_signs_and_what_was_signed_stays_good(shape: Shap
         world.anyone().bearer(token).get("/protected").await.expect(200);
     }
     let third = one(&world, "staged");
-    until_published(&world, "staged, active and retired", |kids| {
+    until_published(&world, SOON, |kids| {
         *kids == [first.clone(), second.clone(), third.clone()]
     })
     .await;
@@ -92,7 +92,7 @@ async fn a_retired_key_stays_until_its_last_token_is_dead_and_no_longer(shape: S
     assert!(refused(&world, &["keys", "retire", &first]).contains(&until));
     assert!(published(&world).await.contains(&first) && has_private_half(&world, &first).await);
     world.advance(SECOND);
-    until_published(&world, "the dead key is gone", |kids| !kids.contains(&first)).await;
+    until_published(&world, IN_TIME, |kids| !kids.contains(&first)).await;
     assert!(!has_private_half(&world, &first).await);
     let deleted = &list(&world)[0];
     assert_eq!(
@@ -106,7 +106,7 @@ async fn a_key_that_has_signed_for_its_lifetime_gives_way_by_itself(shape: Shape
     let world = World::of(shape).clock().start().await;
     let (first, second) = (one(&world, "active"), one(&world, "staged"));
     world.advance(Duration::from_secs(30 * 86_400));
-    until_published(&world, "a third key is staged", |kids| kids.len() == 3).await;
+    until_published(&world, IN_TIME, |kids| kids.len() == 3).await;
     assert_eq!(
         (one(&world, "retired"), one(&world, "active")),
         (first, second.clone())
@@ -157,7 +157,7 @@ async fn the_api_learns_of_a_new_key_from_the_feed(shape: Shape) {
     world.advance(RIPE);
     let second = rotate(&world);
     let third = one(&world, "staged");
-    until_published(&world, "the third key", |kids| kids.contains(&third)).await;
+    until_published(&world, SOON, |kids| kids.contains(&third)).await;
     // From here on no unknown kid leads to a fetch.
     let forger = Forger::new(&world, &ann).await;
     for n in 0..4 {
@@ -169,7 +169,7 @@ async fn the_api_learns_of_a_new_key_from_the_feed(shape: Shape) {
     world.advance(RIPE);
     assert_eq!(rotate(&world), third);
     let fourth = one(&world, "staged");
-    until_published(&world, "the fourth key", |kids| kids.contains(&fourth)).await;
+    until_published(&world, SOON, |kids| kids.contains(&fourth)).await;
     world.advance(RIPE);
     assert_eq!(rotate(&world), fourth);
     until_signed_by(&world, &app, &mut tokens, &fourth).await;

@@ -1,6 +1,6 @@
 //! Many at once, and a kill in the middle: one key is active, one staged, whatever happens.
 
-use super::{RIPE, kids, list, one, until_published};
+use super::{IN_TIME, RIPE, SOON, kids, list, one, until_published};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use tests::{Shape, World, on_every_shape};
@@ -58,7 +58,7 @@ async fn a_killed_rotation_is_whole_or_not_at_all(shape: Shape) {
         "{rotated} of {ROUNDS} rotations came through"
     );
     let last = [one(&world, "active"), one(&world, "staged")];
-    until_published(&world, "the last keys", |kids| kids.ends_with(&last)).await;
+    until_published(&world, SOON, |kids| kids.ends_with(&last)).await;
 }
 
 /// The issuer itself rotates by age, while commands do: one of them wins.
@@ -71,7 +71,7 @@ async fn a_rotation_by_age_beside_one_by_hand_is_one(shape: Shape) {
     for rotation in rotations {
         rotation.wait_with_output().unwrap();
     }
-    until_published(&world, "a third key is staged", |kids| kids.len() == 3).await;
+    until_published(&world, IN_TIME, |kids| kids.len() == 3).await;
     assert_eq!(one(&world, "active"), second);
     assert_eq!(
         (kids(&world, "retired").len(), kids(&world, "staged").len()),
