@@ -25,7 +25,7 @@ impl Api {
     /// this process listens, if it is the issuer too.
     pub fn open(ground: &Ground, settings: &Settings, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&ground.urls, own_issuer));
-        tokio::spawn(jwks.clone().follow());
+        tokio::spawn(jwks.clone().follow(ground.feed.clone()));
         let revocations = ground.identity.revocations.clone();
         let issuer = ground.urls.issuer.clone();
         let routes = router(App {

@@ -1,11 +1,13 @@
-//! The issuer's key set: fetched over HTTP, kept, and fetched anew by its age or for an unknown `kid`.
+//! The issuer's key set: fetched over HTTP, kept, and fetched anew by its age, at the feed's word, or for an
+//! unknown `kid`.
 
 mod key_set;
 
 use arc_swap::ArcSwap;
 use key_set::{KeySet, PublicKey};
-use reqwest::header::{CACHE_CONTROL, HeaderMap};
-use reqwest::{Client, StatusCode, redirect};
+use reqwest::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
+use reqwest::{Client, Response, StatusCode, redirect};
+use shared::feed::{Feed, Listener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -13,7 +15,7 @@ use tokio::sync::Mutex;
 /// A fetch that takes longer has failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The largest answer, in bytes.
-const MAX_BODY: usize = 64 * 1024;
+const MAX_BODY: usize = 256 * 1024;
 /// How long an answer that does not say counts as new.
 const DEFAULT_MAX_AGE: Duration = Duration::from_secs(300);
 /// An answer counts as new for this long at least.
@@ -22,6 +24,10 @@ const MIN_MAX_AGE: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(1);
 /// Fetches for an unknown `kid`, and after a failure, are this far apart: anyone can send any `kid`.
 const COOLDOWN: Duration = Duration::from_secs(30);
+/// How often to ask again for a set that the feed spoke of and the issuer does not publish yet.
+const CHASE_PAUSE: Duration = Duration::from_millis(250);
+/// How long to ask for it: a replica of the issuer may be that late.
+const CHASE: Duration = Duration::from_secs(5);
 
 /// The issuer's keys. Cheap to clone; the clones share one set.
 #[derive(Clone, Debug)]
@@ -32,9 +38,24 @@ struct Inner {
     url: String,
     client: Result<Client, reqwest::Error>,
     /// The last good set, or why there was none yet.
-    keys: ArcSwap<Result<KeySet, String>>,
+    keys: ArcSwap<Result<Held, String>>,
+    /// Held during a fetch: an older answer must not replace a newer one.
+    fetching: Mutex<()>,
     /// When a fetch for an unknown `kid` last began; the lock is held while one is under way.
     asked_at: Mutex<Option<Instant>>,
+}
+
+/// A set as it was answered.
+#[derive(Clone, Debug)]
+struct Held {
+    keys: Arc<KeySet>,
+    etag: Option<HeaderValue>,
+}
+
+/// A set that the feed spoke of.
+struct Chase {
+    etag: String,
+    until: Instant,
 }
 
 impl Jwks {
@@ -50,22 +71,44 @@ impl Jwks {
             url: url.into(),
             client,
             keys: ArcSwap::from_pointee(Err("not fetched".to_owned())),
+            fetching: Mutex::default(),
             asked_at: Mutex::default(),
         }))
     }
 
-    /// Fetches for ever: every second until there is a first set, then as often as the issuer's max-age
-    /// says. What fails leaves the last good set in place.
-    pub(crate) async fn follow(self) {
+    /// Fetches for ever: every second until there is a first set, then before the issuer's max-age has
+    /// passed, and at once when the feed says that there is another set. What fails leaves the last good
+    /// set in place.
+    pub(crate) async fn follow(self, feed: Feed) {
+        let mut words = feed.listen();
+        let mut chase = None;
         loop {
-            let pause = match self.fetch().await {
-                Ok(max_age) => max_age,
+            let fetched = self.fetch().await;
+            chase = chase.filter(|chase: &Chase| Instant::now() < chase.until && !self.holds(&chase.etag));
+            let pause = match fetched {
+                _ if chase.is_some() => CHASE_PAUSE,
+                // A key begins to sign one max-age after it was published: by then it is known here.
+                Ok(max_age) => max_age * 3 / 4,
                 Err(error) => {
                     tracing::warn!(error, "cannot fetch the issuer's keys");
                     if self.check().is_ok() { COOLDOWN } else { RETRY }
                 }
             };
-            tokio::time::sleep(pause).await;
+            if let Ok(word) = tokio::time::timeout(pause, self.next_other(&mut words)).await {
+                let until = Instant::now() + CHASE;
+                chase = word.map(|etag| Chase { etag, until });
+            }
+        }
+    }
+
+    /// Waits until the feed speaks of another set than the one that is held, by its entity tag; `None` where
+    /// words were missed.
+    async fn next_other(&self, words: &mut Listener) -> Option<String> {
+        loop {
+            match words.next_keys().await {
+                Some(etag) if self.holds(&etag) => {}
+                word => return word,
+            }
         }
     }
 
@@ -89,7 +132,14 @@ impl Jwks {
     }
 
     fn held(&self, kid: &str) -> Option<PublicKey> {
-        self.0.keys.load().as_ref().as_ref().ok()?.get(kid)
+        self.0.keys.load().as_ref().as_ref().ok()?.keys.get(kid)
+    }
+
+    /// Whether the held set has this entity tag.
+    fn holds(&self, etag: &str) -> bool {
+        let held = self.0.keys.load();
+        let held = held.as_ref().as_ref().ok().and_then(|held| held.etag.as_ref());
+        held.is_some_and(|held| held.as_bytes() == etag.as_bytes())
     }
 
     /// One fetch at a time; those that waited find its outcome.
@@ -109,13 +159,15 @@ impl Jwks {
 
     /// Fetches once; gives how long the set counts as new.
     async fn fetch(&self) -> Result<Duration, String> {
-        match self.download().await {
+        let _turn = self.0.fetching.lock().await;
+        let held = self.0.keys.load_full();
+        match self.download(held.as_ref().as_ref().ok()).await {
             Ok((keys, max_age)) => {
                 self.0.keys.store(Arc::new(Ok(keys)));
                 Ok(max_age)
             }
             Err(reason) => {
-                if self.check().is_err() {
+                if held.is_err() {
                     self.0.keys.store(Arc::new(Err(reason.clone())));
                 }
                 Err(reason)
@@ -123,24 +175,40 @@ impl Jwks {
         }
     }
 
-    async fn download(&self) -> Result<(KeySet, Duration), String> {
+    /// Asks for another set than the one that is held.
+    async fn download(&self, held: Option<&Held>) -> Result<(Held, Duration), String> {
         let url = &self.0.url;
         let client = self.0.client.as_ref().map_err(ToString::to_string)?;
-        let mut response = client.get(url).send().await.map_err(in_full)?;
-        if response.status() != StatusCode::OK {
-            return Err(format!("{url} answered {}", response.status()));
+        let mut request = client.get(url);
+        if let Some(etag) = held.and_then(|held| held.etag.as_ref()) {
+            request = request.header(IF_NONE_MATCH, etag);
         }
+        let response = request.send().await.map_err(in_full)?;
         let max_age = max_age(response.headers());
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(in_full)? {
-            body.extend_from_slice(&chunk);
-            if body.len() > MAX_BODY {
-                return Err(format!("{url} answered more than {MAX_BODY} bytes"));
+        let held = match (response.status(), held) {
+            (StatusCode::NOT_MODIFIED, Some(held)) => held.clone(),
+            (StatusCode::OK, _) => {
+                let etag = response.headers().get(ETAG).cloned();
+                let keys = KeySet::read(&read(response).await.map_err(|reason| format!("{url} {reason}"))?);
+                let keys = Arc::new(keys.map_err(|reason| format!("{url} answered {reason}"))?);
+                Held { keys, etag }
             }
-        }
-        let keys = KeySet::read(&body).map_err(|reason| format!("{url} answered {reason}"))?;
-        Ok((keys, max_age))
+            (status, _) => return Err(format!("{url} answered {status}")),
+        };
+        Ok((held, max_age))
     }
+}
+
+/// The body of an answer.
+async fn read(mut response: Response) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(in_full)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > MAX_BODY {
+            return Err(format!("answered more than {MAX_BODY} bytes"));
+        }
+    }
+    Ok(body)
 }
 
 /// The `max-age` of an answer (RFC 9111 §5.2.2.1).

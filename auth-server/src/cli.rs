@@ -5,6 +5,8 @@ mod keys;
 mod users;
 
 use crate::clients::Error as ClientError;
+use crate::config::Settings;
+use crate::keys::Error as KeyError;
 use clap::Subcommand;
 use serde::Serialize;
 use shared::config::{Common, Invalid};
@@ -13,6 +15,7 @@ use shared::feed::Feed;
 use shared::identity::passwords::{self, Passwords};
 use shared::identity::users as people;
 use shared::revocation::Mirror;
+use shared::seal::SealingKey;
 use shared::start;
 use std::io::{self, Write as _};
 
@@ -25,7 +28,7 @@ pub enum Command {
     /// Register and show client applications.
     #[command(subcommand)]
     Clients(clients::Command),
-    /// Show the signing keys.
+    /// Show, rotate and retire the signing keys.
     #[command(subcommand)]
     Keys(keys::Command),
 }
@@ -45,6 +48,9 @@ enum Error {
     /// No hash was computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
+    /// The keys were not changed.
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// There is no such thing.
     #[error("{0}")]
     NotFound(String),
@@ -60,6 +66,7 @@ impl From<Error> for start::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Invalid(invalid) => Self::Invalid(invalid),
+            Error::Key(error) => error.into(),
             Error::Client(ClientError::Invalid(what)) => Self::Invalid(Invalid(what)),
             other => Self::Other(other.to_string()),
         }
@@ -71,26 +78,38 @@ impl From<Error> for start::Error {
 struct Shell {
     db: Db,
     passwords: Passwords,
+    settings: Settings,
+    /// Asked for only by what seals or signs.
+    master_key: Result<SealingKey, Invalid>,
+    feed: Feed,
     revocations: Mirror,
 }
 
-/// Runs a command on the database that the settings name.
-pub async fn run(command: Command, common: &Common) -> Result<(), start::Error> {
+/// Runs a command on the database that the settings name. A command that needs no master key does without.
+pub async fn run(
+    command: Command,
+    common: &Common,
+    settings: &Settings,
+    master_key: Result<SealingKey, Invalid>,
+) -> Result<(), start::Error> {
     common.check()?;
     let db = common.open_database(2).await?;
     db.migrate().await?;
     let feed = Feed::new(common.open_redis().await?);
     let shell = Shell {
-        revocations: Mirror::new(db.clone(), feed),
-        db,
+        revocations: Mirror::new(db.clone(), feed.clone()),
+        db: db.clone(),
         passwords: Passwords::new(common.password_policy())?,
+        settings: settings.clone(),
+        master_key,
+        feed,
     };
     let done = match command {
         Command::Users(command) => users::run(command, &shell).await,
         Command::Clients(command) => clients::run(command, &shell).await,
-        Command::Keys(command) => keys::run(command, &shell).await,
+        Command::Keys(command) => Box::pin(keys::run(command, shell)).await,
     };
-    shell.db.close().await;
+    db.close().await;
     Ok(done?)
 }
 

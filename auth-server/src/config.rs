@@ -54,6 +54,11 @@ pub struct Settings {
           value_parser = parse_duration)]
     pub jwks_max_age: Duration,
 
+    /// How old the signing key becomes before the next one takes over.
+    #[arg(long, env = "LATCHKEY_SIGNING_KEY_LIFETIME", global = true, default_value = "30d", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub signing_key_lifetime: Duration,
+
     /// Size of new signing keys: 2048, 3072 or 4096.
     #[arg(long, env = "LATCHKEY_KEY_BITS", global = true, default_value = "2048", value_name = "BITS",
           value_parser = parse_bits)]
@@ -72,6 +77,11 @@ impl Settings {
         }
         if self.refresh_token_idle > self.refresh_token_max {
             return refuse("REFRESH_TOKEN_IDLE is longer than REFRESH_TOKEN_MAX");
+        }
+        if self.jwks_max_age > self.signing_key_lifetime {
+            return refuse(
+                "JWKS_MAX_AGE is longer than SIGNING_KEY_LIFETIME: no next key would be known in time to sign",
+            );
         }
         self.master_key().map(|_| ())
     }

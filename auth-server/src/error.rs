@@ -1,5 +1,6 @@
 //! Errors of the token endpoint (RFC 6749 §5.2), and how they are written.
 
+use crate::keys;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -28,6 +29,12 @@ pub(crate) enum TokenError {
     /// The database does not answer.
     #[error("a part of the service does not answer; try again in a moment")]
     Database(#[from] db::Error),
+    /// The signing key was thrown away, and the next one may not sign yet.
+    #[error("no token can be signed at present; try again later")]
+    NoSigningKey {
+        /// How long that lasts, as far as can be told.
+        wait: Duration,
+    },
     /// Signing failed, or a state machine ended where it cannot.
     #[error("something went wrong on our side")]
     Internal(String),
@@ -41,10 +48,18 @@ impl TokenError {
             Self::InvalidGrant(_) => (StatusCode::BAD_REQUEST, "invalid_grant"),
             Self::UnsupportedGrantType => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),
             Self::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope"),
-            Self::Database(db::Error::Unavailable(_)) => {
+            Self::Database(db::Error::Unavailable(_)) | Self::NoSigningKey { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable")
             }
             Self::Database(_) | Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
+        }
+    }
+
+    /// How long until the same request may succeed, in whole seconds.
+    fn wait(&self) -> Duration {
+        match self {
+            Self::NoSigningKey { wait } => Duration::from_secs(wait.as_secs() + 1),
+            _ => Duration::from_secs(1),
         }
     }
 
@@ -55,6 +70,8 @@ impl TokenError {
             tracing::error!(%cause, "token endpoint: database");
         } else if let Self::Internal(cause) = self {
             tracing::error!(cause, "token endpoint");
+        } else if let Self::NoSigningKey { wait } = self {
+            tracing::error!(?wait, "token endpoint: no key signs");
         }
         let body = serde_json::json!({
             "error": error,
@@ -71,11 +88,17 @@ impl TokenError {
             );
         }
         if status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(
-                header::RETRY_AFTER,
-                HeaderValue::from(Duration::from_secs(1).as_secs()),
-            );
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(self.wait().as_secs()));
         }
         response
+    }
+}
+
+impl From<keys::Error> for TokenError {
+    fn from(error: keys::Error) -> Self {
+        match error {
+            keys::Error::NoneActive { wait } => Self::NoSigningKey { wait },
+            other => Self::Internal(other.to_string()),
+        }
     }
 }

@@ -20,13 +20,11 @@ mod router;
 use axum::Router;
 use flows::Flows;
 use grants::Grants;
-use keys::Keyring;
+use keys::{KeyStore, Tender};
 use refresh_tokens::RefreshTokens;
 use router::App;
 use shared::clock;
-use shared::config::Invalid;
 use shared::db::{Db, Error};
-use shared::events::Context;
 use shared::seal::SealingKey;
 use shared::start::{self, Ground};
 use std::sync::Arc;
@@ -39,8 +37,8 @@ const HOUSEKEEPING: Duration = Duration::from_secs(60);
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Brings the schema up to date, opens the signing keys (made where missing), and begins to delete what
-    /// has expired.
+    /// Brings the schema up to date, opens the signing keys (made where missing), and begins to tend them and
+    /// to delete what has expired.
     pub async fn open(
         ground: &Ground,
         settings: &config::Settings,
@@ -48,11 +46,18 @@ impl Issuer {
     ) -> Result<Self, start::Error> {
         let identity = ground.identity.clone();
         identity.db.migrate().await?;
-        let keys = Keyring::open(&identity.db, &master_key, settings.key_bits, &Context::shell()).await;
-        let keys = keys.map_err(|error| match error {
-            keys::Error::Sealed(_) => Invalid(error.to_string()).into(),
-            other => start::Error::Other(other.to_string()),
-        })?;
+        let tender = Tender {
+            store: KeyStore {
+                db: identity.db.clone(),
+                master_key: master_key.clone(),
+                bits: settings.key_bits,
+                max_age: settings.jwks_max_age,
+                feed: ground.feed.clone(),
+            },
+            lifetime: settings.signing_key_lifetime,
+        };
+        let keys = tender.open().await?;
+        tokio::spawn(tender.follow(keys.clone()));
         tokio::spawn(keep_house(identity.db.clone()));
         let grants = Grants {
             db: identity.db.clone(),

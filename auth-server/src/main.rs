@@ -27,11 +27,13 @@ fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check()?;
+    let master_key = args.issuer.master_key();
+    let master_key = master_key.and_then(|given| given.ok_or_else(config::no_master_key));
     if let Some(command) = args.command {
-        return cli::run(command, &args.common).await;
+        return cli::run(command, &args.common, &args.issuer, master_key).await;
     }
     args.common.check_shared("auth-server")?;
-    let master_key = args.issuer.master_key()?.ok_or_else(config::no_master_key)?;
+    let master_key = master_key?;
     let ground = Ground::lay(&args.common).await?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
     let health = ground.health();

@@ -121,16 +121,72 @@ CREATE TABLE revocations (
 CREATE INDEX revocations_revoked_at ON revocations (revoked_at);
 CREATE INDEX revocations_expires_at ON revocations (expires_at);
 
+-- A key stands in `number` order: the first one of all signs at once, since nobody can have cached a set without
+-- it; each other one only after `sign_after`. What a command or a replica gets wrong, these rules refuse.
 CREATE TABLE signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('staged', 'active', 'retired')),
+    number BIGINT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('staged', 'active', 'retired', 'deleted')),
     public_jwk TEXT NOT NULL,
-    sealed_private_key BLOB NOT NULL,
+    sealed_private_key BLOB,
     created_at BIGINT NOT NULL,
-    activated_at BIGINT
+    sign_after BIGINT NOT NULL,
+    activated_at BIGINT,
+    retired_at BIGINT,
+    dead_after BIGINT,
+    deleted_at BIGINT,
+    compromised BOOLEAN NOT NULL,
+    CONSTRAINT published_before_it_signs CHECK (
+        (sign_after > created_at OR sign_after = created_at AND number = 1)
+        AND (activated_at IS NULL OR activated_at >= sign_after)
+    ),
+    -- 600 s is the longest that an access token lives.
+    CONSTRAINT published_until_its_tokens_are_dead CHECK (
+        (dead_after IS NULL OR dead_after >= retired_at + 600000000)
+        AND (deleted_at IS NULL OR compromised OR dead_after IS NOT NULL AND deleted_at >= dead_after)
+    ),
+    CONSTRAINT state_and_times_agree CHECK (
+        (retired_at IS NULL) = (dead_after IS NULL)
+        AND (retired_at IS NULL OR activated_at IS NOT NULL)
+        AND (state = 'deleted' OR NOT compromised)
+        AND (deleted_at IS NOT NULL) = (state = 'deleted')
+        AND (state <> 'staged' OR activated_at IS NULL)
+        AND (state <> 'active' OR activated_at IS NOT NULL AND retired_at IS NULL)
+        AND (state <> 'retired' OR retired_at IS NOT NULL)
+    ),
+    CONSTRAINT private_until_deleted CHECK ((sealed_private_key IS NULL) = (state = 'deleted'))
 );
+CREATE UNIQUE INDEX signing_keys_number ON signing_keys (number);
 CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys (state) WHERE state = 'active';
 CREATE UNIQUE INDEX signing_keys_one_staged ON signing_keys (state) WHERE state = 'staged';
+
+CREATE TRIGGER signing_keys_begin BEFORE INSERT ON signing_keys
+WHEN NEW.state <> 'staged'
+BEGIN
+    SELECT RAISE(ABORT, 'a signing key begins as staged');
+END;
+CREATE TRIGGER signing_keys_move BEFORE UPDATE ON signing_keys
+WHEN NOT (
+    NEW.kid = OLD.kid AND NEW.number = OLD.number AND NEW.public_jwk = OLD.public_jwk
+    AND NEW.created_at = OLD.created_at AND NEW.sign_after = OLD.sign_after
+    AND (OLD.activated_at IS NULL OR NEW.activated_at IS NOT DISTINCT FROM OLD.activated_at)
+    AND (OLD.retired_at IS NULL OR NEW.retired_at IS NOT DISTINCT FROM OLD.retired_at)
+    AND (OLD.dead_after IS NULL OR NEW.dead_after IS NOT DISTINCT FROM OLD.dead_after)
+    AND (OLD.deleted_at IS NULL OR NEW.deleted_at IS NOT DISTINCT FROM OLD.deleted_at)
+    AND CASE
+        WHEN NEW.state = OLD.state THEN NEW.compromised = OLD.compromised
+        WHEN NEW.compromised THEN OLD.state <> 'deleted'
+        ELSE OLD.state || ' to ' || NEW.state
+            IN ('staged to active', 'active to retired', 'retired to deleted')
+    END
+)
+BEGIN
+    SELECT RAISE(ABORT, 'a signing key goes from staged to active to retired to deleted, and its past stays');
+END;
+CREATE TRIGGER signing_keys_stay BEFORE DELETE ON signing_keys
+BEGIN
+    SELECT RAISE(ABORT, 'the row of a signing key stays');
+END;
 
 CREATE TABLE security_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -65,6 +65,12 @@ pub enum Name {
     KeyStaged,
     /// A signing key began to sign.
     KeyActivated,
+    /// A signing key ceased to sign.
+    KeyRetired,
+    /// A signing key's last token was dead, and its private half was erased.
+    KeyDeleted,
+    /// A signing key was thrown away because somebody else may have it.
+    KeyCompromised,
     /// A signed-in caller was refused.
     AuthorisationFail,
     /// A call without the anti-forgery token was refused.
@@ -90,6 +96,9 @@ impl Name {
             Self::TokenRevoked => "authn_token_revoked",
             Self::KeyStaged => "key_staged",
             Self::KeyActivated => "key_activated",
+            Self::KeyRetired => "key_retired",
+            Self::KeyDeleted => "key_deleted",
+            Self::KeyCompromised => "key_compromised",
             Self::AuthorisationFail => "authz_fail",
             Self::CsrfFail => "malicious_csrf",
         }

@@ -134,6 +134,17 @@ impl Listener {
             Err(RecvError::Closed) => std::future::pending().await,
         }
     }
+
+    /// The next word of the signing keys: their set's entity tag, or `None` where words were missed.
+    pub async fn next_keys(&mut self) -> Option<String> {
+        loop {
+            match self.next().await {
+                Word::Keys(etag) => return Some(etag),
+                Word::Missed => return None,
+                Word::Revoked => {}
+            }
+        }
+    }
 }
 
 impl Word {

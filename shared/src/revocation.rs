@@ -15,6 +15,8 @@ sql! {
     DENY_FAMILIES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
                      SELECT 'family', id, $2, $3 FROM families WHERE user_id = $1 AND revoked_at = $2
                      ON CONFLICT (kind, subject) DO NOTHING";
+    DENY = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (kind, subject) DO NOTHING";
     ALL = "SELECT kind, subject, expires_at FROM revocations WHERE expires_at > $1";
     RECENT = "SELECT kind, subject, expires_at FROM revocations WHERE revoked_at > $1";
     PRUNE = "DELETE FROM revocations WHERE expires_at <= $1";
@@ -80,6 +82,13 @@ pub async fn deny_families(tx: &mut Tx, user_id: i64, revoked_at: Timestamp) -> 
         revoked_at.after(KEPT)
     )
     .map(|_| ())
+}
+
+/// Writes, in the caller's transaction, that no access token signed by this key is accepted. For ever: who
+/// has a copy of it can go on signing.
+pub async fn deny_key(tx: &mut Tx, kid: &str, now: Timestamp) -> Result<(), Error> {
+    let never = Timestamp::from_micros(i64::MAX);
+    execute!(tx.on(), DENY, Kind::Key.as_str(), kid, now, never).map(|_| ())
 }
 
 /// Deletes rows whose tokens have all expired.

@@ -18,6 +18,7 @@ mod http_edges;
 mod in_a_browser;
 mod input;
 mod jwks;
+mod keys;
 mod lists;
 mod lockout;
 mod oauth;

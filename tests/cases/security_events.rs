@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use shared::fetch_all;
-use tests::{PASSWORD, Person, Reply, World, on_every_shape};
+use std::time::{Duration, Instant};
+use tests::{PASSWORD, Person, Reply, Shape, World, on_every_shape};
 
 type Event = (
     String,
@@ -190,14 +191,38 @@ async fn what_happens_to_a_grant_is_recorded(world: World) {
     assert_eq!(last, [("failure".to_owned(),)]);
 }
 
-async fn keys_are_recorded_when_they_are_made(world: World) {
-    let query = "SELECT name FROM security_events WHERE name LIKE 'key_%' ORDER BY name";
-    let names = fetch_all!(world.db().await.reader(), (String,), query).unwrap();
-    let names: Vec<&str> = names.iter().map(|(name,)| name.as_str()).collect();
-    assert!(
-        names.contains(&"key_activated") && names.contains(&"key_staged"),
-        "{names:?}"
-    );
+/// The events of a key, oldest first, and whether each was a success.
+async fn of_key(world: &World, kid: &str) -> Vec<(String, String)> {
+    let query = "SELECT name, outcome FROM security_events WHERE detail = $1 ORDER BY id";
+    let detail = format!("kid {kid}");
+    fetch_all!(world.db().await.reader(), (String, String), query, detail).unwrap()
+}
+
+async fn the_life_of_a_key_is_recorded(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let made = world.cli(&["keys", "list", "--json"], "");
+    let [first, second] = [0, 1].map(|n| made[n]["kid"].as_str().unwrap().to_owned());
+    world.advance(Duration::from_secs(301));
+    let rotated = world.cli(&["keys", "rotate", "--json"], "");
+    assert_eq!(rotated["active"], second.as_str());
+    world.cli(&["keys", "retire", "--compromised", "--json", &second], "");
+    world.advance(Duration::from_secs(660));
+    let began = Instant::now();
+    while of_key(&world, &first).await.len() < 4 {
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            of_key(&world, &first).await
+        );
+    }
+    let expected = |names: &[(&str, &str)]| -> Vec<(String, String)> {
+        let owned = |(name, outcome): &(&str, &str)| (format!("key_{name}"), (*outcome).to_owned());
+        names.iter().map(owned).collect()
+    };
+    let life = ["staged", "activated", "retired", "deleted"].map(|name| (name, "success"));
+    assert_eq!(of_key(&world, &first).await, expected(&life));
+    let thrown_away = [life[0], life[1], ("compromised", "failure")];
+    assert_eq!(of_key(&world, &second).await, expected(&thrown_away));
 }
 
 async fn no_secret_is_stored_logged_or_in_a_url(world: World) {
@@ -261,6 +286,6 @@ on_every_shape!(
     a_change_of_password_is_recorded,
     refusals_are_recorded,
     what_happens_to_a_grant_is_recorded,
-    keys_are_recorded_when_they_are_made,
+    the_life_of_a_key_is_recorded,
     no_secret_is_stored_logged_or_in_a_url,
 );

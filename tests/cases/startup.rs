@@ -108,6 +108,8 @@ async fn help_shows_every_setting(world: World) {
         "DATABASE_URL",
         "MASTER_KEY",
         "MASTER_KEY_FILE",
+        "JWKS_MAX_AGE",
+        "SIGNING_KEY_LIFETIME",
         "TRUSTED_PROXIES",
         "ALLOWED_ORIGINS",
         "MAX_CONNECTIONS",
@@ -152,6 +154,8 @@ async fn a_setting_that_cannot_work_is_refused_in_one_line(world: World) {
             "--issuer",
             "http://example.org",
         ],
+        vec!["--jwks-max-age", "31d"],
+        vec!["--signing-key-lifetime", "299s"],
         vec!["--no-such-flag"],
         vec!["no-such-command"],
     ] {

@@ -63,17 +63,21 @@ impl Given {
         command
     }
 
-    /// Runs a command of the program to its end.
-    pub(crate) fn run(&self, args: &[&str], stdin: &str) -> Output {
-        let mut child = self
-            .command()
+    /// Begins a command of the program.
+    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
+        self.command()
             .args(args)
             .args(&self.flags)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap();
+            .unwrap()
+    }
+
+    /// Runs a command of the program to its end.
+    pub(crate) fn run(&self, args: &[&str], stdin: &str) -> Output {
+        let mut child = self.spawn(args);
         // A command that reads nothing may be gone before all is written.
         let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
         child.wait_with_output().unwrap()

@@ -64,6 +64,13 @@ impl Tokens {
         serde_json::from_slice(&payload.unwrap()).unwrap()
     }
 
+    /// The `kid` of the key that signed the access token.
+    pub fn kid(&self) -> String {
+        let header = self.access.split('.').next().and_then(shared::secret::decode);
+        let header: Value = serde_json::from_slice(&header.unwrap()).unwrap();
+        header["kid"].as_str().unwrap().to_owned()
+    }
+
     /// Expects that neither token is good any more.
     pub async fn expect_dead(&self, world: &World, app: &App) {
         world.expect_revoked(&self.access).await;

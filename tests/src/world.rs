@@ -12,7 +12,7 @@ use shared::clock::Timestamp;
 use shared::db::Db;
 use shared::seal::SealingKey;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Child, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -363,6 +363,17 @@ impl World {
     /// Runs the program of the API with these arguments and none of this world's settings.
     pub fn run_bare_api(&self, args: &[&str]) -> Output {
         Given::bare(Program::ApiServer, self.dir.path()).run(args, "")
+    }
+
+    /// Begins a command of the program with the same settings.
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        self.processes[0].given.spawn(args)
+    }
+
+    /// Starts the program once more beside the one that runs, with the same settings and a port of its own.
+    pub async fn start_beside(&self) -> impl Drop + use<> {
+        let first = &self.processes[0];
+        Running::start(&first.given, "127.0.0.1:0", &first.log).await
     }
 
     /// Runs the program with these arguments and none of this world's settings.

@@ -1,7 +1,7 @@
 //! Access tokens: JWTs of RFC 9068.
 
 use super::Grants;
-use crate::keys;
+use crate::keys::{self, SigningKey};
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::random;
@@ -25,13 +25,14 @@ impl Grants {
     /// Signs an access token of a grant, good from `now` on.
     pub(super) fn access_token(
         &self,
+        signer: &SigningKey,
         grant_id: &str,
         user_id: i64,
         client_id: &str,
         scope: &Scope,
         now: Timestamp,
     ) -> Result<String, keys::Error> {
-        self.keys.active().sign_access_token(&Claims {
+        signer.sign_access_token(&Claims {
             iss: &self.issuer,
             aud: &self.audience,
             sub: user_id.to_string(),

@@ -105,9 +105,15 @@ impl Exchange<'_> {
     async fn tokens(&self, mut tx: Tx, family: NewFamily) -> Result<TokenResponse, TokenError> {
         let (grants, now) = (self.grants, self.context.now);
         families::create(&mut tx, &family, grants.lifetimes.refresh, now).await?;
-        let access_token = grants
-            .access_token(&family.id, family.user_id, &family.client_id, &family.scope, now)
-            .map_err(|error| TokenError::Internal(error.to_string()))?;
+        let signer = grants.keys.signer(now)?;
+        let access_token = grants.access_token(
+            &signer,
+            &family.id,
+            family.user_id,
+            &family.client_id,
+            &family.scope,
+            now,
+        )?;
         tx.commit().await?;
         Ok(TokenResponse {
             access_token,

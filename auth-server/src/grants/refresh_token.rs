@@ -4,6 +4,7 @@
 use super::registrar::Authenticated;
 use super::{Grants, TokenResponse, oxide_grant, oxide_time};
 use crate::error::TokenError;
+use crate::keys::SigningKey;
 use crate::params::Params;
 use crate::refresh_tokens::Genuine;
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ use shared::grants::clients::Client;
 use shared::grants::families::{self, Family};
 use shared::scope::Scope;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 const BAD_TOKEN: TokenError = TokenError::InvalidGrant(
     "the refresh token is unknown, expired, revoked or used, or is not for this client",
@@ -44,6 +46,8 @@ impl Grants {
         let mut rotation = Rotation {
             grants: self,
             client: Authenticated(client),
+            // Before the token is used up: a token that cannot be signed must cost its holder nothing.
+            signer: self.keys.signer(context.now)?,
             asked,
             context,
             claimed: None,
@@ -67,6 +71,7 @@ impl Grants {
 struct Rotation<'a> {
     grants: &'a Grants,
     client: Authenticated<'a>,
+    signer: Arc<SigningKey>,
     asked: Option<Scope>,
     context: &'a Context,
     claimed: Option<Family>,
@@ -104,15 +109,14 @@ impl Rotation<'_> {
     fn tokens(&self, family: &Family) -> Result<TokenResponse, TokenError> {
         let grants = self.grants;
         let scope = self.asked.clone().unwrap_or_else(|| family.scope.clone());
-        let access_token = grants
-            .access_token(
-                &family.id,
-                family.user_id,
-                &family.client_id,
-                &scope,
-                self.context.now,
-            )
-            .map_err(|error| TokenError::Internal(error.to_string()))?;
+        let access_token = grants.access_token(
+            &self.signer,
+            &family.id,
+            family.user_id,
+            &family.client_id,
+            &scope,
+            self.context.now,
+        )?;
         Ok(TokenResponse {
             access_token,
             token_type: "Bearer",

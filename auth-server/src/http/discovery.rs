@@ -30,18 +30,19 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
 
 /// The public keys.
 pub(crate) async fn jwks(State(grants): State<Arc<Grants>>, headers: HeaderMap) -> Response {
+    let set = grants.keys.set();
     let max_age = grants.lifetimes.jwks_max_age.as_secs();
     let common = [
         (header::CACHE_CONTROL, format!("public, max-age={max_age}")),
-        (header::ETAG, grants.keys.etag().to_owned()),
+        (header::ETAG, set.etag().to_owned()),
     ];
-    if etag::is_unchanged(&headers, grants.keys.etag()) {
+    if etag::is_unchanged(&headers, set.etag()) {
         return (StatusCode::NOT_MODIFIED, common).into_response();
     }
     (
         common,
         [(header::CONTENT_TYPE, "application/json")],
-        grants.keys.jwks().to_owned(),
+        set.jwks().to_owned(),
     )
         .into_response()
 }

@@ -7,6 +7,7 @@ use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256};
 use serde::Serialize;
 use shared::random;
+use shared::seal::SealingKey;
 use shared::secret::encode;
 
 /// A key pair that signs RS256 (RFC 7518 §3.3).
@@ -16,12 +17,11 @@ pub(crate) struct SigningKey {
     pair: KeyPair,
 }
 
-/// A new key: what is published of it and what is sealed.
-pub(super) struct Generated {
+/// A new key, not stored yet: what is published of it and what is sealed.
+pub(super) struct Draft {
     pub(super) kid: String,
     pub(super) public_jwk: String,
-    /// PKCS #8, DER.
-    pub(super) private: Vec<u8>,
+    pub(super) sealed_private_key: Vec<u8>,
 }
 
 /// RFC 7517 §4, RFC 7518 §6.3.1.
@@ -52,6 +52,11 @@ impl SigningKey {
         })
     }
 
+    /// Its id in the JWKS.
+    pub(super) fn kid(&self) -> &str {
+        &self.kid
+    }
+
     /// Signs claims as a compact JWS of type `at+jwt` (RFC 9068 §2.1).
     pub(crate) fn sign_access_token<C: Serialize>(&self, claims: &C) -> Result<String, Error> {
         let header = Header {
@@ -79,7 +84,7 @@ impl SigningKey {
 }
 
 /// Makes a key. Takes a good part of a second: not for an async thread.
-pub(super) fn generate(bits: u32) -> Result<Generated, Error> {
+pub(super) fn generate(bits: u32, master_key: &SealingKey) -> Result<Draft, Error> {
     let size = match bits {
         4096 => KeySize::Rsa4096,
         3072 => KeySize::Rsa3072,
@@ -87,7 +92,8 @@ pub(super) fn generate(bits: u32) -> Result<Generated, Error> {
     };
     let failed = |error: aws_lc_rs::error::Unspecified| Error::Rsa(error.to_string());
     let pair = KeyPair::generate(size).map_err(failed)?;
-    let kid = random::id();
+    // No kid begins with a hyphen: it is an argument of commands.
+    let kid = random::uuid();
     let public = pair.public_key();
     let jwk = Jwk {
         kty: "RSA",
@@ -98,13 +104,10 @@ pub(super) fn generate(bits: u32) -> Result<Generated, Error> {
         e: encode(public.exponent().big_endian_without_leading_zero()),
     };
     let public_jwk = serde_json::to_string(&jwk).map_err(|error| Error::Rsa(error.to_string()))?;
-    let private = pair
-        .as_der()
-        .map(|der: Pkcs8V1Der<'_>| der.as_ref().to_vec())
-        .map_err(failed)?;
-    Ok(Generated {
+    let private: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;
+    Ok(Draft {
         public_jwk,
-        private,
+        sealed_private_key: master_key.seal(&kid, private.as_ref()),
         kid,
     })
 }

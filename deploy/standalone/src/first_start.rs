@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 const ADMINISTRATOR: &str = "admin@localhost";
 const DEMO: &str = "demo";
+/// In the data folder.
+const MASTER_KEY: &str = "master.key";
 
 /// Where the administrator's one-time password went.
 pub(crate) enum OneTimePassword {
@@ -29,18 +31,25 @@ pub(crate) enum OneTimePassword {
 
 /// The master key that was given, else the one kept in the data folder, made where there is none.
 pub(crate) fn master_key(settings: &Settings, data_dir: &Path) -> Result<SealingKey, Invalid> {
-    if let Some(given) = settings.master_key()? {
-        return Ok(given);
-    }
-    let path = data_dir.join("master.key");
-    let failed = |error: &dyn std::fmt::Display| Invalid(format!("{}: {error}", path.display()));
-    if !path.exists() {
+    let path = data_dir.join(MASTER_KEY);
+    if settings.master_key()?.is_none() && !path.exists() {
+        let failed = |error: &dyn std::fmt::Display| Invalid(format!("{}: {error}", path.display()));
         match write_private(&path, &SealingKey::generate().to_text(), Existing::Kept) {
             // Another start was faster: its key is the one.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => done.map_err(|error| failed(&error))?,
         }
     }
+    kept_master_key(settings, data_dir)
+}
+
+/// The master key that was given, else the one kept in the data folder.
+pub(crate) fn kept_master_key(settings: &Settings, data_dir: &Path) -> Result<SealingKey, Invalid> {
+    if let Some(given) = settings.master_key()? {
+        return Ok(given);
+    }
+    let path = data_dir.join(MASTER_KEY);
+    let failed = |error: &dyn std::fmt::Display| Invalid(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
     text.parse().map_err(|error| failed(&error))
 }

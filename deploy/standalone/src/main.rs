@@ -34,7 +34,8 @@ fn main() -> ExitCode {
 async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check()?;
     if let Some(command) = args.command {
-        return cli::run(command, &args.common).await;
+        let master_key = first_start::kept_master_key(&args.issuer, &args.common.data_dir);
+        return cli::run(command, &args.common, &args.issuer, master_key).await;
     }
     let ground = Ground::lay(&args.common).await?;
     args.common.make_data_dir()?;
