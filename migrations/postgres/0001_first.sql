@@ -160,7 +160,7 @@ END
 $$;
 DO $$
 BEGIN
-    GRANT SELECT, INSERT, UPDATE ON users, posts, comments TO latchkey_api;
+    GRANT SELECT, INSERT, UPDATE ON users, posts TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE, DELETE ON sessions TO latchkey_api;
     GRANT SELECT ON clients, consents TO latchkey_api;
     GRANT SELECT, UPDATE ON families TO latchkey_api;
