@@ -32,6 +32,8 @@ impl Api {
             db: ground.identity.db.clone(),
             identity: ground.identity.clone(),
             policy: Arc::clone(&ground.policy),
+            cors: ground.cors.clone(),
+            limits: ground.limits.clone(),
             metadata: Arc::new(Metadata::new(&ground.policy, &issuer)),
             verifier: Arc::new(Verifier {
                 jwks: jwks.clone(),

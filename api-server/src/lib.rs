@@ -17,6 +17,7 @@ mod posts;
 mod router;
 mod text;
 mod users;
+pub mod versions;
 
 pub use api::Api;
 

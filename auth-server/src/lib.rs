@@ -75,6 +75,8 @@ impl Issuer {
             },
             identity,
             policy: Arc::clone(&ground.policy),
+            cors: ground.cors.clone(),
+            limits: ground.limits.clone(),
             grants: Arc::new(grants),
         }))
     }

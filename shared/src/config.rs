@@ -1,8 +1,10 @@
 //! Settings: a flag and a `LATCHKEY_…` variable of one name. What cannot work is refused at the start, in
 //! one line, with exit code 64.
 
+mod rate_limits;
 mod values;
 
+pub use rate_limits::{RateLimits, Switch};
 pub use values::parse_duration;
 
 use crate::db::{DatabaseUrl, Db};
@@ -104,6 +106,10 @@ pub struct Common {
     #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
     pub max_connections: usize,
+
+    /// How many requests are answered in a minute.
+    #[command(flatten)]
+    pub rate_limits: RateLimits,
 
     /// How log lines look.
     #[arg(

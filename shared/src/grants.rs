@@ -3,3 +3,4 @@
 pub mod clients;
 pub mod consents;
 pub mod families;
+pub mod origins;

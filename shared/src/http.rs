@@ -2,22 +2,33 @@
 
 pub mod address;
 pub mod body;
+mod coding;
 pub mod cookies;
+pub mod cors;
 pub mod csrf;
 pub mod error;
 pub mod etag;
 pub mod health;
 pub mod json;
-pub mod observe;
+pub mod limits;
+mod methods;
+mod negotiate;
+mod observe;
+mod promised;
 
 pub use body::JsonBody;
+pub use cors::Cors;
 pub use error::{Code, Error};
+pub use promised::Promised;
 
+use crate::limits::Limits;
 use axum::Router;
 use axum::http::HeaderMap;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use ipnet::IpNet;
 use std::sync::Arc;
+use tower_http::catch_panic::CatchPanicLayer;
 use url::Url;
 
 /// What the origin of this service is and whom it trusts. Shared by all handlers.
@@ -44,20 +55,24 @@ pub fn origin_of(url: &Url) -> String {
 }
 
 /// The routes that each program has once, whichever services it runs.
-pub fn common_routes(policy: Arc<Policy>, health: health::Health) -> Router {
+pub fn common_routes(policy: Arc<Policy>, cors: Cors, limits: Limits, health: health::Health) -> Router {
     Router::new()
+        .route("/csrf", get(csrf::issue).with_state(policy))
+        .route_layer(from_fn_with_state(limits, limits::by_address))
+        .route_layer(from_fn_with_state(cors, cors::share))
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz).with_state(health))
-        .route("/csrf", get(csrf::issue).with_state(policy))
 }
 
-/// Wraps a program's routes in what surrounds every request: trace id, log, time limit, error bodies.
+/// Wraps a program's routes in what surrounds every request: trace id, log, time limit, error bodies,
+/// content coding.
 pub fn finish(routes: Router, policy: Arc<Policy>) -> Router {
-    routes
-        .layer(tower_http::catch_panic::CatchPanicLayer::custom(
-            error::from_panic,
-        ))
-        .layer(axum::middleware::from_fn_with_state(policy, observe::observe))
+    let panics = CatchPanicLayer::custom(error::from_panic);
+    let routes = coding::encode(routes.layer(panics)).layer(from_fn(observe::tell_route));
+    // A router of its own, because the one inside adds Allow and Content-Length after its layers.
+    Router::new()
+        .fallback_service(routes)
+        .layer(from_fn_with_state(policy, observe::observe))
 }
 
 /// The one value of a header; `None` if it is absent, repeated or no text.

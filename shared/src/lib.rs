@@ -11,6 +11,7 @@ pub mod feed;
 pub mod grants;
 pub mod http;
 pub mod identity;
+pub mod limits;
 pub mod random;
 pub mod redis;
 pub mod revocation;

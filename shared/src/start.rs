@@ -4,10 +4,12 @@ use crate::config::{Common, EX_USAGE, Invalid, Urls, complain};
 use crate::db;
 use crate::ephemeral::Ephemeral;
 use crate::feed::Feed;
+use crate::grants::origins::Origins;
 use crate::http::health::Health;
-use crate::http::{self, Policy};
+use crate::http::{self, Cors, Policy};
 use crate::identity::Identity;
 use crate::identity::passwords::{self, Passwords};
+use crate::limits::Limits;
 use crate::redis::Redis;
 use crate::revocation::Mirror;
 use crate::{serve, telemetry};
@@ -51,6 +53,10 @@ pub struct Ground {
     pub policy: Arc<Policy>,
     /// Users, sessions, sign-in; and the database and the revocations behind them.
     pub identity: Identity,
+    /// How often each may call.
+    pub limits: Limits,
+    /// Whose pages may read answers, on routes that are not pages themselves.
+    pub cors: Cors,
     /// Words between the processes.
     pub feed: Feed,
     redis: Option<Redis>,
@@ -78,12 +84,19 @@ impl Ground {
             db,
         };
         let policy = Arc::new(common.policy(&urls));
+        let cors = Cors::Registered {
+            policy: Arc::clone(&policy),
+            origins: Origins::new(identity.db.clone()),
+        };
+        let quotas = common.rate_limits.quotas(common.is_production());
         Ok(Self {
             listener,
             bound,
             urls,
             policy,
             identity,
+            limits: Limits::new(quotas),
+            cors,
             feed,
             redis,
             max_connections: common.max_connections,
@@ -110,7 +123,7 @@ impl Ground {
     pub async fn serve(self, routes: Router, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.feed.clone().follow());
-        let common = http::common_routes(Arc::clone(&self.policy), health.clone());
+        let common = http::common_routes(Arc::clone(&self.policy), self.cors, self.limits, health.clone());
         let router = http::finish(routes.merge(common), self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         serve::run(self.listener, router, self.max_connections, health).await?;

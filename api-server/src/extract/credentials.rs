@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use shared::clock::Timestamp;
 use shared::events::Context;
-use shared::http::{Error, cookies, csrf};
+use shared::http::{Error, cookies, csrf, limits};
 use shared::identity::sessions::{self, Session};
 use shared::identity::users;
 use shared::secret::Secret;
@@ -33,6 +33,7 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, E
     let Some(session) = sessions::find(&app.db, &sid, app.identity.lifetimes, now(parts)?).await? else {
         return Ok(None);
     };
+    count(parts, app, Some(session.user.id), "")?;
     csrf::check(&parts.method, &parts.headers, &app.policy)
         .map_err(|mismatch| Error::from(mismatch).by(Some(session.user.id), None))?;
     Ok(Some(Caller::Session(session)))
@@ -63,6 +64,7 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
             (Some(user), scope)
         }
     };
+    count(parts, app, user.as_ref().map(|user| user.id), &token.client_id)?;
     Ok(Some(Principal {
         user,
         scope,
@@ -70,6 +72,12 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
         expires_at: token.expires_at,
         client_id: Some(token.client_id),
     }))
+}
+
+/// Counts the call for a user, a client, or the two together; 429 if there were too many.
+fn count(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -> Result<(), Error> {
+    let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();
+    limits::by_principal(&app.limits, &format!("{user_id}/{client_id}"), parts)
 }
 
 /// The token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are none of ours.

@@ -5,6 +5,7 @@ use crate::comments::{self, Comment, CommentBody, ListQuery};
 use crate::error::precondition_failed;
 use crate::extract::{Commenter, PathId, Principal};
 use crate::posts::{self, Seen};
+use crate::versions::Prefix;
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -19,6 +20,7 @@ use std::sync::Arc;
 pub(crate) async fn list(
     caller: Option<Principal>,
     post: PathId,
+    prefix: Prefix,
     State(db): State<Db>,
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
@@ -27,13 +29,18 @@ pub(crate) async fn list(
     let post = posts::see(&db, viewer, post.found()?).await?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = comments::list(&db, post, &query).await?;
-    Ok(envelope::show(page, &query.walk, &path(post), &policy))
+    Ok(envelope::show(
+        page,
+        &query.walk,
+        &policy.url(&path(prefix, post)),
+    ))
 }
 
 /// `POST /posts/{id}/comments`: 201.
 pub(crate) async fn create(
     Commenter(author): Commenter,
     post: PathId,
+    prefix: Prefix,
     State(db): State<Db>,
     Extension(context): Extension<Context>,
     body: JsonBody,
@@ -41,22 +48,21 @@ pub(crate) async fn create(
     let post = posts::see(&db, author.reader(), post.found()?).await?;
     let body = read_new(&body)?;
     let comment = comments::create(&db, post, author.actor, &body, context.now).await?;
-    let location = [(header::LOCATION, format!("{}/{}", path(post), comment.id))];
+    let location = [(header::LOCATION, format!("{}/{}", path(prefix, post), comment.id))];
     Ok((StatusCode::CREATED, location, show(comment)))
 }
 
-/// `GET /posts/{id}/comments/{comment_id}`: public, as far as the post is; 304 if the caller has it.
+/// `GET /posts/{id}/comments/{comment_id}`: public, as far as the post is.
 pub(crate) async fn read(
     caller: Option<Principal>,
     post: PathId,
     id: PathId<1>,
     State(db): State<Db>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
+) -> Result<impl IntoResponse, Error> {
     let viewer = caller.and_then(|caller| caller.reader());
     let post = posts::see(&db, viewer, post.found()?).await?;
     let comment = comments::find(&db, post, id.found()?).await?;
-    Ok(tagged::unless_held(&headers, comment.etag(), comment))
+    Ok(tagged::revalidated(comment.etag(), comment))
 }
 
 /// `DELETE /posts/{id}/comments/{comment_id}`: 204; `If-Match` may be sent.
@@ -80,8 +86,8 @@ pub(crate) async fn delete(
 }
 
 /// Where a post's comments are.
-fn path(post: Seen) -> String {
-    format!("/posts/{}/comments", post.id())
+fn path(prefix: Prefix, post: Seen) -> String {
+    prefix.path(&format!("/posts/{}/comments", post.id()))
 }
 
 /// A comment and its entity tag.

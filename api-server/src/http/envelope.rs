@@ -5,7 +5,6 @@ use axum::Json;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use serde::Serialize;
-use shared::http::Policy;
 
 #[derive(Serialize)]
 struct Envelope<T> {
@@ -20,16 +19,11 @@ struct Links {
     prev: Option<String>,
 }
 
-/// The answer that shows this page of the list at `path`.
-pub(super) fn show<T: Listed + Serialize>(
-    page: Page<T>,
-    walk: &Walk,
-    path: &str,
-    policy: &Policy,
-) -> Response {
+/// The answer that shows this page of the list at `list`, an absolute URL.
+pub(super) fn show<T: Listed + Serialize>(page: Page<T>, walk: &Walk, list: &str) -> Response {
     let url = |cursor, direction| match walk.page(cursor, direction) {
-        query if query.is_empty() => policy.url(path),
-        query => policy.url(&format!("{path}?{query}")),
+        query if query.is_empty() => list.to_owned(),
+        query => format!("{list}?{query}"),
     };
     let next = page.next();
     // An empty page past the end has no item to go back from: what comes before it is the first page.

@@ -4,6 +4,7 @@ use super::{envelope, tagged};
 use crate::error::{precondition_failed, precondition_required};
 use crate::extract::{Author, PathId, Principal};
 use crate::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
+use crate::versions::Prefix;
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 /// `GET /posts`: a page of what the caller may see.
 pub(crate) async fn list(
     caller: Principal,
+    prefix: Prefix,
     State(db): State<Db>,
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
@@ -25,32 +27,36 @@ pub(crate) async fn list(
     caller.require("posts:read")?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = posts::list(&db, caller.reader(), &query).await?;
-    Ok(envelope::show(page, &query.walk, "/posts", &policy))
+    Ok(envelope::show(
+        page,
+        &query.walk,
+        &policy.url(&prefix.path("/posts")),
+    ))
 }
 
 /// `POST /posts`: 201.
 pub(crate) async fn create(
     author: Author,
+    prefix: Prefix,
     State(db): State<Db>,
     Extension(context): Extension<Context>,
     body: JsonBody<LARGE>,
 ) -> Result<impl IntoResponse, Error> {
     let new = read_new(&body)?;
     let post = posts::create(&db, author.actor, &new, context.now).await?;
-    let location = [(header::LOCATION, format!("/posts/{}", post.id))];
+    let location = [(header::LOCATION, prefix.path(&format!("/posts/{}", post.id)))];
     Ok((StatusCode::CREATED, location, show(post)))
 }
 
-/// `GET /posts/{id}`: public, as far as the post is; 304 if the caller has this version.
+/// `GET /posts/{id}`: public, as far as the post is.
 pub(crate) async fn read(
     caller: Option<Principal>,
     id: PathId,
     State(db): State<Db>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
+) -> Result<impl IntoResponse, Error> {
     let viewer = caller.and_then(|caller| caller.reader());
     let post = posts::find(&db, viewer, id.found()?).await?;
-    Ok(tagged::unless_held(&headers, post.etag(), post))
+    Ok(tagged::revalidated(post.etag(), post))
 }
 
 /// `PATCH /posts/{id}`: changes the version that `If-Match` names.

@@ -2,6 +2,7 @@
 
 use crate::extract::{PathId, Principal, Public};
 use crate::users::sign_up;
+use crate::versions::Prefix;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
@@ -18,6 +19,7 @@ pub(crate) async fn create(
     _: Public,
     State(identity): State<Identity>,
     Extension(context): Extension<Context>,
+    prefix: Prefix,
     body: JsonBody,
 ) -> Result<impl IntoResponse, Error> {
     let mut fields = body.fields()?;
@@ -25,7 +27,7 @@ pub(crate) async fn create(
     let password = fields.required("password", |text| identity.passwords.choose(text));
     let (email, password) = fields.finish(email.zip(password))?;
     let user = sign_up(&identity, email, password, &context).await?;
-    let location = [(header::LOCATION, format!("/users/{}", user.id))];
+    let location = [(header::LOCATION, prefix.path(&format!("/users/{}", user.id)))];
     Ok((StatusCode::CREATED, location, Json(user)))
 }
 

@@ -3,9 +3,8 @@
 use crate::grants::Grants;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use shared::http::etag;
+use axum::http::header;
+use axum::response::IntoResponse;
 use shared::scope;
 use std::sync::Arc;
 
@@ -29,20 +28,13 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
 }
 
 /// The public keys.
-pub(crate) async fn jwks(State(grants): State<Arc<Grants>>, headers: HeaderMap) -> Response {
+pub(crate) async fn jwks(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
     let set = grants.keys.set();
     let max_age = grants.lifetimes.jwks_max_age.as_secs();
     let common = [
         (header::CACHE_CONTROL, format!("public, max-age={max_age}")),
         (header::ETAG, set.etag().to_owned()),
     ];
-    if etag::is_unchanged(&headers, set.etag()) {
-        return (StatusCode::NOT_MODIFIED, common).into_response();
-    }
-    (
-        common,
-        [(header::CONTENT_TYPE, "application/json")],
-        set.jwks().to_owned(),
-    )
-        .into_response()
+    let content_type = [(header::CONTENT_TYPE, "application/json")];
+    (common, content_type, set.jwks().to_owned())
 }

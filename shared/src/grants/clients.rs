@@ -14,6 +14,9 @@ sql! {
             FROM clients WHERE id = $1";
     LIST = "SELECT id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, created_at
             FROM clients ORDER BY id";
+    SINGLE_PAGE_APPS = "SELECT id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party,
+                               created_at
+                        FROM clients WHERE type = 'spa' ORDER BY id LIMIT 10000";
 }
 
 /// What kind of program a client is (RFC 6749 §2.1).
@@ -115,6 +118,12 @@ pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
         .into_iter()
         .map(Client::from)
         .collect())
+}
+
+/// The clients that run in a browser's page, by id; ten thousand at most.
+pub async fn single_page_apps(db: &Db) -> Result<Vec<Client>, Error> {
+    let rows = fetch_all!(db.reader(), Row, SINGLE_PAGE_APPS)?;
+    Ok(rows.into_iter().map(Client::from).collect())
 }
 
 impl From<Row> for Client {

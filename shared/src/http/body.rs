@@ -46,7 +46,8 @@ impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
             return Err(Error::new(
                 Code::UnsupportedMediaType,
                 "Send the body without a Content-Encoding.",
-            ));
+            )
+            .header(header::ACCEPT_ENCODING, "identity"));
         }
         read(body, MAX).await.map(Self)
     }

@@ -1,11 +1,14 @@
-//! The one error body: `{code, message, correlationId}`, with `errors` where fields are at fault.
+//! Errors: their codes, and what each is on the wire.
 //!
 //! A handler gives an [`Error`]; [`observe`](super::observe) writes the body, because only there the
 //! correlation id is known, and does the same for the errors that the framework makes itself.
 
-use crate::identity::{login, passwords};
-use crate::{db, events, redis};
-use axum::extract::Request;
+pub(super) mod body;
+mod causes;
+mod refusals;
+
+pub use refusals::record_refusals;
+
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -50,6 +53,8 @@ pub enum Code {
     ValidationFailed,
     /// Too many failed sign-ins.
     LoginLocked,
+    /// Too many requests (RFC 6585 §4).
+    RateLimited,
     /// Something this service needs does not answer.
     DependencyUnavailable,
     /// A bug.
@@ -76,6 +81,7 @@ impl Code {
             Self::MalformedJson => (StatusCode::BAD_REQUEST, "malformed_json"),
             Self::ValidationFailed => (StatusCode::UNPROCESSABLE_ENTITY, "validation_failed"),
             Self::LoginLocked => (StatusCode::TOO_MANY_REQUESTS, "login_locked"),
+            Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::DependencyUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "dependency_unavailable"),
             Self::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
         }
@@ -108,16 +114,6 @@ pub struct Error {
 /// Marks a response whose body is meant to be empty (a refused login).
 #[derive(Clone, Copy, Debug)]
 pub struct BodyMeant;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    code: &'a str,
-    message: &'a str,
-    correlation_id: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    errors: &'a [FieldError],
-}
 
 impl Error {
     /// An error of this code; the message says what to do about it.
@@ -207,22 +203,6 @@ impl Error {
         self.code
     }
 
-    /// The security event that this refusal is, if it is one.
-    pub fn event(&self) -> Option<events::Event> {
-        let name = match self.code {
-            Code::CsrfMismatch => events::Name::CsrfFail,
-            Code::Forbidden | Code::InsufficientScope => events::Name::AuthorisationFail,
-            _ => return None,
-        };
-        let event = events::Event::failure(name)
-            .user(self.user_id)
-            .detail(self.message.clone());
-        Some(match &self.client_id {
-            Some(client_id) => event.client(client_id),
-            None => event,
-        })
-    }
-
     /// What a status of the framework's own making means.
     pub(super) fn of_status(status: StatusCode) -> Self {
         let error = match status {
@@ -248,18 +228,6 @@ impl Error {
         };
         error.status(status)
     }
-
-    /// The body's bytes.
-    pub(super) fn body(&self, correlation_id: &str) -> Vec<u8> {
-        let (_, code) = self.code.wire();
-        let body = Body {
-            code,
-            message: &self.message,
-            correlation_id,
-            errors: &self.errors,
-        };
-        serde_json::to_vec(&body).unwrap_or_default()
-    }
 }
 
 impl IntoResponse for Error {
@@ -270,44 +238,6 @@ impl IntoResponse for Error {
         }
         response.extensions_mut().insert(self);
         response
-    }
-}
-
-impl From<db::Error> for Error {
-    fn from(error: db::Error) -> Self {
-        match error {
-            db::Error::Unavailable(_) => Self::unavailable(&error),
-            db::Error::Conflict | db::Error::Failed(_) => Self::internal(&error),
-        }
-    }
-}
-
-impl From<redis::Unavailable> for Error {
-    fn from(error: redis::Unavailable) -> Self {
-        Self::unavailable(&error)
-    }
-}
-
-impl From<passwords::Error> for Error {
-    fn from(error: passwords::Error) -> Self {
-        match error {
-            passwords::Error::Overloaded => Self::unavailable(&error),
-            passwords::Error::Failed(_) => Self::internal(&error),
-        }
-    }
-}
-
-impl From<login::Error> for Error {
-    fn from(error: login::Error) -> Self {
-        match error {
-            login::Error::Wrong => Self::new(Code::Unauthenticated, "The e-mail or the password is wrong."),
-            login::Error::Locked { retry_after } => {
-                Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
-            }
-            login::Error::Passwords(error) => error.into(),
-            login::Error::Uncounted(error) => error.into(),
-            login::Error::Database(error) => error.into(),
-        }
     }
 }
 
@@ -326,21 +256,4 @@ pub(super) fn from_panic(cause: Box<dyn Any + Send>) -> Response {
         .or_else(|| cause.downcast_ref::<&str>().copied())
         .unwrap_or("unknown");
     Error::internal(&format!("panic: {cause}")).into_response()
-}
-
-/// Middleware: writes the security event of a refusal. Put around the routes of a service.
-pub async fn record_refusals(
-    axum::extract::State(db): axum::extract::State<db::Db>,
-    context: axum::Extension<events::Context>,
-    request: Request,
-    next: axum::middleware::Next,
-) -> Response {
-    let response = next.run(request).await;
-    let event = response.extensions().get::<Error>().and_then(Error::event);
-    if let Some(event) = event
-        && let Err(error) = event.record_alone(&db, &context).await
-    {
-        return Error::from(error).into_response();
-    }
-    response
 }

@@ -2,6 +2,9 @@
 
 use axum::http::{HeaderMap, header};
 
+/// How the tag of a compressed answer ends.
+const GZIP: &str = "--gzip";
+
 /// What an `If-Match` header asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IfMatch {
@@ -47,17 +50,46 @@ impl IfMatch {
     }
 }
 
-/// Whether `If-None-Match` names this version, by weak comparison: the answer is 304.
-pub fn is_unchanged(headers: &HeaderMap, etag: &str) -> bool {
-    headers
-        .get_all(header::IF_NONE_MATCH)
-        .iter()
-        .filter_map(|line| line.to_str().ok())
-        .any(|line| line.trim() == "*" || tags(line).iter().any(|(_, tag)| tag == etag))
+/// What an `If-None-Match` header names.
+#[derive(Clone, Debug)]
+pub(super) enum IfNoneMatch {
+    /// `*`: whatever version there is.
+    Any,
+    /// One of these tags; none if the header is absent or unreadable.
+    Tags(Vec<String>),
 }
 
-/// The tags of a list, each with whether it is weak. An unreadable member ends the list: nothing after
-/// it can be told apart.
+impl IfNoneMatch {
+    /// Reads the header; several lines count as one list.
+    pub(super) fn read(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(header::IF_NONE_MATCH).iter();
+        let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
+        if lines.iter().any(|line| line.trim() == "*") {
+            return Self::Any;
+        }
+        let tags = lines.into_iter().flat_map(tags);
+        Self::Tags(tags.map(|(_, tag)| tag).collect())
+    }
+
+    /// Weak comparison (RFC 9110 §8.8.3.2).
+    pub(super) fn matches(&self, etag: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Tags(tags) => tags.iter().any(|tag| tag == etag),
+        }
+    }
+}
+
+/// The tag of the same version under gzip.
+pub(super) fn compressed(etag: &str) -> String {
+    match etag.strip_suffix('"') {
+        Some(open) => format!("{open}{GZIP}\""),
+        None => etag.to_owned(),
+    }
+}
+
+/// The tags of a list, each with whether it is weak, as they are without compression. An unreadable member
+/// ends the list: nothing after it can be told apart.
 fn tags(mut rest: &str) -> Vec<(bool, String)> {
     let mut tags = Vec::new();
     loop {
@@ -73,6 +105,7 @@ fn tags(mut rest: &str) -> Vec<(bool, String)> {
         if !(after.is_empty() || after.starts_with(',')) {
             return tags;
         }
+        let opaque = opaque.strip_suffix(GZIP).unwrap_or(opaque);
         tags.push((weak, format!("\"{opaque}\"")));
         rest = after;
     }
@@ -115,6 +148,25 @@ mod tests {
         }
         assert_eq!(if_match(" "), IfMatch::Missing);
         assert_eq!(IfMatch::read(&HeaderMap::new()), IfMatch::Missing);
+    }
+
+    #[test]
+    fn the_tag_of_a_compressed_answer_is_that_of_its_version() {
+        assert_eq!(compressed(r#""7-1""#), r#""7-1--gzip""#);
+        assert!(if_match(r#""7-1--gzip""#).matches(r#""7-1""#));
+        assert!(!if_match(r#"W/"7-1--gzip""#).matches(r#""7-1""#));
+        assert!(!if_match(r#""7-2--gzip""#).matches(r#""7-1""#));
+        assert!(!if_match(r#""7-1--br""#).matches(r#""7-1""#));
+    }
+
+    #[test]
+    fn weak_tags_do_for_a_read() {
+        let mut headers = HeaderMap::new();
+        assert!(!IfNoneMatch::read(&headers).matches(r#""7-1""#));
+        headers.append(header::IF_NONE_MATCH, r#""6-1""#.parse().unwrap());
+        headers.append(header::IF_NONE_MATCH, r#"W/"7-1--gzip""#.parse().unwrap());
+        assert!(IfNoneMatch::read(&headers).matches(r#""7-1""#));
+        assert!(!IfNoneMatch::read(&headers).matches(r#""7""#));
     }
 
     proptest! {

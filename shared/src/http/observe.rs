@@ -1,58 +1,86 @@
 //! What surrounds every request: the trace id, the log line, the time limit and the error body.
 
 use super::address::{Peer, client_address};
+use super::error::body::Form;
 use super::error::{BodyMeant, Code, Error};
-use super::{Policy, single};
+use super::promised::{Promised, add_to_list};
+use super::{Policy, methods, single};
 use crate::events::Context;
 use crate::{clock, random};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
 /// A request that takes longer is given up.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The outermost middleware.
-pub async fn observe(State(policy): State<Arc<Policy>>, mut request: Request, next: Next) -> Response {
+/// Which route took the request, told from within the router.
+#[derive(Clone, Debug, Default)]
+struct Route(Arc<OnceLock<MatchedPath>>);
+
+/// What the answer depends on beside the response.
+struct Asked {
+    method: Method,
+    form: Form,
+    trace_id: String,
+    promised: Promised,
+}
+
+/// The outermost middleware, around the router: only there are the methods of a path known.
+pub(super) async fn observe(State(policy): State<Arc<Policy>>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
     let peer = request.extensions().get::<Peer>().copied();
     let address = peer.map(|Peer(peer)| client_address(peer, request.headers(), &policy.trusted_proxies));
-    request.extensions_mut().insert(Context {
+    let (route, promised) = (Route::default(), Promised::default());
+    let asked = Asked {
+        method: request.method().clone(),
+        form: Form::asked(request.headers()),
+        trace_id: trace_id.clone(),
+        promised: promised.clone(),
+    };
+    let extensions = request.extensions_mut();
+    extensions.insert(promised);
+    extensions.insert(route.clone());
+    extensions.insert(Context {
         now: clock::now(),
         trace_id: trace_id.clone(),
         address,
     });
 
-    let method = request.method().clone();
-    // The pattern, not the path: what a path or a query holds may be personal or secret.
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map(|path| path.as_str().to_owned());
     let span = tracing::info_span!("request", traceId = trace_id);
-    let response = async {
+    async {
         let response = match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
             Ok(response) => response,
             Err(_) => Error::unavailable(&"the request took longer than 30 s").into_response(),
         };
+        let response = finish(response, &asked);
         tracing::info!(
             target: "access",
-            %method,
-            route,
+            method = %asked.method,
+            // The pattern, not the path: what a path or a query holds may be personal or secret.
+            route = route.0.get().map(MatchedPath::as_str),
             status = response.status().as_u16(),
             micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
         );
         response
     }
     .instrument(span)
-    .await;
-    finish(response, &method, &trace_id)
+    .await
+}
+
+/// Middleware around each route: tells [`observe`] which one it is.
+pub(super) async fn tell_route(request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    if let (Some(route), Some(path)) = (extensions.get::<Route>(), extensions.get::<MatchedPath>()) {
+        route.0.get_or_init(|| path.clone());
+    }
+    next.run(request).await
 }
 
 /// The trace id of a valid W3C `traceparent` header (version 00).
@@ -70,24 +98,12 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Writes the error body, where there is none yet, and the headers of every response.
-fn finish(mut response: Response, method: &Method, trace_id: &str) -> Response {
-    if method == Method::OPTIONS && response.status() == StatusCode::METHOD_NOT_ALLOWED {
-        // The router has named the methods in Allow, which is what was asked (RFC 9110 §9.3.7).
-        *response.status_mut() = StatusCode::NO_CONTENT;
-    }
-    let status = response.status();
-    let failed = status.is_client_error() || status.is_server_error();
-    // A page or an OAuth error has its own body; an empty one may be meant.
-    let is_bare = !response.headers().contains_key(header::CONTENT_TYPE)
-        && response.extensions().get::<BodyMeant>().is_none();
-    let error = (failed && is_bare).then(|| {
-        response
-            .extensions_mut()
-            .remove::<Error>()
-            .unwrap_or_else(|| Error::of_status(status))
-    });
+fn finish(mut response: Response, asked: &Asked) -> Response {
+    asked.promised.keep(response.headers_mut());
+    methods::complete(&mut response, &asked.method);
+    let error = error_without_body(&mut response);
     let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(trace_id) {
+    if let Ok(id) = HeaderValue::from_str(&asked.trace_id) {
         headers.insert("x-correlation-id", id);
     }
     headers.insert(
@@ -98,15 +114,30 @@ fn finish(mut response: Response, method: &Method, trace_id: &str) -> Response {
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     if let Some(error) = error {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let media_type = HeaderValue::from_static(asked.form.media_type());
+        headers.insert(header::CONTENT_TYPE, media_type);
         headers.remove(header::CONTENT_LENGTH);
+        add_to_list(headers, &header::VARY, &HeaderValue::from_static("Accept"));
         if error.code() == Code::RequestTimeout || error.code() == Code::PayloadTooLarge {
             // The rest of the body is still on its way: do not read it as the next request.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        *response.body_mut() = Body::from(error.body(trace_id));
+        *response.body_mut() = Body::from(error.body(asked.form, &asked.trace_id));
     }
     response
+}
+
+/// The error of a response that has yet to get its body. A page or an OAuth error has its own; an empty
+/// one may be meant.
+fn error_without_body(response: &mut Response) -> Option<Error> {
+    let status = response.status();
+    let failed = status.is_client_error() || status.is_server_error();
+    let is_bare = !response.headers().contains_key(header::CONTENT_TYPE)
+        && response.extensions().get::<BodyMeant>().is_none();
+    (failed && is_bare).then(|| {
+        let error = response.extensions_mut().remove::<Error>();
+        error.unwrap_or_else(|| Error::of_status(status))
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,167 @@
+//! The versions of the API: the one table of them, and where each is served.
+//!
+//! The first is served under its prefix and without one, both for ever. A later one gets a prefix of its own.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::{Extension, Router};
+use shared::http::Promised;
+use std::convert::Infallible;
+use time::format_description::BorrowedFormatItem;
+use time::macros::{date, format_description};
+use time::{Date, OffsetDateTime, UtcOffset};
+
+/// A version of the API.
+#[derive(Clone, Copy, Debug)]
+pub struct Version {
+    /// What it is called.
+    pub name: &'static str,
+    /// What its paths begin with.
+    pub prefix: &'static str,
+    /// The day it came out.
+    pub released: Date,
+    /// From when on nobody should begin to use it (RFC 9745).
+    pub deprecated_at: Option<OffsetDateTime>,
+    /// From when on it may not answer any more (RFC 8594).
+    pub sunset_at: Option<OffsetDateTime>,
+    /// Where it is said what to do about that.
+    pub guide: Option<&'static str>,
+}
+
+/// Every version, the first of them the one that is served without a prefix too.
+pub const VERSIONS: [Version; 1] = [Version {
+    name: "1",
+    prefix: "/v1",
+    released: date!(2026 - 11 - 21),
+    deprecated_at: None,
+    sunset_at: None,
+    guide: None,
+}];
+
+const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+const SUNSET: HeaderName = HeaderName::from_static("sunset");
+/// IMF-fixdate (RFC 9110 §5.6.7).
+const HTTP_DATE: &[BorrowedFormatItem<'_>] =
+    format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
+
+/// How the caller wrote the path: what `Location` and links begin with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Prefix(&'static str);
+
+impl Prefix {
+    /// A path of the API in the caller's form.
+    pub(crate) fn path(self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Prefix {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get().copied().unwrap_or_default())
+    }
+}
+
+/// Serves the routes of a version under its prefix and without one.
+pub(crate) fn serve<S: Clone + Send + Sync + 'static>(version: Version, routes: Router<S>) -> Router<S> {
+    let prefixed = routes.clone().layer(Extension(Prefix(version.prefix)));
+    routes
+        .nest(version.prefix, prefixed)
+        .route_layer(from_fn_with_state(version, announce))
+}
+
+/// Middleware: says in every answer when the version ends, once that is known.
+async fn announce(State(version): State<Version>, request: Request, next: Next) -> Response {
+    if let Some(promised) = request.extensions().get::<Promised>() {
+        for (name, value) in version.headers() {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                promised.add(name, value);
+            }
+        }
+    }
+    next.run(request).await
+}
+
+impl Version {
+    fn headers(&self) -> impl Iterator<Item = (HeaderName, String)> {
+        let deprecation = self.deprecated_at.map(|at| format!("@{}", at.unix_timestamp()));
+        let sunset = self
+            .sunset_at
+            .and_then(|at| at.to_offset(UtcOffset::UTC).format(HTTP_DATE).ok());
+        let guide = self
+            .guide
+            .map(|url| format!(r#"<{url}>; rel="deprecation"; type="text/html""#));
+        [
+            (DEPRECATION, deprecation),
+            (SUNSET, sunset),
+            (header::LINK, guide),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use axum::routing::get;
+    use shared::http::{Policy, finish};
+    use std::sync::Arc;
+    use time::macros::datetime;
+    use tower::ServiceExt as _;
+
+    /// A program of one route, which answers with its own path.
+    fn program(version: Version) -> Router {
+        let route = get(|prefix: Prefix| async move { [(header::LOCATION, prefix.path("/thing"))] });
+        let policy = Policy {
+            base_url: "http://localhost".parse().unwrap(),
+            allowed_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
+        };
+        let routes = serve(version, Router::new().route("/thing", route));
+        finish(routes, Arc::new(policy))
+    }
+
+    async fn call(program: &Router, method: &str, path: &str) -> Response {
+        let request = Request::builder().method(method).uri(path);
+        let request = request.body(Body::empty()).unwrap();
+        program.clone().oneshot(request).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_version_that_ends_says_when_in_every_answer() {
+        let program = program(Version {
+            deprecated_at: Some(datetime!(2023-06-30 23:59:59 UTC)),
+            sunset_at: Some(datetime!(2024-01-01 01:00:00 +1)),
+            guide: Some("https://example.org/v2"),
+            ..VERSIONS[0]
+        });
+        for (method, path) in [("GET", "/thing"), ("GET", "/v1/thing"), ("POST", "/v1/thing")] {
+            let response = call(&program, method, path).await;
+            let headers = response.headers();
+            assert_eq!(headers["deprecation"], "@1688169599", "{method} {path}");
+            assert_eq!(headers["sunset"], "Mon, 01 Jan 2024 00:00:00 GMT");
+            let link = r#"<https://example.org/v2>; rel="deprecation"; type="text/html""#;
+            assert_eq!(headers["link"], link);
+        }
+        let nothing = call(&program, "GET", "/v1/nothing").await;
+        assert!(!nothing.headers().contains_key("deprecation"));
+    }
+
+    #[tokio::test]
+    async fn a_version_without_dates_says_nothing_and_keeps_the_callers_form() {
+        let program = program(VERSIONS[0]);
+        for path in ["/thing", "/v1/thing"] {
+            let response = call(&program, "GET", path).await;
+            assert_eq!(response.headers()["location"], path);
+            for name in ["deprecation", "sunset", "link"] {
+                assert!(!response.headers().contains_key(name), "{path}: {name}");
+            }
+        }
+    }
+}

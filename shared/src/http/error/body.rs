@@ -1,0 +1,150 @@
+//! The one error body: `{code, message, correlationId}`, with `errors` where fields are at fault; and the
+//! same as a problem (RFC 9457) for those who ask for one.
+
+use super::{Error, FieldError};
+use crate::http::negotiate::Preferences;
+use axum::http::{HeaderMap, header};
+use serde::Serialize;
+
+const JSON: &str = "application/json";
+const PROBLEM: &str = "application/problem+json";
+
+/// In which form the caller wants errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::http) enum Form {
+    /// `application/json`
+    Json,
+    /// `application/problem+json`
+    Problem,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    code: &'a str,
+    message: &'a str,
+    correlation_id: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [FieldError],
+}
+
+/// The members of RFC 9457 §3.1, and the usual ones beside them.
+#[derive(Serialize)]
+struct Problem<'a> {
+    r#type: String,
+    title: String,
+    status: u16,
+    detail: &'a str,
+    #[serde(flatten)]
+    body: Body<'a>,
+}
+
+impl Form {
+    /// A problem for whoever names its media type and wants JSON no more than that.
+    pub(in crate::http) fn asked(headers: &HeaderMap) -> Self {
+        let accept = Preferences::read(headers, &header::ACCEPT);
+        let problem = accept.weight(&[PROBLEM]);
+        if problem > 0 && problem >= accept.weight(&[JSON, "application/*", "*/*"]) {
+            Self::Problem
+        } else {
+            Self::Json
+        }
+    }
+
+    /// The media type.
+    pub(in crate::http) const fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => JSON,
+            Self::Problem => PROBLEM,
+        }
+    }
+}
+
+impl Error {
+    /// The body's bytes.
+    pub(in crate::http) fn body(&self, form: Form, correlation_id: &str) -> Vec<u8> {
+        let (_, code) = self.code.wire();
+        let body = Body {
+            code,
+            message: &self.message,
+            correlation_id,
+            errors: &self.errors,
+        };
+        let written = match form {
+            Form::Json => serde_json::to_vec(&body),
+            Form::Problem => serde_json::to_vec(&Problem {
+                r#type: format!("urn:problem-type:latchkey:{code}"),
+                title: title(code),
+                status: self.status.as_u16(),
+                detail: &self.message,
+                body,
+            }),
+        };
+        written.unwrap_or_default()
+    }
+}
+
+/// A code in words: the same at every occurrence (RFC 9457 §3.1.3).
+fn title(code: &str) -> String {
+    let words = code.replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn asked(accept: &str) -> Form {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT, accept.parse().unwrap());
+        Form::asked(&headers)
+    }
+
+    #[test]
+    fn a_problem_is_for_those_who_name_it_and_want_json_no_more() {
+        for accept in [
+            "application/problem+json",
+            "APPLICATION/Problem+JSON",
+            "application/problem+json; charset=utf-8",
+            "application/json, application/problem+json",
+            "application/problem+json;q=0.5, */*;q=0.1",
+            "application/problem+json, application/json;q=0.9",
+            r#"text/html;x="a,b", application/problem+json"#,
+            "application/problem+json;q=0.2, application/json;q=0, */*",
+        ] {
+            assert_eq!(asked(accept), Form::Problem, "{accept}");
+        }
+        for accept in [
+            "",
+            "*/*",
+            "application/*",
+            "application/json",
+            "application/problem+json;q=0",
+            "application/problem+json;q=0.000",
+            "application/problem+json;q=0.5, application/json",
+            "application/problem+json;q=0.5, */*",
+            "application/problem+json;q=2",
+            "application/problem+json;q=0.1234",
+            "application/problem+xml",
+            r#"text/html;x="a, application/problem+json""#,
+        ] {
+            assert_eq!(asked(accept), Form::Json, "{accept}");
+        }
+        assert_eq!(Form::asked(&HeaderMap::new()), Form::Json);
+    }
+
+    proptest! {
+        #[test]
+        fn any_header_is_read(accept in r"(application/problem\+json|[ -~]){0,16}") {
+            let _ = asked(&accept);
+        }
+    }
+
+    #[test]
+    fn a_title_is_the_code_in_words() {
+        assert_eq!(title("not_found"), "Not found");
+    }
+}

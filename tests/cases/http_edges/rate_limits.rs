@@ -1,0 +1,186 @@
+//! Rate limits. Where several processes count, each may be a moment behind the others: what is said here
+//! holds of any number of them.
+
+use serde_json::json;
+use std::time::Duration;
+use tests::{Call, Caller, Reply, Setup, Shape, World, on_every_shape};
+
+const READS: u32 = 8;
+const WRITES: u32 = 4;
+const ADDRESS: u32 = 12;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A world with limits and a clock, where who calls is whom `X-Forwarded-For` says.
+fn limited(shape: Shape) -> Setup {
+    World::of(shape)
+        .clock()
+        .env("LATCHKEY_RATE_LIMITS", "on")
+        .env("LATCHKEY_RATE_LIMIT_READS", &READS.to_string())
+        .env("LATCHKEY_RATE_LIMIT_WRITES", &WRITES.to_string())
+        .env("LATCHKEY_TRUSTED_PROXIES", "127.0.0.0/8")
+}
+
+/// Calls twice as often as is allowed and once more, and gives the last answer.
+async fn exhaust(quota: u32, call: impl Fn() -> Call) -> Reply {
+    for _ in 0..quota * 2 {
+        call().await;
+    }
+    call().await
+}
+
+/// The numbers of one limit, from both headers: quota and window; what remains, and until when.
+fn told(reply: &Reply, limit: &str) -> [u32; 4] {
+    let number = |header: &str, parameter: &str| {
+        let mut limits = reply.header(header).split(", ");
+        let item = limits.find_map(|item| item.strip_prefix(&format!("\"{limit}\";")));
+        let mut parameters = item.into_iter().flat_map(|item| item.split(';'));
+        let value = parameters.find_map(|found| found.strip_prefix(parameter)?.strip_prefix('='));
+        value
+            .unwrap_or_else(|| panic!("no {limit} in {header}: {reply}"))
+            .parse()
+            .unwrap()
+    };
+    [
+        number("ratelimit-policy", "q"),
+        number("ratelimit-policy", "w"),
+        number("ratelimit", "r"),
+        number("ratelimit", "t"),
+    ]
+}
+
+fn expect_refusal(reply: Reply, limit: &str, quota: u32) {
+    let reply = reply.expect_error(429, "rate_limited");
+    let [told_quota, window, remaining, resets_in] = told(&reply, limit);
+    assert_eq!((told_quota, window, remaining), (quota, 60, 0), "{reply}");
+    assert!((1..=60).contains(&resets_in), "{reply}");
+    assert_eq!(reply.header("retry-after"), resets_in.to_string(), "{reply}");
+}
+
+async fn who_calls_too_often_waits_for_the_next_minute(shape: Shape) {
+    let world = limited(shape).start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let first = ann.get("/posts").await.expect(200);
+    let [quota, window, remaining, resets_in] = told(&first, "reads");
+    assert_eq!((quota, window, remaining), (READS, 60, READS - 1), "{first}");
+    assert!((1..=60).contains(&resets_in), "{first}");
+    expect_refusal(exhaust(READS, || ann.get("/posts")).await, "reads", READS);
+    // Another path, the other form and HEAD are no way around.
+    ann.get("/v1/me").await.expect_error(429, "rate_limited");
+    ann.call("HEAD", "/posts").await.expect(429);
+    // Writes have a limit of their own, and so has everybody else.
+    ann.post("/posts")
+        .json(&json!({ "title": "A" }))
+        .await
+        .expect(201);
+    bob.get("/posts").await.expect(200);
+    world.advance(MINUTE);
+    ann.get("/posts").await.expect(200);
+}
+
+async fn writes_have_a_limit_and_refused_ones_write_nothing(shape: Shape) {
+    let world = limited(shape).start().await;
+    let ann = world.sign_up().await;
+    let body = json!({ "title": "A" });
+    expect_refusal(
+        exhaust(WRITES, || ann.post("/posts").json(&body)).await,
+        "writes",
+        WRITES,
+    );
+    // Too often comes before the check for forgeries.
+    let forged = ann.anonymous().cookies(&format!("sid={}", ann.sid));
+    forged
+        .post("/posts")
+        .json(&body)
+        .await
+        .expect_error(429, "rate_limited");
+    let posts = ann.get("/posts").await.expect(200).json();
+    let made = posts["items"].as_array().map_or(0, Vec::len);
+    assert!(made <= usize::try_from(WRITES * 2).unwrap(), "{made} posts");
+}
+
+async fn each_client_of_a_user_is_counted_apart(shape: Shape) {
+    let world = limited(shape).start().await;
+    let ann = world.sign_up().await;
+    let (one, other) = (world.app().register(), world.app().register());
+    let one = one.tokens(&ann, "posts:read").await.access;
+    let other = other.tokens(&ann, "posts:read").await.access;
+    let one = world.anyone().bearer(&one);
+    expect_refusal(exhaust(READS, || one.get("/protected")).await, "reads", READS);
+    world.anyone().bearer(&other).get("/protected").await.expect(200);
+    ann.get("/posts").await.expect(200);
+}
+
+fn at(world: &World, address: &str) -> Caller {
+    world.anyone().with("x-forwarded-for", address)
+}
+
+async fn an_address_has_a_limit_too(shape: Shape) {
+    let setup = limited(shape).env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
+    let world = setup.start().await;
+    let (flood, honest) = (at(&world, "2001:db8:1:2::1"), at(&world, "2001:db8:1:3::1"));
+    let refused = exhaust(ADDRESS, || flood.get("/posts")).await;
+    expect_refusal(refused, "address", ADDRESS);
+    // The same subscriber, on any path that counts.
+    let same = at(&world, "2001:db8:1:2:ffff::2");
+    for path in ["/v1/posts/1", "/csrf", "/signin"] {
+        expect_refusal(exhaust(ADDRESS, || same.get(path)).await, "address", ADDRESS);
+    }
+    let token = || same.post("/token").form(&[("grant_type", "x")]);
+    expect_refusal(exhaust(ADDRESS, token).await, "address", ADDRESS);
+    // That there is no such path or method comes first; health, keys and styles are for everybody.
+    same.get("/nothing").await.expect_error(404, "not_found");
+    let method = same
+        .call("PUT", "/posts")
+        .await
+        .expect_error(405, "method_not_allowed");
+    assert!(!method.has("retry-after"), "{method}");
+    same.call("OPTIONS", "/posts").await.expect(204);
+    for path in [
+        "/livez",
+        "/readyz",
+        "/.well-known/jwks.json",
+        "/assets/latchkey.css",
+    ] {
+        let reply = same.get(path).await.expect(200);
+        assert!(!reply.has("ratelimit"), "{reply}");
+    }
+    let reply = honest.get("/posts").await.expect_error(401, "unauthenticated");
+    assert_eq!(
+        told(&reply, "address")[..3],
+        [ADDRESS, 60, ADDRESS - 1],
+        "{reply}"
+    );
+    world.advance(MINUTE);
+    flood.get("/posts").await.expect_error(401, "unauthenticated");
+}
+
+async fn a_browser_may_read_the_refusal(shape: Shape) {
+    let setup = limited(shape).env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
+    let world = setup.start().await;
+    let page = at(&world, "192.0.2.1").with("origin", world.base());
+    let refused = exhaust(ADDRESS, || page.get("/posts")).await;
+    assert_eq!(
+        refused.header("access-control-allow-origin"),
+        world.base(),
+        "{refused}"
+    );
+    expect_refusal(refused, "address", ADDRESS);
+}
+
+async fn on_loopback_there_are_none_unless_asked_for(world: World) {
+    let ann = world.sign_up().await;
+    let reply = ann.get("/posts").await.expect(200);
+    assert!(
+        !reply.has("ratelimit") && !reply.has("ratelimit-policy"),
+        "{reply}"
+    );
+}
+
+on_every_shape!(
+    who_calls_too_often_waits_for_the_next_minute,
+    writes_have_a_limit_and_refused_ones_write_nothing,
+    each_client_of_a_user_is_counted_apart,
+    an_address_has_a_limit_too,
+    a_browser_may_read_the_refusal,
+    on_loopback_there_are_none_unless_asked_for,
+);
