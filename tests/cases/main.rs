@@ -33,6 +33,7 @@ mod schema;
 mod security_events;
 mod sessions;
 mod startup;
+mod statements;
 mod stock_client;
 mod token;
 mod token_requests;
