@@ -8,6 +8,7 @@ CREATE TABLE users (
     email_verified BOOLEAN NOT NULL,
     role TEXT NOT NULL CHECK (role IN ('user', 'editor', 'admin')),
     password_hash TEXT NOT NULL,
+    password_version BIGINT NOT NULL,
     password_change_required BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,

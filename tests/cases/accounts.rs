@@ -1,9 +1,11 @@
 //! Signing up, in and out; sessions and how they end; passwords.
 
 use serde_json::{Value, json};
+use shared::identity::passwords::{Passwords, Policy};
+use shared::{execute, fetch_one};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
-use tests::{PASSWORD, World, on_every_shape, on_one_process};
+use tests::{PASSWORD, Shape, World, all_at_once, counts, on_every_shape, on_one_process};
 
 async fn a_new_user_gets_the_record_and_no_more(world: World) {
     let email = " Ann.Example@Example.ORG ";
@@ -148,6 +150,33 @@ async fn a_new_password_ends_every_session_and_every_token(world: World) {
     world.log_in(&ann.email, "a new good password").await;
 }
 
+async fn a_hash_renewed_by_one_sign_in_refuses_no_other(shape: Shape) {
+    let world = World::of(shape).flag("--argon2-permits", "8").start().await;
+    let ann = world.sign_up().await;
+    // What the same password cost when passes were fewer.
+    let outdated = Passwords::new(Policy {
+        memory_kib: 19_456,
+        passes: 1,
+        permits: 1,
+        min_length: 8,
+    })
+    .unwrap();
+    let hash = outdated.hash(outdated.choose(PASSWORD).unwrap()).await.unwrap();
+    let (db, update) = (
+        world.db().await,
+        "UPDATE users SET password_hash = $1 WHERE id = $2",
+    );
+    execute!(db.writer(), update, hash.as_str(), ann.id).unwrap();
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let anyone = world.anyone();
+    let replies = all_at_once(5, |_| anyone.post("/login").json(&body).into_future()).await;
+    assert_eq!(counts(&replies).get(&200), Some(&5), "{:?}", counts(&replies));
+    let query = "SELECT password_hash FROM users WHERE id = $1";
+    let (renewed,) = fetch_one!(db.reader(), (String,), query, ann.id).unwrap();
+    assert!(renewed.contains("t=2"), "{renewed}");
+    ann.get("/me").await.expect(200);
+}
+
 async fn the_administrator_changes_the_one_time_password_first(world: World) {
     let file = world.data_dir().join("admin-password");
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -211,6 +240,7 @@ on_every_shape!(
     a_password_is_the_same_in_every_normal_form_and_counts_to_its_end,
     a_refused_login_has_no_body_and_tells_nothing,
     a_new_password_ends_every_session_and_every_token,
+    a_hash_renewed_by_one_sign_in_refuses_no_other,
 );
 
 on_one_process!(the_administrator_changes_the_one_time_password_first);

@@ -34,6 +34,7 @@ mod schema;
 mod security_events;
 mod sessions;
 mod startup;
+mod statements;
 mod stock_client;
 mod token;
 mod token_requests;

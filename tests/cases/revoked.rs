@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tests::{Forger, World, on_every_shape};
 
 /// Writes a revocation as another process would.
-async fn revoke(world: &World, kind: &str, subject: &str) {
+pub(crate) async fn revoke(world: &World, kind: &str, subject: &str) {
     let (now, db) = (world.now(), world.db().await);
     let insert = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)";
     execute!(
@@ -21,7 +21,7 @@ async fn revoke(world: &World, kind: &str, subject: &str) {
 }
 
 /// Calls until every API refuses the token; within a second they must.
-async fn dies_within_a_second(world: &World, token: &str) {
+pub(crate) async fn dies_within_a_second(world: &World, token: &str) {
     let began = Instant::now();
     for port in world.api_ports() {
         let base = format!("http://localhost:{port}");

@@ -66,13 +66,17 @@ pub async fn login(
     };
     let key = lockout::key(&email, context.address);
     let stored = begin(identity, &key, context, users::credentials(&identity.db, &email)).await?;
-    check(identity, &key, password, stored.as_ref(), context).await?;
+    check(identity, &key, password.clone(), stored.as_ref(), context).await?;
     let verified = stored.ok_or(Error::Wrong)?;
     let user_id = verified.id;
+    let renewed = identity.passwords.renew(password, &verified.password_hash).await;
 
     let mut tx = identity.db.begin().await?;
     if !users::hold(&mut tx, &verified).await? {
         return Err(Error::Wrong);
+    }
+    if let Some(hash) = renewed {
+        users::renew_hash(&mut tx, &verified, &hash).await?;
     }
     // The session that the browser came with ends here, whole: nothing of it is carried over.
     if let Some(former) = former

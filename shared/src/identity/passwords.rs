@@ -121,6 +121,17 @@ impl Passwords {
         .await
     }
 
+    /// Another hash of a password that was just verified, if the stored one cost less than new ones do. `None`
+    /// also where none can be computed now: a later sign-in will do it.
+    pub async fn renew(&self, password: Password, stored: &str) -> Option<String> {
+        let stored = Params::try_from(&PasswordHash::new(stored).ok()?).ok()?;
+        let was_cheaper = stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost();
+        match was_cheaper {
+            true => self.hash(password).await.ok(),
+            false => None,
+        }
+    }
+
     /// Whether the password is that of `stored`. With nothing stored the same work is done and the
     /// answer is no: an unknown e-mail takes as long as a wrong password.
     pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<bool, Error> {

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 sql! {
     INSERT = "INSERT INTO users
-              (email, email_key, email_verified, role, password_hash, password_change_required, created_at, updated_at)
-              VALUES ($1, $2, FALSE, $3, $4, $5, $6, $6)
+              (email, email_key, email_verified, role, password_hash, password_version, password_change_required,
+               created_at, updated_at)
+              VALUES ($1, $2, FALSE, $3, $4, 1, $5, $6, $6)
               RETURNING id, email, email_verified, role, created_at, updated_at";
     FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users WHERE id = $1";
     LIST = "SELECT id, email, email_verified, role, created_at, updated_at FROM users ORDER BY id";
@@ -21,12 +22,16 @@ sql! {
                      WHERE email_key = $1";
     DISABLE = "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL";
     ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL";
-    CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_key = $1 AND disabled_at IS NULL";
-    CREDENTIALS_BY_ID = "SELECT id, password_hash FROM users WHERE id = $1 AND disabled_at IS NULL";
-    HOLD = "UPDATE users SET password_hash = password_hash
-            WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL";
-    SET_PASSWORD = "UPDATE users SET password_hash = $2, password_change_required = FALSE, updated_at = $4
-                    WHERE id = $1 AND password_hash = $3";
+    CREDENTIALS = "SELECT id, password_hash, password_version FROM users
+                   WHERE email_key = $1 AND disabled_at IS NULL";
+    CREDENTIALS_BY_ID = "SELECT id, password_hash, password_version FROM users
+                         WHERE id = $1 AND disabled_at IS NULL";
+    HOLD = "UPDATE users SET password_version = password_version
+            WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
+    RENEW_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
+    SET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
+                    password_change_required = FALSE, updated_at = $4
+                    WHERE id = $1 AND password_version = $2";
 }
 
 /// What a user may do at most; a token may do less.
@@ -103,6 +108,8 @@ pub struct Credentials {
     pub id: i64,
     /// The PHC string.
     pub password_hash: String,
+    /// Which password of the user it is. A new hash of the same password changes nothing here.
+    pub password_version: i64,
 }
 
 /// Why a user was not made.
@@ -198,7 +205,13 @@ pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<Credentials>, 
 /// Whether the password is still the one that was verified; if so it cannot change before the caller's
 /// transaction ends. A session begun under this never escapes a change of password.
 pub async fn hold(tx: &mut Tx, verified: &Credentials) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), HOLD, verified.id, verified.password_hash.as_str())? == 1)
+    Ok(execute!(tx.on(), HOLD, verified.id, verified.password_version)? == 1)
+}
+
+/// Stores another hash of the password that was verified, unless that was replaced since.
+pub async fn renew_hash(tx: &mut Tx, verified: &Credentials, password_hash: &str) -> Result<(), db::Error> {
+    let version = verified.password_version;
+    execute!(tx.on(), RENEW_HASH, verified.id, version, password_hash).map(|_| ())
 }
 
 /// Replaces a password if it is still the one that was verified. Gives whether it was.
@@ -208,8 +221,8 @@ pub async fn set_password(
     password_hash: &str,
     now: Timestamp,
 ) -> Result<bool, db::Error> {
-    let old = verified.password_hash.as_str();
-    Ok(execute!(tx.on(), SET_PASSWORD, verified.id, password_hash, old, now)? == 1)
+    let version = verified.password_version;
+    Ok(execute!(tx.on(), SET_PASSWORD, verified.id, version, password_hash, now)? == 1)
 }
 
 impl From<Row> for User {

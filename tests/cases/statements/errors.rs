@@ -1,0 +1,167 @@
+//! Section 7 of the API's specification: errors. The 400 of payments and its problem-style body are not here.
+
+use super::{NO_POST, WRONG, fail, log_in};
+use serde_json::{Value, json};
+use tests::{PASSWORD, Shape, World, on_every_shape};
+
+/// 7, status 401: "Not authenticated".
+async fn status_401_is_not_authenticated(world: World) {
+    let anyone = world.anyone();
+    anyone.get("/me").await.expect_error(401, "unauthenticated");
+    let expired = anyone.bearer("no.such.token").get("/me").await;
+    expired.expect_error(401, "invalid_token");
+}
+
+/// 7, status 401: "also wrong credentials at login (empty body)".
+async fn status_401_is_wrong_credentials_at_login_with_an_empty_body(world: World) {
+    let ann = world.sign_up().await;
+    for (email, password) in [(ann.email.as_str(), WRONG), ("nobody@example.org", PASSWORD)] {
+        let reply = log_in(&world.anyone(), email, password).await.expect(401);
+        assert!(reply.body.is_empty(), "{reply}");
+        assert!(!reply.has("content-type"), "{reply}");
+    }
+}
+
+/// 7, status 404: "Post … does not exist"; settled: to whom it may not show itself a draft does not.
+async fn status_404_is_a_post_that_does_not_exist(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let draft = ann.draft("A draft").await;
+    let missing = bob.get(NO_POST).await.expect_error(404, "not_found");
+    let hidden = bob.get(&draft.path).await.expect_error(404, "not_found");
+    assert_eq!(missing.anonymised(), hidden.anonymised());
+    bob.delete(&draft.path).await.expect_error(404, "not_found");
+}
+
+/// 7, status 404: "(or parent post of a comment) does not exist".
+async fn status_404_is_a_parent_post_that_does_not_exist(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A post").await;
+    let comment = ann.comment(&post, "A comment").await;
+    ann.delete(&post.path).await.expect(204);
+    let body = json!({ "body": "Another" });
+    for call in [
+        ann.post(&post.comments()).json(&body),
+        ann.get(&post.comments()),
+        ann.get(&comment.path),
+    ] {
+        call.await.expect_error(404, "not_found");
+    }
+}
+
+/// 7, status 409: "Explicit business conflict"; settled: signing up with an address that has an account.
+async fn status_409_is_a_business_conflict(world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let reply = world.anyone().post("/users").json(&body).await;
+    reply.expect_error(409, "email_taken");
+}
+
+/// 7, status 412: "`If-Match` tag does not match the current version of the post. The client re-reads, merges
+/// and replays".
+async fn status_412_is_a_tag_that_is_not_of_the_current_version(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A title").await;
+    let edit = |tag: &str, members: Value| ann.patch(&post.path).header("if-match", tag).json(&members);
+    let one_tab = edit(&post.etag, json!({ "title": "Another title" })).await;
+    one_tab.expect(200);
+    let other_tab = edit(&post.etag, json!({ "body": "Another body" })).await;
+    other_tab.expect_error(412, "precondition_failed");
+    let read_again = ann.get(&post.path).await.expect(200);
+    let replayed = edit(read_again.header("etag"), json!({ "body": "Another body" })).await;
+    let merged = replayed.expect(200).json();
+    assert_eq!(
+        (&merged["title"], &merged["body"]),
+        (&json!("Another title"), &json!("Another body"))
+    );
+}
+
+/// 7, status 422: "Validation failure on write"; settled: `errors` names each member that is wrong.
+async fn status_422_is_a_validation_failure_on_write(world: World) {
+    let ann = world.sign_up().await;
+    let call = ann
+        .post("/posts")
+        .json(&json!({ "title": "", "status": "archived" }));
+    call.await.expect_faults(&["/title", "/status"]);
+    let call = world.anyone().post("/users");
+    let reply = call
+        .json(&json!({ "email": "no address", "password": "short" }))
+        .await;
+    reply.expect_faults(&["/email", "/password"]);
+}
+
+/// 7, status 422: "including an unknown body field".
+async fn status_422_is_an_unknown_body_field(world: World) {
+    let ann = world.sign_up().await;
+    let login = json!({ "email": ann.email, "password": PASSWORD, "remember": true });
+    let reply = world.anyone().post("/login").json(&login).await;
+    reply.expect_faults(&["/remember"]);
+    let call = ann
+        .post("/posts")
+        .json(&json!({ "title": "A post", "author_id": 1 }));
+    call.await.expect_faults(&["/author_id"]);
+}
+
+/// 7, status 428: "PATCH sent without `If-Match`".
+async fn status_428_is_a_patch_without_if_match(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A post").await;
+    let call = ann.patch(&post.path).json(&json!({ "title": "Changed" }));
+    call.await.expect_error(428, "precondition_required");
+}
+
+/// 7, body shapes, stable JSON error: "`code`, `message`, `correlationId`".
+async fn the_stable_json_error_has_three_members(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A post").await;
+    let anyone = world.anyone();
+    for (call, status, code) in [
+        (anyone.get("/posts"), 401, "unauthenticated"),
+        (ann.get(NO_POST), 404, "not_found"),
+        (ann.get("/no/such/route"), 404, "not_found"),
+        (ann.call("PUT", &post.path), 405, "method_not_allowed"),
+        (
+            ann.patch(&post.path).json(&json!({})),
+            428,
+            "precondition_required",
+        ),
+        (
+            ann.post("/posts").body("application/json", "{"),
+            400,
+            "malformed_json",
+        ),
+    ] {
+        let reply = call.await.expect(status);
+        assert_eq!(reply.header("content-type"), "application/json");
+        let body = reply.json();
+        assert_eq!(body.as_object().unwrap().len(), 3, "{reply}");
+        assert_eq!(body["code"], code);
+        assert!(body["message"].as_str().is_some_and(|text| !text.is_empty()));
+        assert_eq!(body["correlationId"], reply.header("x-correlation-id"));
+    }
+}
+
+/// 7: "the response given to a blocked login after lockout" is settled: 429, and when to try again.
+async fn a_blocked_login_is_answered_429(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let ann = world.sign_up().await;
+    fail(&world.anyone(), &ann.email, 5).await;
+    for password in [WRONG, PASSWORD] {
+        let reply = log_in(&world.anyone(), &ann.email, password).await;
+        let reply = reply.expect_error(429, "login_locked");
+        assert_eq!(reply.header("retry-after"), "900");
+    }
+}
+
+on_every_shape!(
+    status_401_is_not_authenticated,
+    status_401_is_wrong_credentials_at_login_with_an_empty_body,
+    status_404_is_a_post_that_does_not_exist,
+    status_404_is_a_parent_post_that_does_not_exist,
+    status_409_is_a_business_conflict,
+    status_412_is_a_tag_that_is_not_of_the_current_version,
+    status_422_is_a_validation_failure_on_write,
+    status_422_is_an_unknown_body_field,
+    status_428_is_a_patch_without_if_match,
+    the_stable_json_error_has_three_members,
+    a_blocked_login_is_answered_429,
+);
