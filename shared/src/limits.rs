@@ -1,5 +1,7 @@
 //! Rate limits: how many requests a caller has made in the present minute.
 
+mod pool;
+
 use crate::clock::Timestamp;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -45,7 +47,7 @@ pub struct Taken {
     pub resets_in: Duration,
 }
 
-/// The counts of this process. Cheap to clone; the clones share them.
+/// The counts of this process, and what the others pooled. Cheap to clone; the clones share them.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// `None`: nothing is limited.
@@ -58,6 +60,8 @@ pub struct Limits {
 struct Count {
     window: i64,
     made: u32,
+    /// How many of them the other processes do not know of.
+    unpooled: u32,
 }
 
 impl Limits {
@@ -96,11 +100,17 @@ impl Limits {
         if !counts.contains_key(&key) {
             make_room(&mut counts, window);
         }
-        let count = counts.entry(key).or_insert(Count { window, made: 0 });
+        let none = Count {
+            window,
+            made: 0,
+            unpooled: 0,
+        };
+        let count = counts.entry(key).or_insert(none);
         if count.window != window {
-            *count = Count { window, made: 0 };
+            *count = none;
         }
         count.made = count.made.saturating_add(1);
+        count.unpooled = count.unpooled.saturating_add(1);
         Taken {
             limit,
             is_granted: count.made <= limit.quota,

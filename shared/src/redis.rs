@@ -3,7 +3,9 @@
 
 use crate::random;
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
-use ::redis::{Client, Cmd, FromRedisValue, IntoConnectionInfo as _, RedisError, ScriptInvocation};
+use ::redis::{
+    Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, ScriptInvocation,
+};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -78,6 +80,12 @@ impl Redis {
     pub async fn script<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Result<T, Unavailable> {
         let mut connection = self.0.connection.clone();
         self.in_time(script.invoke_async(&mut connection)).await
+    }
+
+    /// Runs commands together.
+    pub async fn pipeline<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T, Unavailable> {
+        let mut connection = self.0.connection.clone();
+        self.in_time(commands.query_async(&mut connection)).await
     }
 
     /// Whether it answers.

@@ -123,6 +123,9 @@ impl Ground {
     pub async fn serve(self, routes: Router, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.feed.clone().follow());
+        if let Some(redis) = self.redis.clone() {
+            tokio::spawn(self.limits.clone().pool(redis));
+        }
         let common = http::common_routes(Arc::clone(&self.policy), self.cors, self.limits, health.clone());
         let router = http::finish(routes.merge(common), self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;

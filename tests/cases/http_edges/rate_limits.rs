@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use std::time::Duration;
-use tests::{Call, Caller, Reply, Setup, Shape, World, on_every_shape};
+use tests::{Call, Caller, Reply, Setup, Shape, World, on_every_shape, on_many_processes};
 
 const READS: u32 = 8;
 const WRITES: u32 = 4;
@@ -175,6 +175,30 @@ async fn on_loopback_there_are_none_unless_asked_for(world: World) {
         "{reply}"
     );
 }
+
+/// Half of the calls go to each API: neither alone has seen too many.
+async fn what_two_processes_count_is_one_sum(shape: Shape) {
+    let world = limited(shape).start().await;
+    let ann = world.sign_up().await;
+    let apis = world.api_ports().into_iter().map(|port| ann.at(&format!("http://localhost:{port}")));
+    let apis: Vec<Caller> = apis.collect();
+    for api in &apis {
+        for _ in 0..READS - 3 {
+            api.get("/me").await.expect(200);
+        }
+    }
+    for api in &apis {
+        let mut granted = 0;
+        while api.get("/me").await.status != 429 {
+            granted += 1;
+            // Alone it would grant three more.
+            assert!(granted < 3, "the sum is not known after {granted} more calls");
+            tokio::time::sleep(Duration::from_millis(600)).await;
+        }
+    }
+}
+
+on_many_processes!(what_two_processes_count_is_one_sum);
 
 on_every_shape!(
     who_calls_too_often_waits_for_the_next_minute,
