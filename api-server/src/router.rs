@@ -26,7 +26,8 @@ pub(crate) struct App {
     pub(crate) metadata: Arc<Metadata>,
 }
 
-/// The routes, those of the API in both their forms; without those that each program has once (`/csrf`, `/livez`, `/readyz`).
+/// The routes, those of the API in both their forms; without those that each program has once (`/csrf`,
+/// `/livez`, `/readyz`).
 pub(crate) fn router(app: App) -> Router {
     let versioned = Router::new()
         .route("/posts", get(posts::list).post(posts::create))

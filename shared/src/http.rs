@@ -56,12 +56,15 @@ pub fn origin_of(url: &Url) -> String {
 
 /// The routes that each program has once, whichever services it runs.
 pub fn common_routes(policy: Arc<Policy>, cors: Cors, limits: Limits, health: health::Health) -> Router {
-    Router::new()
+    let token = Router::new()
         .route("/csrf", get(csrf::issue).with_state(policy))
         .route_layer(from_fn_with_state(limits, limits::by_address))
-        .route_layer(from_fn_with_state(cors, cors::share))
+        .layer(from_fn_with_state(cors, cors::share));
+    // Merged last, for its fallback: where nothing is, the 404 is the same as that of a missing post.
+    Router::new()
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz).with_state(health))
+        .merge(token)
 }
 
 /// Wraps a program's routes in what surrounds every request: trace id, log, time limit, error bodies,
