@@ -3,14 +3,14 @@
 use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
 use crate::http::{challenge, comments, metadata, posts, protected, session, users};
-use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
-use axum::routing::{get, post, put};
 use shared::db::Db;
 use shared::http::{Policy, error};
 use shared::identity::Identity;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// What handlers and extractors take their parts from.
 #[derive(Clone, FromRef)]
@@ -22,27 +22,22 @@ pub(crate) struct App {
     pub(crate) metadata: Arc<Metadata>,
 }
 
-/// The routes, without those that each program has once (`/csrf`, `/livez`, `/readyz`).
-pub(crate) fn router(app: App) -> Router {
-    Router::new()
-        .route("/posts", get(posts::list).post(posts::create))
-        .route(
-            "/posts/{id}",
-            get(posts::read).patch(posts::update).delete(posts::delete),
-        )
-        .route("/posts/{id}/comments", get(comments::list).post(comments::create))
-        .route(
-            "/posts/{id}/comments/{comment_id}",
-            get(comments::read).delete(comments::delete),
-        )
-        .route("/users", post(users::create))
-        .route("/users/{id}", get(users::read))
-        .route("/login", post(session::login))
-        .route("/logout", post(session::logout))
-        .route("/me", get(session::me))
-        .route("/me/password", put(session::change_password))
-        .route("/protected", get(protected::read))
-        .route("/.well-known/oauth-protected-resource", get(metadata::read))
+/// The routes, each by the path that stands on its handler, without those that each program has once
+/// (`/csrf`, `/livez`, `/readyz`).
+pub(crate) fn router(app: App) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .routes(routes!(posts::list, posts::create))
+        .routes(routes!(posts::read, posts::update, posts::delete))
+        .routes(routes!(comments::list, comments::create))
+        .routes(routes!(comments::read, comments::delete))
+        .routes(routes!(users::create))
+        .routes(routes!(users::read))
+        .routes(routes!(session::login))
+        .routes(routes!(session::logout))
+        .routes(routes!(session::me))
+        .routes(routes!(session::change_password))
+        .routes(routes!(protected::read))
+        .routes(routes!(metadata::read))
         .route_layer(from_fn_with_state(app.db.clone(), error::record_refusals))
         .route_layer(map_response_with_state(
             Arc::clone(&app.policy),

@@ -7,11 +7,14 @@ use crate::pages;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::get;
 use shared::http::Policy;
 use shared::http::error::record_refusals;
+use shared::http::openapi;
 use shared::identity::Identity;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 #[derive(Clone, FromRef)]
 pub(crate) struct App {
@@ -21,25 +24,30 @@ pub(crate) struct App {
     pub(crate) grants: Arc<Grants>,
 }
 
-/// The issuer's routes.
-pub(crate) fn router(app: App) -> Router {
+/// The issuer's routes, each by the path that stands on its handler.
+pub(crate) fn router(app: App) -> OpenApiRouter {
     let db = app.identity.db.clone();
     let policy = Arc::clone(&app.policy);
-    let pages = Router::new()
-        .route("/authorize", get(authorize::authorize).post(authorize::authorize))
-        .route("/signin", get(signin::show).post(signin::submit))
-        .route("/consent", get(consent::show).post(consent::submit))
-        .route("/password", get(password::show).post(password::submit))
+    let issuer = app.grants.issuer.clone();
+    let pages = OpenApiRouter::new()
+        .routes(routes!(authorize::authorize, authorize::authorize_by_form))
+        .routes(routes!(signin::show, signin::submit))
+        .routes(routes!(consent::show, consent::submit))
+        .routes(routes!(password::show, password::submit))
         .layer(from_fn_with_state(policy, browser::by_its_name));
-    Router::new()
+    let mut router = OpenApiRouter::new()
         .merge(pages)
-        .route("/token", post(token::token))
-        .route("/.well-known/jwks.json", get(discovery::jwks))
-        .route(
-            "/.well-known/oauth-authorization-server",
-            get(discovery::metadata),
-        )
-        .route("/assets/latchkey.css", get(pages::stylesheet))
+        .routes(routes!(token::token))
+        .routes(routes!(discovery::jwks))
+        .routes(routes!(discovery::metadata))
+        .merge(assets().into())
         .layer(from_fn_with_state(db, record_refusals))
-        .with_state(app)
+        .with_state(app);
+    openapi::unversioned(router.get_openapi_mut(), &issuer);
+    router
+}
+
+#[allow(clippy::disallowed_methods, reason = "what pages load is for browsers alone")]
+fn assets() -> Router<App> {
+    Router::new().route("/assets/latchkey.css", get(pages::stylesheet))
 }

@@ -9,16 +9,18 @@ pub mod etag;
 pub mod health;
 pub mod json;
 pub mod observe;
+pub mod openapi;
 
 pub use body::JsonBody;
 pub use error::{Code, Error};
 
 use axum::Router;
 use axum::http::HeaderMap;
-use axum::routing::get;
 use ipnet::IpNet;
 use std::sync::Arc;
 use url::Url;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// What the origin of this service is and whom it trusts. Shared by all handlers.
 #[derive(Clone, Debug)]
@@ -44,11 +46,18 @@ pub fn origin_of(url: &Url) -> String {
 }
 
 /// The routes that each program has once, whichever services it runs.
-pub fn common_routes(policy: Arc<Policy>, health: health::Health) -> Router {
-    Router::new()
-        .route("/livez", get(health::livez))
-        .route("/readyz", get(health::readyz).with_state(health))
-        .route("/csrf", get(csrf::issue).with_state(policy))
+pub fn common_routes(policy: Arc<Policy>, health: health::Health) -> OpenApiRouter {
+    let base = policy.url("");
+    let health = OpenApiRouter::new()
+        .routes(routes!(health::livez))
+        .routes(routes!(health::readyz))
+        .with_state(health);
+    let csrf = OpenApiRouter::new()
+        .routes(routes!(csrf::issue))
+        .with_state(policy);
+    let mut common = csrf.merge(health);
+    openapi::unversioned(common.get_openapi_mut(), &base);
+    common
 }
 
 /// Wraps a program's routes in what surrounds every request: trace id, log, time limit, error bodies.

@@ -14,6 +14,7 @@ pub mod identity;
 pub mod random;
 pub mod redis;
 pub mod revocation;
+pub mod schema;
 pub mod scope;
 pub mod seal;
 pub mod secret;

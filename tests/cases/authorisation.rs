@@ -78,7 +78,8 @@ macro_rules! table {
 
 const TITLE: Body = Body::Json(|_| json!({ "title": "A title" }));
 const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
-const SIGN_UP: Body = Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
+const SIGN_UP: Body =
+    Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
 const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password": PASSWORD }));
 const NEW_PASSWORD: Body =
     Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
@@ -173,13 +174,21 @@ impl Cast {
             let whose = if without == "admin" { &admin } else { &owner };
             callers.push(bearer(&tokens_without(&app, whose, without).await));
         }
-        callers.extend([bearer(&revoked.access), Caller::clone(&gone), bearer(&of_gone.access)]);
+        callers.extend([
+            bearer(&revoked.access),
+            Caller::clone(&gone),
+            bearer(&of_gone.access),
+        ]);
         Self { owner, callers }
     }
 }
 
 async fn tokens_without(app: &App, whose: &Person, without: &str) -> String {
-    let scopes: Vec<&str> = SCOPES[..6].iter().copied().filter(|scope| *scope != without).collect();
+    let scopes: Vec<&str> = SCOPES[..6]
+        .iter()
+        .copied()
+        .filter(|scope| *scope != without)
+        .collect();
     app.tokens(whose, &scopes.join(" ")).await.access
 }
 
@@ -194,7 +203,11 @@ impl Things {
     async fn make(owner: &Person) -> Self {
         let (draft, published) = (owner.draft("A draft").await, owner.publish("A post").await);
         let path = format!("{}/comments", published.path);
-        let made = owner.post(&path).json(&json!({ "body": "A comment" })).await.expect(201);
+        let made = owner
+            .post(&path)
+            .json(&json!({ "body": "A comment" }))
+            .await
+            .expect(201);
         Self {
             draft,
             published,
@@ -241,7 +254,8 @@ async fn every_operation_has_its_row(world: World) {
         let document = world.anyone().get(&url).await.expect(200).json();
         let operations = document["paths"].as_object().unwrap().values();
         let operations = operations.flat_map(|path| path.as_object().unwrap().values());
-        described.extend(operations.filter_map(|operation| operation["operationId"].as_str().map(str::to_owned)));
+        described
+            .extend(operations.filter_map(|operation| operation["operationId"].as_str().map(str::to_owned)));
     }
     let in_table: BTreeSet<String> = ROWS.iter().map(|row| row.operation.to_owned()).collect();
     assert_eq!(in_table, described);

@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::any::Any;
 use std::borrow::Cow;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// Every `code` of an error body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub enum Code {
 }
 
 impl Code {
-    const fn wire(self) -> (StatusCode, &'static str) {
+    pub(super) const fn wire(self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
             Self::InvalidToken => (StatusCode::UNAUTHORIZED, "invalid_token"),
@@ -83,7 +84,7 @@ impl Code {
 }
 
 /// What is wrong with one member of a body.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FieldError {
     /// Where: a JSON pointer (RFC 6901).
     pub pointer: String,
@@ -109,14 +110,20 @@ pub struct Error {
 #[derive(Clone, Copy, Debug)]
 pub struct BodyMeant;
 
-#[derive(Serialize)]
+/// What every error says.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    code: &'a str,
-    message: &'a str,
-    correlation_id: &'a str,
+pub(super) struct Body<'a> {
+    /// What went wrong, for programs.
+    pub(super) code: &'a str,
+    /// What went wrong and what to do, for people.
+    pub(super) message: &'a str,
+    /// Finds the request in the log; also in `X-Correlation-Id`.
+    pub(super) correlation_id: &'a str,
+    /// Which members of the body are at fault.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    errors: &'a [FieldError],
+    #[schema(required = false)]
+    pub(super) errors: &'a [FieldError],
 }
 
 impl Error {
