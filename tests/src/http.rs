@@ -128,6 +128,12 @@ impl Caller {
             .with("x-csrf-token", csrf)
     }
 
+    /// Its credentials, as headers.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.credentials.iter();
+        all.map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
+    }
+
     /// Where it calls.
     pub fn base(&self) -> &str {
         &self.base
