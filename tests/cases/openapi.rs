@@ -21,7 +21,7 @@ async fn each_operation_says_what_it_is_and_how_it_fails(world: World) {
             assert!(operation[member].is_string(), "{what} has no {member}");
         }
         assert!(
-            ids.insert(&operation["operationId"]),
+            ids.insert(operation["operationId"].as_str()),
             "{what}: its operationId is another's"
         );
         assert!(

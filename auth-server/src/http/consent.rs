@@ -2,7 +2,7 @@
 
 use super::authorize::refused;
 use super::browser::{Form, SignedIn, flow_secret, form_token, see_other, unavailable};
-use super::describe::{ConsentForm, NoRedirect, PageQuery};
+use super::describe::{ConsentForm, NoFlow, PageQuery};
 use super::{password, signin};
 use crate::flows::Flows;
 use crate::grants::Grants;
@@ -38,7 +38,7 @@ pub(crate) fn query(flow: &str, signed_in: bool) -> String {
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
         (status = 303, description = "On to sign-in, or back to the client.", headers(("Location"))),
-        NoRedirect,
+        NoFlow,
     )
 )]
 pub(crate) async fn show(
@@ -87,7 +87,7 @@ pub(crate) async fn show(
     request_body(content = ConsentForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "On to sign-in, or back to the client.", headers(("Location"))),
-        Form,
+        Form, NoFlow,
     )
 )]
 pub(crate) async fn submit(

@@ -116,7 +116,10 @@ macro_rules! pages {
 
 pages! {
     /// A request that goes back to no client.
-    NoRedirect: 400 "The client or its redirect URI is unknown, or the sign-in is over.";
+    NoRedirect: 400 "The client or its redirect URI is unknown, or the request cannot be read.";
+    /// A flow that does not go on.
+    NoFlow: 400 "The sign-in is over, or is another browser's, or the form is broken.",
+        503 "A part of the service does not answer.";
     /// The sign-in form again.
     SignInAgain: 401 "The e-mail or the password is wrong.", 429 "Sign-in is blocked for a while.",
         503 "Too many people sign in at once.";
