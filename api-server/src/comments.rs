@@ -23,7 +23,6 @@ pub(crate) type CommentBody = Text<10_000>;
 #[schema(example = json!({"body": "Well said."}))]
 pub(crate) struct NewComment {
     /// What it says.
-    #[schema(inline)]
     pub(crate) body: CommentBody,
 }
 

@@ -1,6 +1,7 @@
 //! Texts that people write.
 
 use shared::schema;
+use std::borrow::Cow;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -14,7 +15,11 @@ impl<const MAX: usize> PartialSchema for Text<MAX> {
     }
 }
 
-impl<const MAX: usize> ToSchema for Text<MAX> {}
+impl<const MAX: usize> ToSchema for Text<MAX> {
+    fn name() -> Cow<'static, str> {
+        format!("Text{MAX}").into()
+    }
+}
 
 impl<const MAX: usize> Text<MAX> {
     /// Reads a text; the error says what is wrong with it.

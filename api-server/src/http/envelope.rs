@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 /// A page of a list.
 #[derive(Serialize, ToSchema)]
+#[schema(as = List)]
 pub(super) struct Envelope<T> {
     /// Twenty of them, or the rest.
     items: Vec<T>,

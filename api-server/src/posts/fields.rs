@@ -88,7 +88,6 @@ impl TryFrom<String> for Status {
 #[schema(example = json!({"title": "Hello", "body": "The first one.", "status": "published"}))]
 pub(crate) struct NewPost {
     /// Its heading.
-    #[schema(inline)]
     pub(crate) title: PostTitle,
     /// Its text.
     #[schema(required = false, default = "")]
@@ -103,7 +102,7 @@ pub(crate) struct NewPost {
 #[schema(example = json!({"status": "published"}))]
 pub(crate) struct PostPatch {
     /// The new heading.
-    #[schema(inline, nullable = false)]
+    #[schema(nullable = false)]
     pub(crate) title: Option<PostTitle>,
     /// The new text.
     #[schema(nullable = false)]
