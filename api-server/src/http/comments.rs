@@ -79,7 +79,7 @@ pub(crate) async fn create(
     params(
         ("id" = inline(Id), Path, description = "On which post."),
         ("comment_id" = inline(Id), Path, description = "Which comment."),
-        ("If-None-Match" = inline(Option<IfMatch>), Header, description = "The entity tags that the caller has."),
+        ("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has."),
     ),
     security((), ("session" = []), ("oauth2" = [])),
     responses(
@@ -109,7 +109,7 @@ pub(crate) async fn read(
     params(
         ("id" = inline(Id), Path, description = "On which post."),
         ("comment_id" = inline(Id), Path, description = "Which comment."),
-        ("If-Match" = inline(Option<IfMatch>), Header, description = "The entity tag, or `*`."),
+        ("If-Match" = Option<String>, Header, description = "The entity tag, or `*`."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["comments:write"])),
     responses((status = 204, description = "It is gone."), Commenter, PathId, code::PreconditionFailed)

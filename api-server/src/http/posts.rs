@@ -72,7 +72,7 @@ pub(crate) async fn create(
     get, path = "/posts/{id}", operation_id = "readPost", tag = "Posts",
     params(
         ("id" = inline(Id), Path, description = "Which post."),
-        ("If-None-Match" = inline(Option<IfMatch>), Header, description = "The entity tags that the caller has."),
+        ("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has."),
     ),
     security((), ("session" = []), ("oauth2" = [])),
     responses(
@@ -134,7 +134,7 @@ pub(crate) async fn update(
     delete, path = "/posts/{id}", operation_id = "deletePost", tag = "Posts",
     params(
         ("id" = inline(Id), Path, description = "Which post."),
-        ("If-Match" = inline(Option<IfMatch>), Header, description = "The entity tag of the version to delete, or `*`."),
+        ("If-Match" = Option<String>, Header, description = "The entity tag of the version to delete, or `*`."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
     responses((status = 204, description = "It is gone."), Author, PathId, code::PreconditionFailed)

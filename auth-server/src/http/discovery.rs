@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use shared::http::etag::{self, IfMatch};
+use shared::http::etag;
 use shared::{schema, scope};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -79,7 +79,7 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
 /// Those that access tokens are verified with (RFC 7517).
 #[utoipa::path(
     get, path = "/.well-known/jwks.json", operation_id = "readKeys", tag = "Discovery",
-    params(("If-None-Match" = inline(Option<IfMatch>), Header, description = "The entity tags that the caller has.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has.")),
     responses(
         (status = 200, description = "The keys.", body = JwkSet, headers(("ETag"), ("Cache-Control"))),
         (status = 304, description = "The caller has them.", headers(("ETag"), ("Cache-Control"))),

@@ -15,7 +15,6 @@ const ANYWHERE: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
 /// Completes every operation of a document, and adds the components that they refer to.
 pub(super) fn complete(document: &mut OpenApi) {
     let components = document.components.get_or_insert_default();
-    components.headers.extend(headers::components());
     components.schemas.insert("Error".to_owned(), Body::schema());
     components
         .schemas
@@ -87,7 +86,7 @@ fn complete_responses(operation: &mut Operation, is_safe: bool, components: &mut
         let RefOr::T(mut response) = response else {
             continue;
         };
-        describe_headers(&mut response);
+        describe_headers(&mut response, components);
         match key.split_once(' ') {
             // What changes nothing is no target of forgery.
             Some((_, "csrf_mismatch")) if is_safe => {}
@@ -123,14 +122,15 @@ fn complete_responses(operation: &mut Operation, is_safe: bool, components: &mut
 }
 
 /// Refers to what is said of headers in one place, and adds the header of every response.
-fn describe_headers(response: &mut Response) {
-    let names: Vec<_> = response.headers.keys().cloned().collect();
-    for name in names.into_iter().filter(|name| headers::is_known(name)) {
-        response.headers.insert(name.clone(), headers::reference(&name));
+fn describe_headers(response: &mut Response, components: &mut Components) {
+    let named = response.headers.keys().cloned();
+    let names: Vec<_> = named.chain([CORRELATION_ID.to_owned()]).collect();
+    for name in names {
+        if let Some(header) = headers::component(&name) {
+            response.headers.insert(name.clone(), headers::reference(&name));
+            components.headers.insert(name, header);
+        }
     }
-    response
-        .headers
-        .insert(CORRELATION_ID.to_owned(), headers::reference(CORRELATION_ID));
 }
 
 /// One response of two that have the same status.

@@ -62,18 +62,12 @@ pub(super) fn reference(name: &str) -> RefOr<Header> {
     RefOr::Ref(Ref::new(format!("#/components/headers/{name}")))
 }
 
-/// Whether the header is described here.
-pub(super) fn is_known(name: &str) -> bool {
-    ALL.iter().any(|(known, ..)| *known == name)
-}
-
-/// Every header with its description.
-pub(super) fn components() -> impl Iterator<Item = (String, RefOr<Header>)> {
-    ALL.into_iter().map(|(name, sent, description)| {
-        let mut header = Header::new(ObjectBuilder::new().schema_type(Type::String));
-        header.description = Some(description.to_owned());
-        // The type has no such field, but its extensions are written as they are.
-        header.extensions = (sent == Sent::Always).then(|| [("required", true)].into_iter().collect());
-        (name.to_owned(), RefOr::T(header))
-    })
+/// What is said of a header here, if anything is.
+pub(super) fn component(name: &str) -> Option<RefOr<Header>> {
+    let (_, sent, description) = ALL.into_iter().find(|(known, ..)| *known == name)?;
+    let mut header = Header::new(ObjectBuilder::new().schema_type(Type::String));
+    header.description = Some(description.to_owned());
+    // The type has no such field, but its extensions are written as they are.
+    header.extensions = (sent == Sent::Always).then(|| [("required", true)].into_iter().collect());
+    Some(RefOr::T(header))
 }

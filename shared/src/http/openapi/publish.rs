@@ -2,8 +2,7 @@
 
 use super::document;
 use crate::config::Urls;
-use crate::http::Error;
-use crate::http::etag::{self, IfMatch};
+use crate::http::{Error, etag};
 use crate::secret;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -55,7 +54,7 @@ fn docs() -> Router {
 /// OpenAPI 3.1, generated from the code that serves it. `/docs` shows it to people.
 #[utoipa::path(
     get, path = "/openapi.json", operation_id = "readDocument", tag = "Service",
-    params(("If-None-Match" = inline(Option<IfMatch>), Header, description = "The entity tags that the caller has.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has.")),
     responses(
         (status = 200, description = "The document.", body = serde_json::Value, headers(("ETag"), ("Cache-Control"))),
         (status = 304, description = "The caller has it.", headers(("ETag"), ("Cache-Control"))),
