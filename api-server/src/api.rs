@@ -5,17 +5,16 @@ use crate::config::Settings;
 use crate::http::metadata::Metadata;
 use crate::jwks::Jwks;
 use crate::router::{App, router};
-use axum::Router;
 use shared::http::health::Health;
 use shared::revocation::Mirror;
 use shared::start::Ground;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
 
 /// The API, ready to be served.
-#[derive(Debug)]
 pub struct Api {
-    routes: Router,
+    routes: OpenApiRouter,
     jwks: Jwks,
     revocations: Mirror,
 }
@@ -64,7 +63,7 @@ impl Api {
     }
 
     /// The routes.
-    pub fn routes(self) -> Router {
+    pub fn routes(self) -> OpenApiRouter {
         self.routes
     }
 }

@@ -13,9 +13,18 @@ use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::{self, Db};
 use shared::{execute, fetch_one, fetch_optional, sql};
+use utoipa::ToSchema;
 
 /// What a comment says.
 pub(crate) type CommentBody = Text<10_000>;
+
+/// A comment to be.
+#[derive(Clone, Debug, ToSchema)]
+#[schema(example = json!({"body": "Well said."}))]
+pub(crate) struct NewComment {
+    /// What it says.
+    pub(crate) body: CommentBody,
+}
 
 macro_rules! columns {
     () => {
@@ -34,7 +43,7 @@ sql! {
 }
 
 /// A comment as the API shows one. It never changes.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub(crate) struct Comment {
     /// Identifies the comment.
     pub(crate) id: i64,
@@ -83,11 +92,11 @@ pub(crate) async fn create(
     db: &Db,
     post: Seen,
     author: Actor,
-    body: &CommentBody,
+    new: &NewComment,
     now: Timestamp,
 ) -> Result<Comment, Error> {
     let (on, post_id, author_id) = (db.writer(), post.id(), author.user_id);
-    let comment = fetch_one!(on, Comment, INSERT, post_id, author_id, body.as_str(), now)?;
+    let comment = fetch_one!(on, Comment, INSERT, post_id, author_id, new.body.as_str(), now)?;
     Ok(comment)
 }
 

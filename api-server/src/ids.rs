@@ -1,11 +1,24 @@
 //! Ids of users, posts and comments.
 
+use shared::schema;
+use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+
 /// The largest id: 2^53 − 1, which every JSON reader holds exactly.
 const MAX: i64 = (1 << 53) - 1;
 
 /// The id of a user, a post or a comment: from 1 to 2^53 − 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id(i64);
+
+schema! {
+    Id = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+        .minimum(Some(1))
+        .maximum(Some(MAX))
+        .examples([7])
+        .description(Some("The id of a user or a post; on the wire of a path it has no sign and no leading zero."));
+}
 
 impl Id {
     /// Reads the one way of writing an id: ASCII digits, no sign, no leading zero.

@@ -16,6 +16,7 @@ use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::{self, Db};
 use shared::{execute, fetch_one, fetch_optional, sql};
+use utoipa::ToSchema;
 
 macro_rules! columns {
     () => {
@@ -40,7 +41,7 @@ sql! {
 }
 
 /// A post as the API shows one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
 pub(crate) struct Post {
     /// Identifies the post.
     pub(crate) id: i64,

@@ -4,15 +4,15 @@ use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
 use crate::http::{challenge, comments, metadata, posts, protected, session, users};
 use crate::versions::{self, VERSIONS};
-use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
-use axum::routing::{get, post, put};
 use shared::db::Db;
 use shared::http::{Cors, Policy, cors, error, limits};
 use shared::identity::Identity;
 use shared::limits::Limits;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// What handlers and extractors take their parts from.
 #[derive(Clone, FromRef)]
@@ -26,29 +26,23 @@ pub(crate) struct App {
     pub(crate) metadata: Arc<Metadata>,
 }
 
-/// The routes, those of the API in both their forms; without those that each program has once (`/csrf`,
-/// `/livez`, `/readyz`).
-pub(crate) fn router(app: App) -> Router {
-    let versioned = Router::new()
-        .route("/posts", get(posts::list).post(posts::create))
-        .route(
-            "/posts/{id}",
-            get(posts::read).patch(posts::update).delete(posts::delete),
-        )
-        .route("/posts/{id}/comments", get(comments::list).post(comments::create))
-        .route(
-            "/posts/{id}/comments/{comment_id}",
-            get(comments::read).delete(comments::delete),
-        )
-        .route("/users", post(users::create))
-        .route("/users/{id}", get(users::read))
-        .route("/login", post(session::login))
-        .route("/logout", post(session::logout))
-        .route("/me", get(session::me))
-        .route("/me/password", put(session::change_password))
-        .route("/protected", get(protected::read));
-    let documents = Router::new()
-        .route(metadata::PATH, get(metadata::read))
+/// The routes, each by the path that stands on its handler, those of the API in both their forms; without
+/// those that each program has once (`/csrf`, `/livez`, `/readyz`).
+pub(crate) fn router(app: App) -> OpenApiRouter {
+    let versioned = OpenApiRouter::new()
+        .routes(routes!(posts::list, posts::create))
+        .routes(routes!(posts::read, posts::update, posts::delete))
+        .routes(routes!(comments::list, comments::create))
+        .routes(routes!(comments::read, comments::delete))
+        .routes(routes!(users::create))
+        .routes(routes!(users::read))
+        .routes(routes!(session::login))
+        .routes(routes!(session::logout))
+        .routes(routes!(session::me))
+        .routes(routes!(session::change_password))
+        .routes(routes!(protected::read));
+    let documents = OpenApiRouter::new()
+        .routes(routes!(metadata::read))
         .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
     versions::serve(VERSIONS[0], versioned)
         .route_layer(from_fn_with_state(app.db.clone(), error::record_refusals))

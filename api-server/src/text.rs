@@ -1,8 +1,25 @@
 //! Texts that people write.
 
+use shared::schema;
+use std::borrow::Cow;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
 /// A text of 1 to `MAX` characters, not all of them white space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> PartialSchema for Text<MAX> {
+    fn schema() -> RefOr<Schema> {
+        schema::text(1, MAX, schema::NOT_BLANK, "Not white space alone.").into()
+    }
+}
+
+impl<const MAX: usize> ToSchema for Text<MAX> {
+    fn name() -> Cow<'static, str> {
+        format!("Text{MAX}").into()
+    }
+}
 
 impl<const MAX: usize> Text<MAX> {
     /// Reads a text; the error says what is wrong with it.

@@ -2,17 +2,20 @@
 //!
 //! The first is served under its prefix and without one, both for ever. A later one gets a prefix of its own.
 
+use axum::Extension;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use axum::{Extension, Router};
+use serde_json::json;
 use shared::http::Promised;
 use std::convert::Infallible;
 use time::format_description::BorrowedFormatItem;
 use time::macros::{date, format_description};
 use time::{Date, OffsetDateTime, UtcOffset};
+use utoipa::openapi::Server;
+use utoipa_axum::router::OpenApiRouter;
 
 /// A version of the API.
 #[derive(Clone, Copy, Debug)]
@@ -66,12 +69,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Prefix {
     }
 }
 
-/// Serves the routes of a version under its prefix and without one.
-pub(crate) fn serve<S: Clone + Send + Sync + 'static>(version: Version, routes: Router<S>) -> Router<S> {
+/// Serves the routes of a version under its prefix and without one. They are described once, without.
+pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
+    version: Version,
+    routes: OpenApiRouter<S>,
+) -> OpenApiRouter<S> {
+    let (routes, described) = routes.split_for_parts();
     let prefixed = routes.clone().layer(Extension(Prefix(version.prefix)));
-    routes
+    let routes = routes
         .nest(version.prefix, prefixed)
-        .route_layer(from_fn_with_state(version, announce))
+        .route_layer(from_fn_with_state(version, announce));
+    let mut router = OpenApiRouter::with_openapi(described).merge(routes.into());
+    router.get_openapi_mut().servers = Some(vec![version.server(""), version.server(version.prefix)]);
+    router
 }
 
 /// Middleware: says in every answer when the version ends, once that is known.
@@ -87,6 +97,33 @@ async fn announce(State(version): State<Version>, request: Request, next: Next) 
 }
 
 impl Version {
+    /// Where it is served, and for how long, for the OpenAPI document.
+    fn server(&self, prefix: &str) -> Server {
+        let time = |at: Option<OffsetDateTime>| at.map(|at| at.date().to_string());
+        let dates = [
+            ("released", Some(self.released.to_string())),
+            ("deprecated", time(self.deprecated_at)),
+            ("sunset", time(self.sunset_at)),
+        ];
+        let known: Vec<_> = dates
+            .into_iter()
+            .filter_map(|(what, day)| Some(format!("{what} {}", day?)))
+            .collect();
+        let mut server = Server::new(prefix);
+        server.description = Some(format!("Version {}, {}.", self.name, known.join(", ")));
+        server.extensions = Some(
+            [
+                ("x-version", json!(self.name)),
+                ("x-released", json!(self.released.to_string())),
+                ("x-deprecated", json!(time(self.deprecated_at))),
+                ("x-sunset", json!(time(self.sunset_at))),
+            ]
+            .into_iter()
+            .collect(),
+        );
+        server
+    }
+
     fn headers(&self) -> impl Iterator<Item = (HeaderName, String)> {
         let deprecation = self.deprecated_at.map(|at| format!("@{}", at.unix_timestamp()));
         let sunset = self
@@ -108,6 +145,7 @@ impl Version {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::Router;
     use axum::body::Body;
     use axum::routing::get;
     use shared::http::{Policy, finish};
@@ -123,8 +161,9 @@ mod tests {
             allowed_origins: Vec::new(),
             trusted_proxies: Vec::new(),
         };
-        let routes = serve(version, Router::new().route("/thing", route));
-        finish(routes, Arc::new(policy))
+        #[allow(clippy::disallowed_methods, reason = "a route of this test alone")]
+        let routes = Router::new().route("/thing", route);
+        finish(serve(version, routes.into()).into(), Arc::new(policy))
     }
 
     async fn call(program: &Router, method: &str, path: &str) -> Response {
@@ -151,6 +190,18 @@ mod tests {
         }
         let nothing = call(&program, "GET", "/v1/nothing").await;
         assert!(!nothing.headers().contains_key("deprecation"));
+    }
+
+    #[test]
+    fn the_document_has_the_dates() {
+        let server = Version {
+            sunset_at: Some(datetime!(2024-01-01 01:00:00 UTC)),
+            ..VERSIONS[0]
+        }
+        .server("/v1");
+        let says = server.description.unwrap();
+        assert_eq!(says, "Version 1, released 2026-11-21, sunset 2024-01-01.");
+        assert_eq!(server.extensions.unwrap()["x-sunset"], "2024-01-01");
     }
 
     #[tokio::test]

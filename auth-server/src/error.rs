@@ -4,9 +4,14 @@ use crate::keys;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use shared::db;
 use shared::events::Context;
+use std::collections::BTreeMap;
 use std::time::Duration;
+use utoipa::openapi::example::ExampleBuilder;
+use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
+use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
 
 /// Why no token was given. The texts are for the client's developer.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +45,63 @@ pub(crate) enum TokenError {
     Internal(String),
 }
 
+/// What an error says (RFC 6749 §5.2).
+#[derive(Serialize, ToSchema)]
+struct Body<'a> {
+    /// What went wrong, for programs.
+    error: &'a str,
+    /// What went wrong, for the client's developer.
+    error_description: &'a str,
+    /// Finds the request in the log.
+    #[serde(rename = "correlationId")]
+    correlation_id: &'a str,
+}
+
+impl IntoResponses for TokenError {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        let mut responses = BTreeMap::new();
+        for error in [
+            Self::InvalidRequest("grant_type is required".to_owned()),
+            Self::InvalidClient,
+            Self::InvalidGrant("the code is unknown, used or too old"),
+            Self::UnsupportedGrantType,
+            Self::InvalidScope,
+            Self::Database(db::Error::Unavailable(sqlx::Error::PoolTimedOut)),
+            Self::Internal(String::new()),
+        ] {
+            error.describe(&mut responses);
+        }
+        responses
+            .into_iter()
+            .map(|(status, response)| (status, response.into()))
+            .collect()
+    }
+}
+
 impl TokenError {
+    /// Adds the error to the description of the response that it makes.
+    fn describe(&self, responses: &mut BTreeMap<String, utoipa::openapi::Response>) {
+        let (status, name) = self.wire();
+        let response = responses.entry(status.as_str().to_owned()).or_insert_with(|| {
+            let content = ContentBuilder::new().schema(Some(Body::schema()));
+            ResponseBuilder::new()
+                .description("No token (RFC 6749 §5.2).")
+                .header("Cache-Control", Header::default())
+                .content("application/json", content.build())
+                .build()
+        });
+        let body = Body {
+            error: name,
+            error_description: &self.to_string(),
+            correlation_id: "4bf92f3577b34da6a3ce929d0e0e4736",
+        };
+        let example = ExampleBuilder::new()
+            .value(serde_json::to_value(body).ok())
+            .build();
+        if let Some(RefOr::T(content)) = response.content.get_mut("application/json") {
+            content.examples.insert(name.to_owned(), example.into());
+        }
+    }
     fn wire(&self) -> (StatusCode, &'static str) {
         match self {
             Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
@@ -73,11 +134,11 @@ impl TokenError {
         } else if let Self::NoSigningKey { wait } = self {
             tracing::error!(?wait, "token endpoint: no key signs");
         }
-        let body = serde_json::json!({
-            "error": error,
-            "error_description": self.to_string(),
-            "correlationId": context.trace_id,
-        });
+        let body = Body {
+            error,
+            error_description: &self.to_string(),
+            correlation_id: &context.trace_id,
+        };
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));

@@ -22,6 +22,7 @@ use shared::revocation::Mirror;
 use shared::scope::Scope;
 use std::time::Duration;
 use url::Url;
+use utoipa::ToSchema;
 
 /// What giving tokens needs.
 pub(crate) struct Grants {
@@ -60,12 +61,19 @@ impl Grants {
 }
 
 /// A successful answer (RFC 6749 §5.1).
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct TokenResponse {
+    /// A JWT (RFC 9068).
     pub(crate) access_token: String,
+    /// `Bearer`
+    #[schema(example = "Bearer")]
     pub(crate) token_type: &'static str,
+    /// Seconds that the access token lives.
+    #[schema(example = 600)]
     pub(crate) expires_in: u64,
+    /// Good once.
     pub(crate) refresh_token: String,
+    /// What the access token allows.
     pub(crate) scope: Scope,
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod authorize;
 pub(crate) mod browser;
 pub(crate) mod consent;
+mod describe;
 pub(crate) mod discovery;
 pub(crate) mod password;
 pub(crate) mod signin;

@@ -17,7 +17,6 @@ mod pkce;
 mod refresh_tokens;
 mod router;
 
-use axum::Router;
 use flows::Flows;
 use grants::Grants;
 use keys::{KeyStore, Tender};
@@ -29,6 +28,7 @@ use shared::seal::SealingKey;
 use shared::start::{self, Ground};
 use std::sync::Arc;
 use std::time::Duration;
+use utoipa_axum::router::OpenApiRouter;
 
 /// How often what has expired is deleted.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
@@ -82,7 +82,7 @@ impl Issuer {
     }
 
     /// Its routes.
-    pub fn routes(self) -> Router {
+    pub fn routes(self) -> OpenApiRouter {
         router::router(self.0)
     }
 }

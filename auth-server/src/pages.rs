@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use shared::grants::clients::Client;
 use shared::http::Error;
-use shared::scope::Scope;
+use shared::scope::{self, Scope};
 use url::Url;
 
 /// No `form-action`: browsers apply it to the redirects that follow a form, which lead to the apps.
@@ -85,7 +85,11 @@ pub(crate) fn consent(page: &Consent<'_>) -> Response {
         flow: page.flow,
         client: &page.client.name,
         destination,
-        scopes: page.scope.iter().map(|name| (name, in_words(name))).collect(),
+        scopes: page
+            .scope
+            .iter()
+            .map(|name| (name, scope::in_words(name)))
+            .collect(),
         email: page.email,
     })
 }
@@ -142,17 +146,4 @@ pub fn render(page: &impl Template) -> Response {
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     (headers, [("cross-origin-opener-policy", "same-origin")], html).into_response()
-}
-
-fn in_words(scope: &str) -> &'static str {
-    match scope {
-        "posts:read" => "Read posts, your drafts included",
-        "posts:write" => "Write, change and delete your posts",
-        "comments:write" => "Write and delete your comments",
-        "payments:read" => "See your payments",
-        "payments:write" => "Make payments in your name",
-        "profile:read" => "See your e-mail address and your account's role",
-        "admin" => "Administer this service",
-        _ => "",
-    }
 }

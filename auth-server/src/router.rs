@@ -7,12 +7,14 @@ use crate::pages;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::get;
 use shared::http::error::record_refusals;
-use shared::http::{Cors, Policy, cors, limits};
+use shared::http::{Cors, Policy, cors, limits, openapi};
 use shared::identity::Identity;
 use shared::limits::Limits;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 #[derive(Clone, FromRef)]
 pub(crate) struct App {
@@ -24,32 +26,37 @@ pub(crate) struct App {
     pub(crate) grants: Arc<Grants>,
 }
 
-/// The issuer's routes.
-pub(crate) fn router(app: App) -> Router {
+/// The issuer's routes, each by the path that stands on its handler.
+pub(crate) fn router(app: App) -> OpenApiRouter {
     let db = app.identity.db.clone();
     let policy = Arc::clone(&app.policy);
-    let pages = Router::new()
-        .route("/authorize", get(authorize::authorize).post(authorize::authorize))
-        .route("/signin", get(signin::show).post(signin::submit))
-        .route("/consent", get(consent::show).post(consent::submit))
-        .route("/password", get(password::show).post(password::submit))
+    let issuer = app.grants.issuer.clone();
+    let pages = OpenApiRouter::new()
+        .routes(routes!(authorize::authorize, authorize::authorize_by_form))
+        .routes(routes!(signin::show, signin::submit))
+        .routes(routes!(consent::show, consent::submit))
+        .routes(routes!(password::show, password::submit))
         .layer(from_fn_with_state(policy, browser::by_its_name));
-    let calls = Router::new()
-        .route("/token", post(token::token))
+    let calls = OpenApiRouter::new()
+        .routes(routes!(token::token))
         .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
         .route_layer(from_fn_with_state(app.cors.clone(), cors::share));
-    let documents = Router::new()
-        .route("/.well-known/jwks.json", get(discovery::jwks))
-        .route(
-            "/.well-known/oauth-authorization-server",
-            get(discovery::metadata),
-        )
+    let documents = OpenApiRouter::new()
+        .routes(routes!(discovery::jwks))
+        .routes(routes!(discovery::metadata))
         .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
-    pages
+    let mut router = pages
         .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
         .merge(calls)
         .merge(documents)
-        .route("/assets/latchkey.css", get(pages::stylesheet))
+        .merge(assets().into())
         .layer(from_fn_with_state(db, record_refusals))
-        .with_state(app)
+        .with_state(app);
+    openapi::unversioned(router.get_openapi_mut(), &issuer);
+    router
+}
+
+#[allow(clippy::disallowed_methods, reason = "what pages load is for browsers alone")]
+fn assets() -> Router<App> {
+    Router::new().route("/assets/latchkey.css", get(pages::stylesheet))
 }

@@ -6,11 +6,21 @@ use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
+use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 /// Microseconds since 1970-01-01 UTC. On the wire: RFC 3339, `Z`, exactly six decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Timestamp(i64);
+
+crate::schema! {
+    Timestamp = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .pattern(Some(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"))
+        .examples(["2023-11-14T22:13:20.000001Z"])
+        .description(Some("RFC 3339, in UTC, with six decimals."));
+}
 
 const WIRE: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");

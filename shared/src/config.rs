@@ -143,7 +143,7 @@ pub struct Common {
 
     /// The shortest new password, in characters.
     #[arg(long, env = "LATCHKEY_PASSWORD_MIN_LENGTH", global = true, default_value_t = 8, value_name = "N",
-          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(8..=64))]
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(passwords::MIN_LENGTH as u64..=64))]
     pub password_min_length: usize,
 
     /// Memory of one password hash (Argon2id), in KiB.

@@ -14,6 +14,7 @@ pub mod limits;
 mod methods;
 mod negotiate;
 mod observe;
+pub mod openapi;
 mod promised;
 
 pub use body::JsonBody;
@@ -25,11 +26,12 @@ use crate::limits::Limits;
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::get;
 use ipnet::IpNet;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 use url::Url;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// What the origin of this service is and whom it trusts. Shared by all handlers.
 #[derive(Clone, Debug)]
@@ -55,16 +57,26 @@ pub fn origin_of(url: &Url) -> String {
 }
 
 /// The routes that each program has once, whichever services it runs.
-pub fn common_routes(policy: Arc<Policy>, cors: Cors, limits: Limits, health: health::Health) -> Router {
-    let token = Router::new()
-        .route("/csrf", get(csrf::issue).with_state(policy))
+pub fn common_routes(
+    policy: Arc<Policy>,
+    cors: Cors,
+    limits: Limits,
+    health: health::Health,
+) -> OpenApiRouter {
+    let base = policy.url("");
+    let token = OpenApiRouter::new()
+        .routes(routes!(csrf::issue))
         .route_layer(from_fn_with_state(limits, limits::by_address))
-        .layer(from_fn_with_state(cors, cors::share));
+        .layer(from_fn_with_state(cors, cors::share))
+        .with_state(policy);
     // Merged last, for its fallback: where nothing is, the 404 is the same as that of a missing post.
-    Router::new()
-        .route("/livez", get(health::livez))
-        .route("/readyz", get(health::readyz).with_state(health))
-        .merge(token)
+    let mut common = OpenApiRouter::new()
+        .routes(routes!(health::livez))
+        .routes(routes!(health::readyz))
+        .with_state(health)
+        .merge(token);
+    openapi::unversioned(common.get_openapi_mut(), &base);
+    common
 }
 
 /// Wraps a program's routes in what surrounds every request: trace id, log, time limit, error bodies,

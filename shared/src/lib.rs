@@ -15,6 +15,7 @@ pub mod limits;
 pub mod random;
 pub mod redis;
 pub mod revocation;
+pub mod schema;
 pub mod scope;
 pub mod seal;
 pub mod secret;

@@ -3,9 +3,7 @@
 
 use crate::random;
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
-use ::redis::{
-    Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, ScriptInvocation,
-};
+use ::redis::{Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, ScriptInvocation};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
+use utoipa::openapi::{ObjectBuilder, Type};
 
 /// Every scope there is, in the order of the documentation.
 pub const ALL: [&str; 7] = [
@@ -16,6 +17,20 @@ pub const ALL: [&str; 7] = [
 
 /// What a client gets that asks for no scope, unless its registration says otherwise.
 pub const DEFAULT: &str = "posts:read profile:read";
+
+/// What a scope of [`ALL`] allows, as a user is asked for it.
+pub fn in_words(scope: &str) -> &'static str {
+    match scope {
+        "posts:read" => "Read posts, your drafts included",
+        "posts:write" => "Write, change and delete your posts",
+        "comments:write" => "Write and delete your comments",
+        "payments:read" => "See your payments",
+        "payments:write" => "Make payments in your name",
+        "profile:read" => "See your e-mail address and your account's role",
+        "admin" => "Administer this service",
+        _ => "",
+    }
+}
 
 /// A set of known scopes; written sorted and separated by spaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,6 +103,13 @@ impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.iter().collect::<Vec<_>>().join(" "))
     }
+}
+
+crate::schema! {
+    Scope = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .examples([DEFAULT])
+        .description(Some("Scopes, separated by spaces (RFC 6749 §3.3)."));
 }
 
 impl serde::Serialize for Scope {

@@ -13,12 +13,12 @@ use crate::limits::Limits;
 use crate::redis::Redis;
 use crate::revocation::Mirror;
 use crate::{serve, telemetry};
-use axum::Router;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use utoipa_axum::router::OpenApiRouter;
 
 /// Why a program did not start, or ended badly.
 #[derive(Debug, thiserror::Error)]
@@ -120,14 +120,16 @@ impl Ground {
     }
 
     /// Says where it listens, in one line on standard output, and serves until told to end.
-    pub async fn serve(self, routes: Router, health: Health) -> Result<(), Error> {
+    pub async fn serve(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.feed.clone().follow());
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.limits.clone().pool(redis));
         }
         let common = http::common_routes(Arc::clone(&self.policy), self.cors, self.limits, health.clone());
-        let router = http::finish(routes.merge(common), self.policy);
+        let routes = http::openapi::publish(routes.merge(common), &self.urls)
+            .map_err(|error| Error::Other(format!("the OpenAPI document: {error}")))?;
+        let router = http::finish(routes, self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         serve::run(self.listener, router, self.max_connections, health).await?;
         self.identity.db.close().await;

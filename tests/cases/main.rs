@@ -23,6 +23,8 @@ mod lists;
 mod lockout;
 mod oauth;
 mod oauth_races;
+mod openapi;
+mod openapi_tools;
 mod pkce;
 mod posts;
 mod races;

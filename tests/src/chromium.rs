@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The member that names an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser without scripts, with a profile of its own. Gone when dropped.
+/// A browser with a profile of its own. Gone when dropped.
 #[derive(Debug)]
 pub struct Chromium {
     driver: Child,
@@ -25,6 +25,15 @@ pub struct Chromium {
 impl Chromium {
     /// Starts it with JavaScript switched off.
     pub async fn without_scripts() -> Self {
+        Self::start(json!({ "profile.managed_default_content_settings.javascript": 2 })).await
+    }
+
+    /// Starts it as it is.
+    pub async fn with_scripts() -> Self {
+        Self::start(json!({})).await
+    }
+
+    async fn start(preferences: Value) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -60,7 +69,7 @@ impl Chromium {
                 "--disable-background-networking", "--disable-component-update", "--disable-sync",
                 format!("--user-data-dir={}", chromium._profile.path().display()),
             ],
-            "prefs": { "profile.managed_default_content_settings.javascript": 2 },
+            "prefs": preferences,
         });
         let wanted = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
         let session = chromium.post("", &wanted).await;

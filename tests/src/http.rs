@@ -1,5 +1,6 @@
 //! Calling the program: who calls ([`Caller`]), and what is asked ([`Call`]).
 
+use crate::contract::Contract;
 use crate::reply::Reply;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, redirect};
@@ -43,6 +44,7 @@ pub struct Caller {
     http: reqwest::Client,
     base: Arc<str>,
     canaries: Canaries,
+    contract: Option<Arc<Contract>>,
     credentials: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -60,8 +62,22 @@ impl Caller {
             http,
             base: base.into(),
             canaries,
+            contract: None,
             credentials: Vec::new(),
         }
+    }
+
+    /// The same, and every answer is held against this contract.
+    pub(crate) fn under(self, contract: Arc<Contract>) -> Self {
+        Self {
+            contract: Some(contract),
+            ..self
+        }
+    }
+
+    /// What its answers are held against.
+    pub fn contract(&self) -> &Contract {
+        self.contract.as_ref().unwrap()
     }
 
     /// The same, at another program's base URL.
@@ -112,6 +128,12 @@ impl Caller {
             .with("x-csrf-token", csrf)
     }
 
+    /// Its credentials, as headers.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.credentials.iter();
+        all.map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
+    }
+
     /// Where it calls.
     pub fn base(&self) -> &str {
         &self.base
@@ -129,12 +151,14 @@ impl Caller {
         }
         Call {
             what: format!("{method} {path}"),
+            method: method.to_owned(),
             request: self
                 .http
                 .request(Method::from_bytes(method.as_bytes()).unwrap(), url),
             headers,
             body: None,
             canaries: self.canaries.clone(),
+            contract: self.contract.clone(),
             may_fail: false,
         }
     }
@@ -168,10 +192,12 @@ impl Caller {
 #[derive(Debug)]
 pub struct Call {
     what: String,
+    method: String,
     request: reqwest::RequestBuilder,
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     canaries: Canaries,
+    contract: Option<Arc<Contract>>,
     may_fail: bool,
 }
 
@@ -247,6 +273,7 @@ impl Call {
             Ok(response) => response,
             Err(error) => panic!("{}: {error:?}", self.what),
         };
+        let path = response.url().path().to_owned();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.unwrap().to_vec();
         let reply = Reply {
@@ -257,6 +284,9 @@ impl Call {
         };
         assert!(status < 500 || self.may_fail, "{reply}");
         reply.check(&self.canaries);
+        if let Some(contract) = &self.contract {
+            contract.check(&self.method, &path, &reply);
+        }
         reply
     }
 }

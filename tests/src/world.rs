@@ -1,6 +1,7 @@
 //! A running system with a database, a data directory and a port of its own.
 
 use crate::clock::Clock;
+use crate::contract::Contract;
 use crate::front::Front;
 use crate::http::{Caller, Canaries};
 use crate::postgres::Database;
@@ -13,6 +14,7 @@ use shared::db::Db;
 use shared::seal::SealingKey;
 use std::path::PathBuf;
 use std::process::{Child, Output};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -107,6 +109,7 @@ impl Setup {
             true => world.start_many(&self).await,
         };
         world.anyone = world.anyone.at(&format!("http://localhost:{port}"));
+        world.anyone = world.anyone().under(world.contract().await);
         if self.is_to_be_ready {
             world.until_ready().await;
         }
@@ -224,6 +227,17 @@ impl World {
     /// The base URL, which is the issuer's too.
     pub fn base(&self) -> &str {
         self.anyone.base()
+    }
+
+    /// What its programs say of themselves.
+    async fn contract(&self) -> Arc<Contract> {
+        let mut texts = Vec::new();
+        for port in [self.issuer_ports()[0], self.api_ports()[0]] {
+            let url = format!("http://localhost:{port}/openapi.json");
+            texts.push(self.anyone.get(&url).await.expect(200).text());
+        }
+        texts.dedup();
+        Contract::of(&texts, self.base())
     }
 
     /// The ports of its issuers, of 127.0.0.1.

@@ -7,12 +7,17 @@ use crate::posts::Seen;
 use shared::db::{Db, Error};
 use shared::fetch_all;
 use sqlx::AssertSqlSafe;
+use utoipa::IntoParams;
 
 /// What a list of comments is asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
+    /// Comments of this user alone.
+    #[param(minimum = 0)]
     author_id: Option<i64>,
     /// Which page.
+    #[param(ignore)]
     pub(crate) walk: Walk,
 }
 

@@ -6,6 +6,7 @@ use crate::router::App;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use shared::http::Error;
+use shared::refuses;
 
 /// A user who may write posts: 403 comes out of here, before the body is looked at.
 #[derive(Debug)]
@@ -36,6 +37,11 @@ impl Author {
         let actor = Actor::from(principal.user()?);
         Ok(Self { actor, principal })
     }
+}
+
+refuses! {
+    Author: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
+    Commenter: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
 }
 
 impl FromRequestParts<App> for Author {

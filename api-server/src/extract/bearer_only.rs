@@ -7,10 +7,13 @@ use crate::router::App;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use shared::http::Error;
+use shared::refuses;
 
 /// Who sent the access token. Cookies are not looked at.
 #[derive(Debug)]
 pub(crate) struct BearerOnly(pub(crate) Principal);
+
+refuses!(BearerOnly: Unauthenticated, InvalidToken;);
 
 impl FromRequestParts<App> for BearerOnly {
     type Rejection = Error;

@@ -4,6 +4,7 @@ use crate::ids::Id;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use shared::http::Error;
+use shared::refuses;
 
 /// What stands for an id in the path, by default for the first of them. Never refuses by itself, so that a
 /// handler can put 401 and 403 before the 404 of a path that names nothing.
@@ -16,6 +17,8 @@ impl<const PLACE: usize> PathId<PLACE> {
         self.0.ok_or_else(Error::not_found)
     }
 }
+
+refuses!(PathId: NotFound;);
 
 impl<S: Send + Sync, const PLACE: usize> FromRequestParts<S> for PathId<PLACE> {
     type Rejection = std::convert::Infallible;

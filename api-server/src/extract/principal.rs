@@ -11,7 +11,9 @@ use shared::clock::Timestamp;
 use shared::http::Error;
 use shared::identity::sessions::Session;
 use shared::identity::users::User;
+use shared::refuses;
 use shared::scope::Scope;
+use utoipa::ToSchema;
 
 /// An authenticated caller. As an `Option` it extracts for public routes, where nobody need be.
 #[derive(Clone, Debug)]
@@ -29,7 +31,7 @@ pub(crate) struct Principal {
 }
 
 /// How a caller authenticated.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Method {
     /// By a session cookie.
@@ -76,6 +78,8 @@ impl From<Session> for Principal {
         }
     }
 }
+
+refuses!(Principal: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired;);
 
 impl FromRequestParts<App> for Principal {
     type Rejection = Error;

@@ -5,10 +5,13 @@ use crate::router::App;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use shared::http::{Error, csrf};
+use shared::refuses;
 
 /// Whoever it is: an access token, where one is sent, is good; a call without one is no forgery.
 #[derive(Debug)]
 pub(crate) struct Public;
+
+refuses!(Public: Unauthenticated, InvalidToken, CsrfMismatch;);
 
 impl FromRequestParts<App> for Public {
     type Rejection = Error;

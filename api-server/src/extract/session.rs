@@ -7,10 +7,13 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use shared::http::Error;
 use shared::identity::sessions::Session;
+use shared::refuses;
 
 /// The caller's session, which may be one whose password must be changed first.
 #[derive(Debug)]
 pub(crate) struct CurrentSession(pub(crate) Session);
+
+refuses!(CurrentSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden;);
 
 impl FromRequestParts<App> for CurrentSession {
     type Rejection = Error;

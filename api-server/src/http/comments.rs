@@ -1,9 +1,12 @@
 //! `/posts/{id}/comments`.
 
-use super::{envelope, tagged};
-use crate::comments::{self, Comment, CommentBody, ListQuery};
+use super::envelope::{self, Envelope};
+use super::tagged;
+use crate::comments::{self, Comment, CommentBody, ListQuery, NewComment};
 use crate::error::precondition_failed;
 use crate::extract::{Commenter, PathId, Principal};
+use crate::ids::Id;
+use crate::paging::Walk;
 use crate::posts::{self, Seen};
 use crate::versions::Prefix;
 use axum::Extension;
@@ -13,10 +16,22 @@ use axum::response::{IntoResponse, Response};
 use shared::db::Db;
 use shared::events::Context;
 use shared::http::etag::IfMatch;
+use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
 
-/// `GET /posts/{id}/comments`: a page; public, as far as the post is.
+/// List the comments on a post
+///
+/// Whoever sees the post sees its comments, twenty a page. What is not understood in the query is ignored.
+#[utoipa::path(
+    get, path = "/posts/{id}/comments", operation_id = "listComments", tag = "Comments",
+    params(("id" = inline(Id), Path, description = "Which post."), ListQuery, Walk),
+    security((), ("session" = []), ("oauth2" = [])),
+    responses(
+        (status = 200, description = "A page.", body = Envelope<Comment>, headers(("Link"))),
+        Principal, PathId,
+    )
+)]
 pub(crate) async fn list(
     caller: Option<Principal>,
     post: PathId,
@@ -36,7 +51,18 @@ pub(crate) async fn list(
     ))
 }
 
-/// `POST /posts/{id}/comments`: 201.
+/// Comment on a post
+///
+/// By who sees the post.
+#[utoipa::path(
+    post, path = "/posts/{id}/comments", operation_id = "createComment", tag = "Comments",
+    request_body = NewComment, params(("id" = inline(Id), Path, description = "Which post.")),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["comments:write"])),
+    responses(
+        (status = 201, description = "The comment.", body = Comment, headers(("Location"), ("ETag"))),
+        Commenter, PathId, JsonBody,
+    )
+)]
 pub(crate) async fn create(
     Commenter(author): Commenter,
     post: PathId,
@@ -46,13 +72,29 @@ pub(crate) async fn create(
     body: JsonBody,
 ) -> Result<impl IntoResponse, Error> {
     let post = posts::see(&db, author.reader(), post.found()?).await?;
-    let body = read_new(&body)?;
-    let comment = comments::create(&db, post, author.actor, &body, context.now).await?;
+    let new = read_new(&body)?;
+    let comment = comments::create(&db, post, author.actor, &new, context.now).await?;
     let location = [(header::LOCATION, format!("{}/{}", path(prefix, post), comment.id))];
     Ok((StatusCode::CREATED, location, show(comment)))
 }
 
-/// `GET /posts/{id}/comments/{comment_id}`: public, as far as the post is.
+/// Read a comment
+///
+/// Whoever sees the post sees it.
+#[utoipa::path(
+    get, path = "/posts/{id}/comments/{comment_id}", operation_id = "readComment", tag = "Comments",
+    params(
+        ("id" = inline(Id), Path, description = "On which post."),
+        ("comment_id" = inline(Id), Path, description = "Which comment."),
+        ("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has."),
+    ),
+    security((), ("session" = []), ("oauth2" = [])),
+    responses(
+        (status = 200, description = "The comment.", body = Comment, headers(("ETag"), ("Cache-Control"), ("Vary"))),
+        (status = 304, description = "The caller has it.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
+        Principal, PathId,
+    )
+)]
 pub(crate) async fn read(
     caller: Option<Principal>,
     post: PathId,
@@ -65,7 +107,19 @@ pub(crate) async fn read(
     Ok(tagged::revalidated(comment.etag(), comment))
 }
 
-/// `DELETE /posts/{id}/comments/{comment_id}`: 204; `If-Match` may be sent.
+/// Delete a comment
+///
+/// By its author, editors and administrators. A comment has one version, so `If-Match` is rarely of use.
+#[utoipa::path(
+    delete, path = "/posts/{id}/comments/{comment_id}", operation_id = "deleteComment", tag = "Comments",
+    params(
+        ("id" = inline(Id), Path, description = "On which post."),
+        ("comment_id" = inline(Id), Path, description = "Which comment."),
+        ("If-Match" = Option<String>, Header, description = "The entity tag, or `*`."),
+    ),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["comments:write"])),
+    responses((status = 204, description = "It is gone."), Commenter, PathId, code::PreconditionFailed)
+)]
 pub(crate) async fn delete(
     Commenter(author): Commenter,
     post: PathId,
@@ -95,8 +149,8 @@ fn show(comment: Comment) -> impl IntoResponse {
     tagged::show(comment.etag(), comment)
 }
 
-fn read_new(body: &JsonBody) -> Result<CommentBody, Error> {
+fn read_new(body: &JsonBody) -> Result<NewComment, Error> {
     let mut fields = body.fields()?;
-    let text = fields.required("body", CommentBody::parse);
-    fields.finish(text)
+    let body = fields.required("body", CommentBody::parse);
+    fields.finish(body.map(|body| NewComment { body }))
 }

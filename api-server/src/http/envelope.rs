@@ -5,17 +5,29 @@ use axum::Json;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-#[derive(Serialize)]
-struct Envelope<T> {
+/// A page of a list.
+#[derive(Serialize, ToSchema)]
+#[schema(as = List)]
+pub(super) struct Envelope<T> {
+    /// Twenty of them, or the rest.
     items: Vec<T>,
+    /// Where the next page begins; null where nothing follows.
+    #[schema(required)]
     next: Option<Cursor>,
+    /// The same as URLs.
     links: Links,
 }
 
-#[derive(Serialize)]
+/// Where the pages before and after this one are.
+#[derive(Serialize, ToSchema)]
 struct Links {
+    /// The next page.
+    #[schema(required, format = "uri")]
     next: Option<String>,
+    /// The page before.
+    #[schema(required, format = "uri")]
     prev: Option<String>,
 }
 

@@ -1,8 +1,11 @@
 //! `/posts`.
 
-use super::{envelope, tagged};
+use super::envelope::{self, Envelope};
+use super::tagged;
 use crate::error::{precondition_failed, precondition_required};
 use crate::extract::{Author, PathId, Principal};
+use crate::ids::Id;
+use crate::paging::Walk;
 use crate::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
 use crate::versions::Prefix;
 use axum::Extension;
@@ -13,10 +16,21 @@ use shared::db::Db;
 use shared::events::Context;
 use shared::http::body::LARGE;
 use shared::http::etag::IfMatch;
+use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
 
-/// `GET /posts`: a page of what the caller may see.
+/// List posts
+///
+/// Those that the caller may see, twenty a page. What is not understood in the query is ignored.
+#[utoipa::path(
+    get, path = "/posts", operation_id = "listPosts", tag = "Posts", params(ListQuery, Walk),
+    security(("session" = []), ("oauth2" = ["posts:read"])),
+    responses(
+        (status = 200, description = "A page.", body = Envelope<Post>, headers(("Link"))),
+        Principal, code::InsufficientScope,
+    )
+)]
 pub(crate) async fn list(
     caller: Principal,
     prefix: Prefix,
@@ -34,7 +48,17 @@ pub(crate) async fn list(
     ))
 }
 
-/// `POST /posts`: 201.
+/// Write a post
+///
+/// A draft, unless it is published at once.
+#[utoipa::path(
+    post, path = "/posts", operation_id = "createPost", tag = "Posts", request_body = NewPost,
+    security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
+    responses(
+        (status = 201, description = "The post.", body = Post, headers(("Location"), ("ETag"))),
+        Author, JsonBody<LARGE>,
+    )
+)]
 pub(crate) async fn create(
     author: Author,
     prefix: Prefix,
@@ -48,7 +72,22 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, location, show(post)))
 }
 
-/// `GET /posts/{id}`: public, as far as the post is.
+/// Read a post
+///
+/// Whoever calls sees a published one; a draft is seen by those who may change it.
+#[utoipa::path(
+    get, path = "/posts/{id}", operation_id = "readPost", tag = "Posts",
+    params(
+        ("id" = inline(Id), Path, description = "Which post."),
+        ("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has."),
+    ),
+    security((), ("session" = []), ("oauth2" = [])),
+    responses(
+        (status = 200, description = "The post.", body = Post, headers(("ETag"), ("Cache-Control"), ("Vary"))),
+        (status = 304, description = "The caller has this version.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
+        Principal, PathId,
+    )
+)]
 pub(crate) async fn read(
     caller: Option<Principal>,
     id: PathId,
@@ -59,7 +98,22 @@ pub(crate) async fn read(
     Ok(tagged::revalidated(post.etag(), post))
 }
 
-/// `PATCH /posts/{id}`: changes the version that `If-Match` names.
+/// Change a post
+///
+/// The version that `If-Match` names, and no other. What the body leaves out stays. By its author, editors
+/// and administrators.
+#[utoipa::path(
+    patch, path = "/posts/{id}", operation_id = "updatePost", tag = "Posts", request_body = PostPatch,
+    params(
+        ("id" = inline(Id), Path, description = "Which post."),
+        ("If-Match" = inline(IfMatch), Header, description = "The entity tag of the version to change, or `*`."),
+    ),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
+    responses(
+        (status = 200, description = "The post as it is now.", body = Post, headers(("ETag"))),
+        Author, PathId, JsonBody<LARGE>, code::PreconditionFailed, code::PreconditionRequired,
+    )
+)]
 pub(crate) async fn update(
     author: Author,
     id: PathId,
@@ -79,7 +133,18 @@ pub(crate) async fn update(
     Ok(show(posts::update(&db, post, patch, context.now).await?))
 }
 
-/// `DELETE /posts/{id}`: 204; with `If-Match` only the version that it names.
+/// Delete a post
+///
+/// With `If-Match` only the version that it names. By its author, editors and administrators.
+#[utoipa::path(
+    delete, path = "/posts/{id}", operation_id = "deletePost", tag = "Posts",
+    params(
+        ("id" = inline(Id), Path, description = "Which post."),
+        ("If-Match" = Option<String>, Header, description = "The entity tag of the version to delete, or `*`."),
+    ),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
+    responses((status = 204, description = "It is gone."), Author, PathId, code::PreconditionFailed)
+)]
 pub(crate) async fn delete(
     author: Author,
     id: PathId,

@@ -9,30 +9,66 @@ use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::events::Context;
 use shared::http::error::{BodyMeant, FieldError};
+use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
-use shared::identity::passwords::Password;
+use shared::identity::passwords::{Password, new_password};
 use shared::identity::users::User;
 use shared::identity::{Identity, login};
 use shared::scope::Scope;
 use shared::secret::Secret;
 use std::convert::Infallible;
+use utoipa::ToSchema;
 
-#[derive(Serialize)]
+/// Who signs in.
+#[derive(ToSchema)]
+#[schema(example = json!({"email": "ann@example.org", "password": "correct horse"}))]
+struct SignIn {
+    /// As given at sign-up.
+    #[schema(pattern = r"^[^\u0000]*$")]
+    email: String,
+    password: Password,
+}
+
+/// A password to be.
+#[derive(ToSchema)]
+#[schema(example = json!({"current_password": "correct horse", "new_password": "battery staple"}))]
+struct PasswordChange {
+    current_password: Password,
+    #[schema(schema_with = new_password)]
+    new_password: Password,
+}
+
+/// The caller.
+#[derive(Serialize, ToSchema)]
 struct Me<'a> {
     #[serde(flatten)]
     user: &'a User,
     auth: Auth<'a>,
 }
 
-#[derive(Serialize)]
+/// How the caller authenticated.
+#[derive(Serialize, ToSchema)]
 struct Auth<'a> {
     method: Method,
     scope: &'a Scope,
+    /// When the session ends if it is not used, or the token.
     expires_at: Timestamp,
 }
 
-/// `POST /login`: 200 with the user's record and the session's cookie; 401 with an empty body for an
-/// unknown e-mail or a wrong password, 429 once there were too many of them.
+/// Sign in
+///
+/// Begins a session. An unknown e-mail and a wrong password are answered alike, with no body; after five of
+/// them sign-in is blocked for a while.
+#[utoipa::path(
+    post, path = "/login", operation_id = "login", tag = "Sessions", request_body = SignIn,
+    security((), ("csrf" = [])),
+    responses(
+        (status = 200, description = "The account, and the session's cookie.", body = User, headers(("Set-Cookie"))),
+        (status = 401, description = "The e-mail or the password is wrong: there is no body.",
+         extensions(("x-may-be-empty" = json!(true)))),
+        Public, JsonBody, code::LoginLocked,
+    )
+)]
 pub(crate) async fn login(
     _: Public,
     State(identity): State<Identity>,
@@ -40,10 +76,7 @@ pub(crate) async fn login(
     headers: HeaderMap,
     body: JsonBody,
 ) -> Result<Response, Error> {
-    let mut fields = body.fields()?;
-    let email = fields.required("email", |text| Ok::<_, Infallible>(text.to_owned()));
-    let password = fields.required("password", Password::attempt);
-    let (email, password) = fields.finish(email.zip(password))?;
+    let SignIn { email, password } = read_sign_in(&body)?;
     let former = cookies::only(&headers, cookies::SID).map(Secret::new);
     match login::login(&identity, &email, password, former.as_ref(), &context).await {
         Ok(signed_in) => {
@@ -59,7 +92,16 @@ pub(crate) async fn login(
     }
 }
 
-/// `POST /logout`: 204, the session ended and its cookie taken away.
+/// Sign out
+///
+/// Ends the session, and what first-party apps were given in it.
+#[utoipa::path(
+    post, path = "/logout", operation_id = "logout", tag = "Sessions", security(("session" = [], "csrf" = [])),
+    responses(
+        (status = 204, description = "The session is over, its cookie taken away.", headers(("Set-Cookie"))),
+        CurrentSession,
+    )
+)]
 pub(crate) async fn logout(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
@@ -69,7 +111,17 @@ pub(crate) async fn logout(
     Ok(signed_out())
 }
 
-/// `GET /me`: the caller's record, and how the caller authenticated.
+/// Read one's own account
+///
+/// And how the caller authenticated.
+#[utoipa::path(
+    get, path = "/me", operation_id = "readMe", tag = "Users",
+    security(("session" = []), ("oauth2" = ["profile:read"])),
+    responses(
+        (status = 200, description = "The caller.", body = Me),
+        Principal, code::InsufficientScope, code::Forbidden,
+    )
+)]
 pub(crate) async fn me(caller: Principal) -> Result<Response, Error> {
     caller.require("profile:read")?;
     let auth = Auth {
@@ -81,18 +133,28 @@ pub(crate) async fn me(caller: Principal) -> Result<Response, Error> {
     Ok(Json(Me { user, auth }).into_response())
 }
 
-/// `PUT /me/password`: 204; every session of the user ends, this one included.
+/// Change one's password
+///
+/// Every session of the user ends, this one included, and every app is cut off.
+#[utoipa::path(
+    put, path = "/me/password", operation_id = "changePassword", tag = "Users", request_body = PasswordChange,
+    security(("session" = [], "csrf" = [])),
+    responses(
+        (status = 204, description = "It is changed; sign in with it.", headers(("Set-Cookie"))),
+        CurrentSession, JsonBody, code::LoginLocked,
+    )
+)]
 pub(crate) async fn change_password(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
     Extension(context): Extension<Context>,
     body: JsonBody,
 ) -> Result<impl IntoResponse, Error> {
-    let mut fields = body.fields()?;
-    let current = fields.required("current_password", Password::attempt);
-    let new = fields.required("new_password", |text| identity.passwords.choose(text));
-    let (current, new) = fields.finish(current.zip(new))?;
-    match login::change_password(&identity, &session, current, new, &context).await {
+    let PasswordChange {
+        current_password,
+        new_password,
+    } = read_change(&body, &identity)?;
+    match login::change_password(&identity, &session, current_password, new_password, &context).await {
         Ok(()) => Ok(signed_out()),
         Err(login::Error::Wrong) => Err(Error::validation(vec![FieldError {
             pointer: "/current_password".to_owned(),
@@ -101,6 +163,25 @@ pub(crate) async fn change_password(
         }])),
         Err(error) => Err(error.into()),
     }
+}
+
+fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {
+    let mut fields = body.fields()?;
+    let email = fields.required("email", |text| Ok::<_, Infallible>(text.to_owned()));
+    let password = fields.required("password", Password::attempt);
+    let whole = email.zip(password);
+    fields.finish(whole.map(|(email, password)| SignIn { email, password }))
+}
+
+fn read_change(body: &JsonBody, identity: &Identity) -> Result<PasswordChange, Error> {
+    let mut fields = body.fields()?;
+    let current = fields.required("current_password", Password::attempt);
+    let new = fields.required("new_password", |text| identity.passwords.choose(text));
+    let whole = current.zip(new);
+    fields.finish(whole.map(|(current_password, new_password)| PasswordChange {
+        current_password,
+        new_password,
+    }))
 }
 
 fn signed_out() -> impl IntoResponse {

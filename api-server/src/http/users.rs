@@ -1,6 +1,7 @@
 //! `/users`.
 
 use crate::extract::{PathId, Principal, Public};
+use crate::ids::Id;
 use crate::users::sign_up;
 use crate::versions::Prefix;
 use axum::extract::State;
@@ -9,12 +10,34 @@ use axum::response::IntoResponse;
 use axum::{Extension, Json};
 use shared::db::Db;
 use shared::events::Context;
+use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody};
 use shared::identity::Identity;
 use shared::identity::email::Email;
+use shared::identity::passwords::{Password, new_password};
 use shared::identity::users::{self, User};
+use utoipa::ToSchema;
 
-/// `POST /users`: 201 with the record, 409 if the e-mail is taken.
+/// An account to be.
+#[derive(ToSchema)]
+#[schema(example = json!({"email": "ann@example.org", "password": "correct horse"}))]
+struct SignUp {
+    email: Email,
+    #[schema(schema_with = new_password)]
+    password: Password,
+}
+
+/// Make an account
+///
+/// Of the least role; nobody is signed in by it.
+#[utoipa::path(
+    post, path = "/users", operation_id = "createUser", tag = "Users", request_body = SignUp,
+    security((), ("csrf" = [])),
+    responses(
+        (status = 201, description = "The account.", body = User, headers(("Location"))),
+        Public, JsonBody, code::EmailTaken,
+    )
+)]
 pub(crate) async fn create(
     _: Public,
     State(identity): State<Identity>,
@@ -22,16 +45,24 @@ pub(crate) async fn create(
     prefix: Prefix,
     body: JsonBody,
 ) -> Result<impl IntoResponse, Error> {
-    let mut fields = body.fields()?;
-    let email = fields.required("email", Email::parse);
-    let password = fields.required("password", |text| identity.passwords.choose(text));
-    let (email, password) = fields.finish(email.zip(password))?;
+    let SignUp { email, password } = read_sign_up(&body, &identity)?;
     let user = sign_up(&identity, email, password, &context).await?;
     let location = [(header::LOCATION, prefix.path(&format!("/users/{}", user.id)))];
     Ok((StatusCode::CREATED, location, Json(user)))
 }
 
-/// `GET /users/{id}`: one's own record, any for an administrator; every other is 404.
+/// Read an account
+///
+/// One's own, or any for an administrator; every other is not found.
+#[utoipa::path(
+    get, path = "/users/{id}", operation_id = "readUser", tag = "Users",
+    params(("id" = inline(Id), Path, description = "Which user.")),
+    security(("session" = []), ("oauth2" = ["profile:read"]), ("oauth2" = ["admin"])),
+    responses(
+        (status = 200, description = "The account.", body = User),
+        Principal, PathId, code::InsufficientScope, code::Forbidden,
+    )
+)]
 pub(crate) async fn read(caller: Principal, id: PathId, State(db): State<Db>) -> Result<Json<User>, Error> {
     let self_id = caller.user()?.id;
     let is_admin = caller.scope.contains("admin");
@@ -44,4 +75,12 @@ pub(crate) async fn read(caller: Principal, id: PathId, State(db): State<Db>) ->
     }
     let user = users::find(&db, id).await?;
     user.map(Json).ok_or_else(Error::not_found)
+}
+
+fn read_sign_up(body: &JsonBody, identity: &Identity) -> Result<SignUp, Error> {
+    let mut fields = body.fields()?;
+    let email = fields.required("email", Email::parse);
+    let password = fields.required("password", |text| identity.passwords.choose(text));
+    let whole = email.zip(password);
+    fields.finish(whole.map(|(email, password)| SignUp { email, password }))
 }

@@ -3,10 +3,15 @@
 use serde_json::Value;
 use shared::clock::Timestamp;
 use shared::http::json;
+use shared::schema;
 use shared::secret;
 
 /// The longest cursor that is looked at, in bytes.
 const MAX_LENGTH: usize = 512;
+
+schema! {
+    Cursor = schema::text(0, MAX_LENGTH, r"^[A-Za-z0-9_=-]*$", "A place in a list, from `next` of a page or its links.");
+}
 
 /// The place of one item, written as base64url of `{"created_at":…,"id":…}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

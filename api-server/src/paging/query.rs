@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use std::fmt::{self, Display};
+use utoipa::{IntoParams, ToSchema};
 
 /// A query string, of which is kept what was understood.
 #[derive(Debug)]
@@ -11,29 +12,37 @@ pub(crate) struct Query {
 }
 
 /// Which page of a list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Walk {
-    /// Which end comes first, if that was said.
+    /// Which end comes first: the newest, or the least title, unless told otherwise.
+    #[param(inline)]
     pub(crate) order: Option<Order>,
-    /// From where.
+    /// From where on: `next` of the page before.
+    #[param(inline)]
     pub(crate) cursor: Option<Cursor>,
-    /// Which way from there.
+    /// Which way from the cursor.
+    #[param(rename = "dir", required = false, inline)]
     pub(crate) direction: Direction,
     /// What else makes it this list: it goes into the links.
+    #[param(ignore)]
     understood: Vec<(&'static str, String)>,
 }
 
 /// Which end comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 pub(crate) enum Order {
     /// The least.
+    #[schema(rename = "asc")]
     Ascending,
     /// The greatest.
+    #[schema(rename = "desc")]
     Descending,
 }
 
 /// Which way from the cursor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub(crate) enum Direction {
     /// The items after it.
     #[default]

@@ -4,13 +4,20 @@ use super::Post;
 use crate::text::Text;
 use serde::Serialize;
 use shared::clock::Timestamp;
+use shared::schema;
+use shared::schema::WITHOUT_NUL;
 use std::str::FromStr;
+use utoipa::ToSchema;
 
 /// A body's length at most, in characters.
 const MAX_BODY: usize = 100_000;
 
 /// A title.
 pub(crate) type PostTitle = Text<200>;
+
+schema! {
+    PostBody = schema::text(0, MAX_BODY, WITHOUT_NUL, "The text.");
+}
 
 /// A body: at most 100,000 characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +38,7 @@ impl PostBody {
 }
 
 /// Whether others than those who may change it see a post.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     /// They do not.
@@ -77,24 +84,31 @@ impl TryFrom<String> for Status {
 }
 
 /// A post to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, ToSchema)]
+#[schema(example = json!({"title": "Hello", "body": "The first one.", "status": "published"}))]
 pub(crate) struct NewPost {
     /// Its heading.
     pub(crate) title: PostTitle,
     /// Its text.
+    #[schema(required = false, default = "")]
     pub(crate) body: PostBody,
     /// Whether others see it at once.
+    #[schema(required = false, default = "draft")]
     pub(crate) status: Status,
 }
 
 /// A change of a post: what is `None` stays.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, ToSchema)]
+#[schema(example = json!({"status": "published"}))]
 pub(crate) struct PostPatch {
     /// The new heading.
+    #[schema(nullable = false)]
     pub(crate) title: Option<PostTitle>,
     /// The new text.
+    #[schema(nullable = false)]
     pub(crate) body: Option<PostBody>,
     /// Whether others see it from now on.
+    #[schema(nullable = false)]
     pub(crate) status: Option<Status>,
 }
 

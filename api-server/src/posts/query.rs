@@ -2,19 +2,29 @@
 
 use super::fields::Status;
 use crate::paging::{Order, Query, Walk};
+use utoipa::{IntoParams, ToSchema};
 
 /// The one way of asking for a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
+    /// What the list is sorted by; by the time of creation unless told otherwise.
+    #[param(inline)]
     pub(super) sort: Option<Sort>,
+    /// Posts of this status alone.
+    #[param(inline)]
     pub(super) status: Option<Status>,
+    /// Posts of this user alone.
+    #[param(minimum = 0)]
     pub(super) author_id: Option<i64>,
     /// Which page.
+    #[param(ignore)]
     pub(crate) walk: Walk,
 }
 
 /// What posts are sorted by; ties by id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub(super) enum Sort {
     CreatedAt,
     Title,

@@ -2,6 +2,7 @@
 
 use super::browser::{AuthorizeParams, SignedIn, ensure_flow_secret, see_other};
 use super::consent;
+use super::describe::{AuthorizationRequest, NoRedirect};
 use crate::flows::Flows;
 use crate::grants::Grants;
 use crate::grants::authorization::Refusal;
@@ -14,7 +15,18 @@ use shared::events::Context;
 use shared::http::{Error, Policy};
 use std::sync::Arc;
 
-/// Checks the request, keeps it, and sends the browser on to sign in or to consent.
+/// Ask for an authorization code
+///
+/// Where an app sends the browser (RFC 6749 §4.1.1, RFC 7636). It goes on to sign-in and consent, and in the
+/// end to the redirect URI with `code`, or `error`, and `state` and `iss`.
+#[utoipa::path(
+    get, path = "/authorize", operation_id = "authorize", tag = "OAuth", params(AuthorizationRequest),
+    security((), ("session" = [])),
+    responses(
+        (status = 303, description = "On to sign-in, to consent, or back to the client.", headers(("Location"))),
+        NoRedirect,
+    )
+)]
 pub(crate) async fn authorize(
     State(grants): State<Arc<Grants>>,
     State(flows): State<Flows>,
@@ -39,6 +51,30 @@ pub(crate) async fn authorize(
         see_other(&format!("{page}?flow={flow}")),
     )
         .into_response()
+}
+
+/// Ask for an authorization code by a form
+///
+/// The same request as a form, for parameters that should be in no URL.
+#[utoipa::path(
+    post, path = "/authorize", operation_id = "authorizeByForm", tag = "OAuth",
+    request_body(content = AuthorizationRequest, content_type = "application/x-www-form-urlencoded"),
+    security((), ("session" = [])),
+    responses(
+        (status = 303, description = "On to sign-in, to consent, or back to the client.", headers(("Location"))),
+        NoRedirect, AuthorizeParams,
+    )
+)]
+pub(crate) async fn authorize_by_form(
+    grants: State<Arc<Grants>>,
+    flows: State<Flows>,
+    policy: State<Arc<Policy>>,
+    context: Extension<Context>,
+    headers: HeaderMap,
+    session: SignedIn,
+    params: AuthorizeParams,
+) -> Response {
+    authorize(grants, flows, policy, context, headers, session, params).await
 }
 
 /// What a refused request looks like from the browser.

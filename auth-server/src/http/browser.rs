@@ -17,6 +17,7 @@ use shared::identity::passwords;
 use shared::identity::sessions::{self, Session};
 use shared::random;
 use shared::redis::Unavailable;
+use shared::refuses;
 use shared::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
@@ -180,6 +181,8 @@ async fn read_form(request: Request) -> Result<(HeaderMap, Params), Response> {
 
 /// The parameters of an authorization request, by GET or POST (RFC 6749 §3.1).
 pub(crate) struct AuthorizeParams(pub(crate) Params);
+
+refuses!(AuthorizeParams: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);
 
 impl<S: Send + Sync> FromRequest<S> for AuthorizeParams {
     type Rejection = Response;

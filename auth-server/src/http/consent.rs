@@ -2,6 +2,7 @@
 
 use super::authorize::refused;
 use super::browser::{Form, SignedIn, flow_secret, form_token, see_other, unavailable};
+use super::describe::{ConsentForm, NoFlow, PageQuery};
 use super::{password, signin};
 use crate::flows::Flows;
 use crate::grants::Grants;
@@ -29,7 +30,17 @@ pub(crate) fn query(flow: &str, signed_in: bool) -> String {
     query.finish()
 }
 
-/// Asks the user, unless they were asked before and need not be again.
+/// Show the consent page
+///
+/// Unless the user was asked before and need not be again: then the client has its answer at once.
+#[utoipa::path(
+    get, path = PATH, operation_id = "showConsent", tag = "Pages", params(PageQuery), security((), ("session" = [])),
+    responses(
+        (status = 200, description = "The form.", body = String, content_type = "text/html"),
+        (status = 303, description = "On to sign-in, or back to the client.", headers(("Location"))),
+        NoFlow,
+    )
+)]
 pub(crate) async fn show(
     State(grants): State<Arc<Grants>>,
     State(flows): State<Flows>,
@@ -68,7 +79,17 @@ pub(crate) async fn show(
     }
 }
 
-/// The user has decided.
+/// Decide
+///
+/// Allowed or denied, the browser goes back to the client.
+#[utoipa::path(
+    post, path = PATH, operation_id = "submitConsent", tag = "Pages", security((), ("session" = [])),
+    request_body(content = ConsentForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "On to sign-in, or back to the client.", headers(("Location"))),
+        Form, NoFlow,
+    )
+)]
 pub(crate) async fn submit(
     State(grants): State<Arc<Grants>>,
     State(flows): State<Flows>,

@@ -5,29 +5,85 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use shared::scope;
+use serde::Serialize;
+use shared::{schema, scope};
 use std::sync::Arc;
+use utoipa::ToSchema;
+use utoipa::openapi::Type;
+use utoipa::openapi::schema::{ArrayBuilder, Object, ObjectBuilder};
 
-/// The issuer's metadata.
-pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
-    let issuer = &grants.issuer;
-    let body = serde_json::json!({
-        "issuer": issuer,
-        "authorization_endpoint": format!("{issuer}/authorize"),
-        "token_endpoint": format!("{issuer}/token"),
-        "jwks_uri": format!("{issuer}/.well-known/jwks.json"),
-        "scopes_supported": scope::ALL,
-        "response_types_supported": ["code"],
-        "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "refresh_token"],
-        "token_endpoint_auth_methods_supported": ["none", "client_secret_basic"],
-        "code_challenge_methods_supported": ["S256"],
-        "authorization_response_iss_parameter_supported": true,
-    });
-    ([(header::CACHE_CONTROL, "public, max-age=3600")], Json(body))
+/// What clients must know of the issuer (RFC 8414 §2).
+#[derive(Serialize, ToSchema)]
+pub(crate) struct IssuerMetadata<'a> {
+    issuer: &'a str,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    jwks_uri: String,
+    scopes_supported: &'a [&'static str],
+    response_types_supported: &'a [&'static str],
+    response_modes_supported: &'a [&'static str],
+    grant_types_supported: &'a [&'static str],
+    token_endpoint_auth_methods_supported: &'a [&'static str],
+    code_challenge_methods_supported: &'a [&'static str],
+    authorization_response_iss_parameter_supported: bool,
 }
 
-/// The public keys.
+/// A JWK set (RFC 7517 §5); the keyring keeps it as text.
+pub(crate) struct JwkSet;
+
+schema! {
+    JwkSet = ObjectBuilder::new()
+        .property("keys", ArrayBuilder::new().items(jwk()))
+        .required("keys");
+}
+
+/// A public RSA key (RFC 7518 §6.3.1).
+fn jwk() -> Object {
+    ["kty", "use", "alg", "kid", "n", "e"]
+        .into_iter()
+        .fold(ObjectBuilder::new(), |jwk, member| {
+            jwk.property(member, ObjectBuilder::new().schema_type(Type::String))
+                .required(member)
+        })
+        .build()
+}
+
+/// What clients must know of the issuer
+///
+/// The authorization server metadata (RFC 8414): all that a client library needs.
+#[utoipa::path(
+    get, path = "/.well-known/oauth-authorization-server", operation_id = "readIssuerMetadata", tag = "Discovery",
+    responses((status = 200, description = "The metadata.", body = IssuerMetadata, headers(("Cache-Control"))))
+)]
+pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
+    let issuer = &grants.issuer;
+    let metadata = Json(IssuerMetadata {
+        issuer,
+        authorization_endpoint: format!("{issuer}/authorize"),
+        token_endpoint: format!("{issuer}/token"),
+        jwks_uri: format!("{issuer}/.well-known/jwks.json"),
+        scopes_supported: &scope::ALL,
+        response_types_supported: &["code"],
+        response_modes_supported: &["query"],
+        grant_types_supported: &["authorization_code", "refresh_token"],
+        token_endpoint_auth_methods_supported: &["none", "client_secret_basic"],
+        code_challenge_methods_supported: &["S256"],
+        authorization_response_iss_parameter_supported: true,
+    });
+    ([(header::CACHE_CONTROL, "public, max-age=3600")], metadata).into_response()
+}
+
+/// The public keys
+///
+/// Those that access tokens are verified with (RFC 7517).
+#[utoipa::path(
+    get, path = "/.well-known/jwks.json", operation_id = "readKeys", tag = "Discovery",
+    params(("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has.")),
+    responses(
+        (status = 200, description = "The keys.", body = JwkSet, headers(("ETag"), ("Cache-Control"))),
+        (status = 304, description = "The caller has them.", headers(("ETag"), ("Cache-Control"))),
+    )
+)]
 pub(crate) async fn jwks(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
     let set = grants.keys.set();
     let max_age = grants.lifetimes.jwks_max_age.as_secs();

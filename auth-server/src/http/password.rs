@@ -1,6 +1,7 @@
 //! `GET` and `POST /password`: a new password, for those who must choose one before they go on.
 
 use super::browser::{Form, SignedIn, after, form_token, refusal, see_other};
+use super::describe::{PageQuery, PasswordAgain, PasswordForm};
 use super::{consent, signin};
 use crate::pages;
 use crate::params::Params;
@@ -17,7 +18,16 @@ use std::sync::Arc;
 
 pub(crate) const PATH: &str = "/password";
 
-/// Shows the form.
+/// Show the page for a new password
+///
+/// To who is signed in, be it by a one-time password.
+#[utoipa::path(
+    get, path = PATH, operation_id = "showPassword", tag = "Pages", params(PageQuery), security((), ("session" = [])),
+    responses(
+        (status = 200, description = "The form.", body = String, content_type = "text/html"),
+        (status = 303, description = "Sign in first.", headers(("Location"))),
+    )
+)]
 pub(crate) async fn show(
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
@@ -31,7 +41,17 @@ pub(crate) async fn show(
     }
 }
 
-/// Changes the password; every session ends with it, so the person signs in again.
+/// Change one's password by the page
+///
+/// Every session ends with it, so the person signs in again.
+#[utoipa::path(
+    post, path = PATH, operation_id = "submitPassword", tag = "Pages", security((), ("session" = [])),
+    request_body(content = PasswordForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "On to sign-in.", headers(("Location"))),
+        Form, PasswordAgain,
+    )
+)]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
     State(policy): State<Arc<Policy>>,

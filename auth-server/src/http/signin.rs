@@ -2,6 +2,7 @@
 
 use super::browser::{Form, SignedIn, after, form_token, refusal, see_other};
 use super::consent;
+use super::describe::{PageQuery, SignInAgain, SignInForm};
 use crate::pages;
 use crate::params::Params;
 use axum::Extension;
@@ -18,7 +19,16 @@ use std::sync::Arc;
 
 pub(crate) const PATH: &str = "/signin";
 
-/// Shows the form; who is signed in and in no flow is told so.
+/// Show the sign-in page
+///
+/// Who is signed in, and in no flow, is told so.
+#[utoipa::path(
+    get, path = PATH, operation_id = "showSignIn", tag = "Pages", params(PageQuery), security((), ("session" = [])),
+    responses(
+        (status = 200, description = "The form.", body = String, content_type = "text/html"),
+        (status = 303, description = "To the same page by the name that cookies are bound to.", headers(("Location"))),
+    )
+)]
 pub(crate) async fn show(
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
@@ -32,7 +42,17 @@ pub(crate) async fn show(
     }
 }
 
-/// Signs in, and goes on with the flow.
+/// Sign in by the page
+///
+/// And go on with the authorization request, if there is one.
+#[utoipa::path(
+    post, path = PATH, operation_id = "submitSignIn", tag = "Pages", security(()),
+    request_body(content = SignInForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "Signed in: on to consent.", headers(("Location"), ("Set-Cookie"))),
+        Form, SignInAgain,
+    )
+)]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
     State(policy): State<Arc<Policy>>,

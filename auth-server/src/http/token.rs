@@ -1,8 +1,9 @@
 //! `POST /token` (RFC 6749 §3.2).
 
+use super::describe::TokenRequest;
 use crate::clients::authenticates;
 use crate::error::TokenError;
-use crate::grants::Grants;
+use crate::grants::{Grants, TokenResponse};
 use crate::params::Params;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -12,10 +13,26 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use shared::events::Context;
 use shared::grants::clients::{self, Client};
+use shared::http::openapi::refusals::code;
 use shared::http::{body, single};
 use std::sync::Arc;
 
-/// Authenticates the client and gives it tokens for its grant.
+/// Exchange a code or a refresh token
+///
+/// For an access token and the next refresh token (RFC 6749 §4.1.3, §6). A code is good once, and so is a
+/// refresh token: one used again ends all that came of it. Errors are those of RFC 6749 §5.2.
+#[utoipa::path(
+    post, path = "/token", operation_id = "exchangeToken", tag = "OAuth",
+    request_body(content(
+        (TokenRequest = "application/x-www-form-urlencoded"),
+        (TokenRequest = "application/json"),
+    )),
+    security((), ("client" = [])),
+    responses(
+        (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"))),
+        TokenError, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+    )
+)]
 pub(crate) async fn token(
     State(grants): State<Arc<Grants>>,
     Extension(context): Extension<Context>,
@@ -41,7 +58,7 @@ async fn grant(
     headers: &HeaderMap,
     bytes: &[u8],
     context: &Context,
-) -> Result<crate::grants::TokenResponse, TokenError> {
+) -> Result<TokenResponse, TokenError> {
     let params = read(headers, bytes)?;
     let client = authenticate(grants, headers, &params).await?;
     match params.get("grant_type") {

@@ -25,6 +25,10 @@ struct Arrived {
 }
 
 /// The demo's routes.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the demo is no part of the product's interface"
+)]
 pub(crate) fn routes() -> Router {
     Router::new().route("/", get(home)).route(PATH, get(arrived))
 }

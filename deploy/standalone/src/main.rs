@@ -45,7 +45,7 @@ async fn run(args: Args) -> Result<(), Error> {
     // This process is its own issuer: its keys are fetched from where it listens, whatever the public URL.
     let api = api_server::Api::open(&ground, &args.api, Some(ground.bound));
     let health = api.health(ground.health());
-    let routes = issuer.routes().merge(api.routes()).merge(demo::routes());
+    let routes = issuer.routes().merge(api.routes()).merge(demo::routes().into());
     banner::print(&ground.urls, password.as_ref())?;
     ground.serve(routes, health).await
 }

@@ -2,12 +2,16 @@
 
 use super::error::{Code, Error};
 use super::json::Fields;
+use super::openapi::refusals;
 use super::single;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use std::collections::BTreeMap;
 use std::time::Duration;
+use utoipa::IntoResponses;
+use utoipa::openapi::{RefOr, Response};
 
 /// The limit of most bodies.
 pub const SMALL: usize = 64 * 1024;
@@ -50,6 +54,18 @@ impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
             .header(header::ACCEPT_ENCODING, "identity"));
         }
         read(body, MAX).await.map(Self)
+    }
+}
+
+impl<const MAX: usize> IntoResponses for JsonBody<MAX> {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        refusals(&[
+            Code::MalformedJson,
+            Code::RequestTimeout,
+            Code::PayloadTooLarge,
+            Code::UnsupportedMediaType,
+            Code::ValidationFailed,
+        ])
     }
 }
 

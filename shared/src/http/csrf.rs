@@ -7,7 +7,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{AppendHeaders, IntoResponse};
+use serde::Serialize;
 use std::sync::Arc;
+use utoipa::ToSchema;
 
 /// The header that repeats the cookie.
 pub const HEADER: &str = "x-csrf-token";
@@ -26,12 +28,26 @@ impl From<Mismatch> for Error {
     }
 }
 
-/// `GET /csrf`: the caller's token, or a new one; in the body and in the cookie.
+/// The anti-forgery token of a browser.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Token {
+    /// To be sent in the header `x-csrf-token`.
+    #[schema(example = "0197b1f0-5a3c-7c1e-9d55-2f1f6c0e8a11")]
+    token: String,
+}
+
+/// Get an anti-forgery token
+///
+/// The caller's token, or a new one; in the body and in the cookie `csrf`.
+#[utoipa::path(
+    get, path = "/csrf", operation_id = "readCsrfToken", tag = "Sessions",
+    responses((status = 200, description = "The token.", body = Token, headers(("Set-Cookie"))))
+)]
 pub async fn issue(State(policy): State<Arc<Policy>>, headers: HeaderMap) -> impl IntoResponse {
     let (token, cookie) = token(&headers, &policy);
     (
         AppendHeaders([(header::SET_COOKIE, cookie)]),
-        Json(serde_json::json!({ "token": token })),
+        Json(Token { token }),
     )
 }
 

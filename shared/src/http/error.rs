@@ -15,6 +15,7 @@ use serde::Serialize;
 use std::any::Any;
 use std::borrow::Cow;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// Every `code` of an error body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ pub enum Code {
 }
 
 impl Code {
-    const fn wire(self) -> (StatusCode, &'static str) {
+    pub(super) const fn wire(self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
             Self::InvalidToken => (StatusCode::UNAUTHORIZED, "invalid_token"),
@@ -89,7 +90,7 @@ impl Code {
 }
 
 /// What is wrong with one member of a body.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FieldError {
     /// Where: a JSON pointer (RFC 6901).
     pub pointer: String,

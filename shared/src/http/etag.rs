@@ -1,9 +1,17 @@
 //! Entity tags and preconditions (RFC 9110 §8.8.3, §13.1).
 
+use crate::schema;
 use axum::http::{HeaderMap, header};
 
 /// How the tag of a compressed answer ends.
 const GZIP: &str = "--gzip";
+
+/// Entity tags in a header, or any.
+const TAGS: &str = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#;
+
+schema! {
+    IfMatch = schema::text(1, 8_192, TAGS, "Entity tags, separated by commas, or `*`.");
+}
 
 /// What an `If-Match` header asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use serde_json::{Map, Value};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use utoipa::ToSchema;
 
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
@@ -61,32 +63,62 @@ impl Health {
     }
 }
 
-/// `GET /livez`: the process serves.
-pub async fn livez() -> impl IntoResponse {
-    Json(serde_json::json!({ "status": "live" }))
+/// That the process serves.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Liveness {
+    #[schema(example = "live")]
+    status: &'static str,
 }
 
-/// `GET /readyz`: 200 `ready` when every dependency answers, 200 `degraded` when one is missing without
-/// which most requests are served still, else 503 `not ready`; and which ones do not answer.
+/// What the process depends on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// `ready`; `degraded` where something is missing that few requests need; or `not ready`.
+    #[schema(example = "ready")]
+    status: &'static str,
+    /// Each dependency by its name: `ok`, or what is wrong.
+    #[schema(example = json!({"database": "ok"}))]
+    checks: BTreeMap<&'static str, String>,
+}
+
+/// Does the process serve?
+///
+/// 200 for as long as the process answers at all.
+#[utoipa::path(
+    get, path = "/livez", operation_id = "livez", tag = "Service",
+    responses((status = 200, description = "It does.", body = Liveness))
+)]
+pub async fn livez() -> impl IntoResponse {
+    Json(Liveness { status: "live" })
+}
+
+/// Does everything answer that the process depends on?
+///
+/// 200 `ready` when every dependency answers, 200 `degraded` when one is missing without which most requests
+/// are served still, else 503 `not ready`; and which ones do not answer.
+#[utoipa::path(
+    get, path = "/readyz", operation_id = "readyz", tag = "Service",
+    responses(
+        (status = 200, description = "Most requests are served.", body = Readiness),
+        (status = 503, description = "Something does not, or the process is about to end.", body = Readiness,
+         example = json!({"status": "not ready", "checks": {"database": "the database does not answer"}})),
+    )
+)]
 pub async fn readyz(State(health): State<Health>) -> impl IntoResponse {
-    let mut checks = Map::new();
+    let mut checks = BTreeMap::new();
     let mut missing = Vec::new();
     for (name, need, check) in &health.checks {
         let outcome = check().await;
         missing.extend(outcome.is_err().then_some(*need));
-        let says = outcome.err().unwrap_or_else(|| "ok".to_owned());
-        checks.insert((*name).to_owned(), Value::String(says));
+        checks.insert(*name, outcome.err().unwrap_or_else(|| "ok".to_owned()));
     }
     let is_draining = health.draining.load(Ordering::Relaxed);
-    let (status, text) = match missing.as_slice() {
+    let (code, status) = match missing.as_slice() {
         missing if is_draining || missing.contains(&Need::Hard) => {
             (StatusCode::SERVICE_UNAVAILABLE, "not ready")
         }
         [] => (StatusCode::OK, "ready"),
         _ => (StatusCode::OK, "degraded"),
     };
-    (
-        status,
-        Json(serde_json::json!({ "status": text, "checks": checks })),
-    )
+    (code, Json(Readiness { status, checks }))
 }

@@ -1,8 +1,18 @@
 //! E-mail addresses.
 
+use crate::schema;
+
 /// The longest address (RFC 5321 §4.5.3.1.3, less the angle brackets).
 const MAX_LENGTH: usize = 254;
 const MAX_LOCAL: usize = 64;
+
+/// What addresses look like, as far as a pattern says it.
+const PATTERN: &str =
+    r"^\s*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[^@\s\u0000]+\s*$";
+
+crate::schema! {
+    Email = schema::text(3, MAX_LENGTH, PATTERN, "An e-mail address, its local part in ASCII.");
+}
 
 /// An address that can receive mail as far as its form says: trimmed, ASCII local part, a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Passwords: Argon2id off the async threads, under a permit that the hashing task owns.
 
+use crate::schema::{self, WITHOUT_NUL};
 use crate::secret::Secret;
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -7,11 +8,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use unicode_normalization::UnicodeNormalization as _;
+use utoipa::openapi::Object;
 
 /// The longest password, in characters.
 pub const MAX_LENGTH: usize = 128;
+/// The least that a new password may ever be told to have, in characters.
+pub const MIN_LENGTH: usize = 8;
 /// How long a request waits for a permit before it is shed.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+crate::schema! {
+    Password = schema::text(0, MAX_LENGTH, WITHOUT_NUL, "A password of 128 characters at most, counted in NFC.");
+}
+
+/// A password to be, in the document: what [`Passwords::choose`] accepts unless a setting asks for more.
+pub fn new_password() -> Object {
+    schema::text(
+        MIN_LENGTH,
+        MAX_LENGTH,
+        WITHOUT_NUL,
+        "At least 8 characters, counted in NFC.",
+    )
+}
 
 /// A password as typed: NFC, at most [`MAX_LENGTH`] characters. Not printed.
 #[derive(Clone)]

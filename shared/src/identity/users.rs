@@ -6,6 +6,7 @@ use crate::db::{self, Db, Tx};
 use crate::scope::{self, Scope};
 use crate::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 sql! {
     INSERT = "INSERT INTO users
@@ -35,7 +36,7 @@ sql! {
 }
 
 /// What a user may do at most; a token may do less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Their own things.
@@ -72,7 +73,7 @@ impl Role {
 }
 
 /// A user as the API shows one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct User {
     /// Identifies the user; `sub` of access tokens.
     pub id: i64,

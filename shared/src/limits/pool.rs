@@ -58,7 +58,10 @@ impl Limits {
     fn learn(&self, shares: &[Share], sums: &[u32]) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         for (share, sum) in shares.iter().zip(sums) {
-            if let Some(count) = counts.get_mut(&share.key).filter(|count| count.window == share.window) {
+            if let Some(count) = counts
+                .get_mut(&share.key)
+                .filter(|count| count.window == share.window)
+            {
                 let Count { unpooled, .. } = *count;
                 count.made = sum.saturating_add(unpooled);
             }

@@ -180,7 +180,10 @@ async fn on_loopback_there_are_none_unless_asked_for(world: World) {
 async fn what_two_processes_count_is_one_sum(shape: Shape) {
     let world = limited(shape).start().await;
     let ann = world.sign_up().await;
-    let apis = world.api_ports().into_iter().map(|port| ann.at(&format!("http://localhost:{port}")));
+    let apis = world
+        .api_ports()
+        .into_iter()
+        .map(|port| ann.at(&format!("http://localhost:{port}")));
     let apis: Vec<Caller> = apis.collect();
     for api in &apis {
         for _ in 0..READS - 3 {

@@ -3,11 +3,12 @@
 
 use super::{Error, FieldError};
 use crate::http::negotiate::Preferences;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-const JSON: &str = "application/json";
-const PROBLEM: &str = "application/problem+json";
+pub(in crate::http) const JSON: &str = "application/json";
+pub(in crate::http) const PROBLEM: &str = "application/problem+json";
 
 /// In which form the caller wants errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,25 +19,48 @@ pub(in crate::http) enum Form {
     Problem,
 }
 
-#[derive(Serialize)]
+/// What every error says.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    code: &'a str,
-    message: &'a str,
-    correlation_id: &'a str,
+pub(in crate::http) struct Body<'a> {
+    /// What went wrong, for programs.
+    pub(in crate::http) code: &'a str,
+    /// What went wrong and what to do, for people.
+    pub(in crate::http) message: &'a str,
+    /// Finds the request in the log; also in `X-Correlation-Id`.
+    pub(in crate::http) correlation_id: &'a str,
+    /// Which members of the body are at fault.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    errors: &'a [FieldError],
+    #[schema(required = false)]
+    pub(in crate::http) errors: &'a [FieldError],
 }
 
 /// The members of RFC 9457 §3.1, and the usual ones beside them.
-#[derive(Serialize)]
-struct Problem<'a> {
+#[derive(Serialize, ToSchema)]
+pub(in crate::http) struct Problem<'a> {
+    /// Names the problem.
     r#type: String,
+    /// The problem in words, the same at every occurrence.
     title: String,
+    /// The status code.
     status: u16,
+    /// What went wrong and what to do.
     detail: &'a str,
     #[serde(flatten)]
     body: Body<'a>,
+}
+
+impl<'a> Problem<'a> {
+    /// The same as this body, answered with this status.
+    pub(in crate::http) fn new(status: StatusCode, body: Body<'a>) -> Self {
+        Self {
+            r#type: format!("urn:problem-type:latchkey:{}", body.code),
+            title: title(body.code),
+            status: status.as_u16(),
+            detail: body.message,
+            body,
+        }
+    }
 }
 
 impl Form {
@@ -72,13 +96,7 @@ impl Error {
         };
         let written = match form {
             Form::Json => serde_json::to_vec(&body),
-            Form::Problem => serde_json::to_vec(&Problem {
-                r#type: format!("urn:problem-type:latchkey:{code}"),
-                title: title(code),
-                status: self.status.as_u16(),
-                detail: &self.message,
-                body,
-            }),
+            Form::Problem => serde_json::to_vec(&Problem::new(self.status, body)),
         };
         written.unwrap_or_default()
     }

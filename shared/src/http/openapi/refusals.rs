@@ -1,0 +1,145 @@
+//! Errors in the document. Extractors say what they refuse with, by [`refuses!`](crate::refuses); a handler
+//! names its extractors and, from [`code`], what it refuses with itself.
+
+use super::headers;
+use crate::http::error::body::{Body, JSON, PROBLEM, Problem};
+use crate::http::error::{Code, FieldError};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use utoipa::openapi::example::{Example, ExampleBuilder};
+use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+
+/// The correlation id of examples.
+const CORRELATION_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+/// Says what extractors refuse with, so that operations can name them among their responses.
+#[macro_export]
+macro_rules! refuses {
+    ($($who:ty: $($code:ident),+;)+) => { $(
+        impl utoipa::IntoResponses for $who {
+            fn responses() -> std::collections::BTreeMap<
+                String,
+                utoipa::openapi::RefOr<utoipa::openapi::Response>,
+            > {
+                $crate::http::openapi::refusals(&[$($crate::http::Code::$code),+])
+            }
+        }
+    )+ };
+}
+
+macro_rules! codes {
+    ($($code:ident),+ $(,)?) => {
+        /// Codes as types, for handlers to name.
+        pub mod code {
+            $(
+                #[doc = concat!("An operation may answer `", stringify!($code), "`.")]
+                #[derive(Debug)]
+                pub struct $code;
+                $crate::refuses!($code: $code;);
+            )+
+        }
+    };
+}
+
+codes!(
+    EmailTaken,
+    Forbidden,
+    InsufficientScope,
+    LoginLocked,
+    MalformedJson,
+    NotFound,
+    PayloadTooLarge,
+    PreconditionFailed,
+    PreconditionRequired,
+    RequestTimeout,
+    UnsupportedMediaType,
+    ValidationFailed,
+);
+
+/// The responses that show these codes. Their keys are status and code; completing the document joins those
+/// of one status.
+pub fn refusals(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
+    let mut responses = BTreeMap::new();
+    for code in codes {
+        let (status, name) = code.wire();
+        responses.insert(format!("{} {name}", status.as_u16()), refusal(*code).into());
+        if *code == Code::InvalidToken {
+            // Whoever reads the Authorization header refuses two of them (RFC 6750 §3.1).
+            responses.insert(format!("400 {name}"), refusal(*code).into());
+        }
+    }
+    responses
+}
+
+fn refusal(code: Code) -> Response {
+    let (status, name) = code.wire();
+    let fault = FieldError {
+        pointer: "/title".to_owned(),
+        code: "required",
+        message: "is required".to_owned(),
+    };
+    let faults = [fault];
+    let body = || Body {
+        code: name,
+        message: explanation(code),
+        correlation_id: CORRELATION_ID,
+        errors: if code == Code::ValidationFailed {
+            &faults
+        } else {
+            &[]
+        },
+    };
+    let example = |value: serde_json::Result<Value>| {
+        let example = ExampleBuilder::new().summary(explanation(code));
+        example.value(value.ok()).build()
+    };
+    let error = example(serde_json::to_value(body()));
+    let problem = example(serde_json::to_value(Problem::new(status, body())));
+    let mut response = ResponseBuilder::new()
+        .description(format!("`{name}`: {}", explanation(code)))
+        .content(JSON, content("Error", name, error))
+        .content(PROBLEM, content("Problem", name, problem))
+        .build();
+    let header = match status.as_u16() {
+        401 => Some("WWW-Authenticate"),
+        429 | 503 => Some("Retry-After"),
+        _ => None,
+    };
+    response
+        .headers
+        .extend(header.map(|header| (header.to_owned(), headers::reference(header))));
+    response
+}
+
+fn content(schema: &str, name: &str, example: Example) -> Content {
+    ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(schema)))
+        .examples_from_iter([(name, example)])
+        .build()
+}
+
+/// What a code means, for whoever reads the document.
+const fn explanation(code: Code) -> &'static str {
+    match code {
+        Code::Unauthenticated => "Nobody is signed in.",
+        Code::InvalidToken => "The access token is not accepted, or there are two of them.",
+        Code::InsufficientScope => "The access token, or its user's role, lacks a scope.",
+        Code::Forbidden => "The caller may not do this.",
+        Code::CsrfMismatch => "The anti-forgery token is missing or wrong, or the origin is unknown.",
+        Code::PasswordChangeRequired => "The session may do nothing but choose another password.",
+        Code::NotFound => "There is no such thing, or it is not for this caller's eyes.",
+        Code::MethodNotAllowed => "The path has other methods.",
+        Code::RequestTimeout => "The body took too long to arrive.",
+        Code::EmailTaken => "An account with this e-mail exists.",
+        Code::PreconditionFailed => "If-Match names another version than the present one.",
+        Code::PreconditionRequired => "If-Match is missing.",
+        Code::PayloadTooLarge => "The body is over its limit.",
+        Code::UnsupportedMediaType => "The body is not of the media type that is read here.",
+        Code::MalformedJson => "The body is not JSON.",
+        Code::ValidationFailed => "The body is JSON, but not what is asked for.",
+        Code::LoginLocked => "Too many attempts failed.",
+        Code::RateLimited => "Too many requests in this minute.",
+        Code::DependencyUnavailable => "Something this service needs does not answer.",
+        Code::InternalError => "Something went wrong on our side.",
+    }
+}

@@ -1,0 +1,228 @@
+//! The OpenAPI document: whole, true to the routes, and shown by the program itself. That every answer is as
+//! it says is checked by the harness, in every test.
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tests::{Chromium, UNDOCUMENTED, World, on_every_shape};
+
+/// The path of the document with something in place of its parameters.
+fn filled(path: &str) -> String {
+    path.replace("{id}", "1").replace("{comment_id}", "1")
+}
+
+async fn each_operation_says_what_it_is_and_how_it_fails(world: World) {
+    let anyone = world.anyone();
+    let contract = anyone.contract();
+    assert_eq!(contract.document["openapi"], "3.1.0");
+    let mut ids = BTreeSet::new();
+    for (path, method, operation) in contract.operations() {
+        let what = format!("{method} {path}");
+        for member in ["operationId", "summary", "description"] {
+            assert!(operation[member].is_string(), "{what} has no {member}");
+        }
+        assert!(
+            ids.insert(operation["operationId"].as_str()),
+            "{what}: its operationId is another's"
+        );
+        assert!(
+            operation["security"].is_array(),
+            "{what} does not say who may call"
+        );
+        assert_eq!(operation["tags"].as_array().map(Vec::len), Some(1), "{what}");
+        let responses = operation["responses"].as_object().unwrap();
+        let errors = responses.iter().filter(|(status, _)| status.as_str() >= "400");
+        assert!(errors.clone().count() >= 2, "{what}");
+        for (status, error) in errors {
+            let content = contract.resolve(error)["content"].as_object().unwrap();
+            assert!(!content.is_empty(), "{what} {status}");
+            for (media_type, content) in content {
+                let has_example = content["examples"].is_object() || !content["example"].is_null();
+                assert!(has_example, "{what} {status} {media_type} has no example");
+            }
+        }
+    }
+    assert!(ids.len() > 20, "{ids:?}");
+}
+
+/// Every `example` and `examples` beside a schema, with the schema.
+fn examples<'a>(value: &'a Value, found: &mut Vec<(&'a Value, &'a Value)>) {
+    match value {
+        Value::Object(members) => {
+            if let Some(schema) = members.get("schema") {
+                found.extend(members.get("example").map(|example| (schema, example)));
+                let many = members.get("examples").and_then(Value::as_object);
+                let values = many.into_iter().flat_map(|many| many.values());
+                found.extend(values.map(|example| (schema, &example["value"])));
+            } else if let Some(example) = members.get("example").filter(|_| members.contains_key("type")) {
+                found.push((value, example));
+            }
+            members.values().for_each(|member| examples(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| examples(item, found)),
+        _ => {}
+    }
+}
+
+async fn each_example_is_of_its_schema(world: World) {
+    let anyone = world.anyone();
+    let contract = anyone.contract();
+    let mut found = Vec::new();
+    examples(&contract.document, &mut found);
+    assert!(found.len() > 30, "{} examples", found.len());
+    for (schema, example) in found {
+        let faults = contract.faults(&schema.to_string(), schema, example);
+        assert!(faults.is_empty(), "{example}: {faults:?}\n{schema}");
+    }
+}
+
+async fn each_path_has_the_documented_methods_and_no_other(world: World) {
+    let anyone = world.anyone();
+    let operations = anyone.contract().operations();
+    let paths: BTreeSet<&str> = operations.iter().map(|(path, ..)| *path).collect();
+    for path in paths {
+        let methods = operations
+            .iter()
+            .filter(|(of, ..)| *of == path)
+            .map(|(_, method, _)| method.to_uppercase());
+        let mut documented: BTreeSet<String> = methods.collect();
+        if documented.contains("GET") {
+            documented.insert("HEAD".to_owned());
+        }
+        let reply = anyone.call("OPTIONS", &filled(path)).await.expect(204);
+        let allowed = reply
+            .header("allow")
+            .split(',')
+            .map(|method| method.trim().to_owned());
+        let allowed: BTreeSet<String> = allowed.filter(|method| method != "OPTIONS").collect();
+        assert_eq!(allowed, documented, "{path}");
+        for method in ["TRACE", "BREW"] {
+            anyone
+                .call(method, &filled(path))
+                .await
+                .expect_error(405, "method_not_allowed");
+        }
+    }
+}
+
+async fn what_is_in_no_document_is_a_page_that_is_named_here(world: World) {
+    for path in UNDOCUMENTED {
+        assert!(
+            world.anyone().contract().document["paths"][path].is_null(),
+            "{path}"
+        );
+    }
+    for path in ["/docs/index.html", "/docs/a/b", "/openapi.yaml", "/users/1/posts"] {
+        world.anyone().get(path).await.expect_error(404, "not_found");
+    }
+}
+
+/// The scopes that each operation asks for, in the alternatives of `security`; `None` if anyone may call.
+fn scopes(operation: &Value) -> Option<BTreeSet<&str>> {
+    let alternatives = operation["security"].as_array().unwrap();
+    let is_open = alternatives.is_empty() || alternatives.contains(&json!({}));
+    let scopes = alternatives
+        .iter()
+        .flat_map(|one| one["oauth2"].as_array().into_iter().flatten());
+    (!is_open).then(|| scopes.filter_map(Value::as_str).collect())
+}
+
+async fn who_may_call_is_as_documented(world: World) {
+    let (person, app) = world.person_and_app().await;
+    let all = [
+        "posts:read",
+        "posts:write",
+        "comments:write",
+        "payments:read",
+        "payments:write",
+        "profile:read",
+    ];
+    for (path, method, operation) in world.anyone().contract().operations() {
+        let Some(needed) = scopes(operation) else { continue };
+        let (method, path) = (method.to_uppercase(), filled(path));
+        let reply = world
+            .anyone()
+            .call(&method, &path)
+            .await
+            .expect_error(401, "unauthenticated");
+        assert!(reply.has("www-authenticate"), "{reply}");
+        let others: Vec<&str> = all.into_iter().filter(|scope| !needed.contains(scope)).collect();
+        let token = app.tokens(&person, &others.join(" ")).await.access;
+        let reply = person.bearer(&token).call(&method, &path).await;
+        if needed.is_empty() {
+            let asks_for_token = operation["security"] == json!([{ "oauth2": [] }]);
+            assert_eq!(reply.status, if asks_for_token { 200 } else { 403 }, "{reply}");
+        } else {
+            let reply = reply.expect_error(403, "insufficient_scope");
+            let named = |scope: &&str| {
+                reply
+                    .header("www-authenticate")
+                    .contains(&format!("scope=\"{scope}\""))
+            };
+            assert!(needed.iter().any(named), "{reply}");
+        }
+    }
+}
+
+async fn the_document_is_kept_by_clients(world: World) {
+    let reply = world.anyone().get("/openapi.json").await.expect(200);
+    assert_eq!(reply.header("content-type"), "application/json");
+    assert!(reply.header("cache-control").contains("max-age="), "{reply}");
+    let etag = reply.header("etag").to_owned();
+    let again = world
+        .anyone()
+        .get("/openapi.json")
+        .header("if-none-match", &etag)
+        .await
+        .expect(304);
+    assert!(again.body.is_empty(), "{again}");
+    let document = reply.json();
+    let urls: Vec<_> = document["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|server| &server["url"])
+        .collect();
+    assert_eq!(
+        urls,
+        [&json!(world.base()), &json!(format!("{}/v1", world.base()))]
+    );
+    let flow = &document["components"]["securitySchemes"]["oauth2"]["flows"]["authorizationCode"];
+    assert_eq!(flow["authorizationUrl"], format!("{}/authorize", world.base()));
+    assert_eq!(flow["tokenUrl"], format!("{}/token", world.base()));
+}
+
+async fn the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: World) {
+    let reply = world.anyone().get("/docs").await.expect(200);
+    let policy = reply.header("content-security-policy");
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+    let page = reply.text();
+    assert!(
+        !page.contains("://") && !page.contains("<style") && !page.contains("style="),
+        "{page}"
+    );
+    for asset in [
+        "/docs/swagger-ui.css",
+        "/docs/swagger-ui-bundle.js",
+        "/docs/start.js",
+    ] {
+        assert!(page.contains(asset), "{page}");
+        world.anyone().get(asset).await.expect(200);
+    }
+    let browser = Chromium::with_scripts().await;
+    browser.open(&format!("{}/docs", world.base())).await;
+    browser.expect("operations-Posts-createPost").await;
+}
+
+on_every_shape!(
+    each_operation_says_what_it_is_and_how_it_fails,
+    each_example_is_of_its_schema,
+    each_path_has_the_documented_methods_and_no_other,
+    what_is_in_no_document_is_a_page_that_is_named_here,
+    who_may_call_is_as_documented,
+    the_document_is_kept_by_clients,
+    the_page_shows_the_document_and_loads_nothing_from_elsewhere,
+);

@@ -1,0 +1,188 @@
+//! The OpenAPI documents of the programs under test, and every answer held against them.
+
+use crate::reply::Reply;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Paths, and what is below them, that are for people's browsers and in no document.
+pub const UNDOCUMENTED: [&str; 4] = ["/", "/demo", "/assets/latchkey.css", "/docs"];
+
+/// The documents as one, and the validators made from it so far.
+pub struct Contract {
+    /// The document.
+    pub document: Value,
+    validators: Mutex<BTreeMap<String, Arc<Validator>>>,
+}
+
+/// A place in the document: where it is, by which its validator is kept, and what is there.
+struct Place<'a> {
+    pointer: String,
+    value: &'a Value,
+}
+
+impl Contract {
+    /// That of these documents. Those that differ in the origin alone share their validators.
+    pub(crate) fn of(texts: &[String], base: &str) -> Arc<Self> {
+        static KNOWN: Mutex<BTreeMap<String, Arc<Contract>>> = Mutex::new(BTreeMap::new());
+        let text = texts.join("\n").replace(base, "http://localhost");
+        let mut known = KNOWN.lock().unwrap();
+        let contract = known.entry(text).or_insert_with_key(|text| {
+            let mut document = json!({});
+            for text in text.lines() {
+                merge(&mut document, serde_json::from_str(text).unwrap());
+            }
+            Arc::new(Self {
+                document,
+                validators: Mutex::default(),
+            })
+        });
+        Arc::clone(contract)
+    }
+
+    /// Each operation with its path and method.
+    pub fn operations(&self) -> Vec<(&str, &str, &Value)> {
+        const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+        let paths = self.document["paths"].as_object().unwrap();
+        let all = paths
+            .iter()
+            .flat_map(|(path, item)| METHODS.map(|method| (path.as_str(), method, &item[method])));
+        all.filter(|(_, _, operation)| operation.is_object()).collect()
+    }
+
+    /// What a member is, or refers to.
+    pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+        match value["$ref"].as_str() {
+            Some(reference) => self.document.pointer(reference.trim_start_matches('#')).unwrap(),
+            None => value,
+        }
+    }
+
+    /// What a schema of the document finds wrong in a value; the validator is kept under a name.
+    pub fn faults(&self, name: &str, schema: &Value, value: &Value) -> Vec<String> {
+        let mut validators = self.validators.lock().unwrap();
+        let validator = validators.entry(name.to_owned()).or_insert_with(|| {
+            let root = json!({ "allOf": [schema], "components": { "schemas": self.document["components"]["schemas"] } });
+            let options = jsonschema::draft202012::options().should_validate_formats(true);
+            Arc::new(options.build(&root).unwrap())
+        });
+        let validator = Arc::clone(validator);
+        drop(validators);
+        validator
+            .iter_errors(value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect()
+    }
+
+    /// Fails the test unless the answer is as the document says.
+    pub(crate) fn check(&self, method: &str, path: &str, reply: &Reply) {
+        let Some((template, item)) = self.find(path).or_else(|| self.find_versioned(path)) else {
+            let is_known = UNDOCUMENTED.iter().any(|known| is_below(known, path));
+            assert!(
+                is_known || reply.status == 404,
+                "a path that no document has: {reply}"
+            );
+            return;
+        };
+        let method = method.to_lowercase();
+        let operation = &item[if method == "head" { "get" } else { &method }];
+        if method == "options" && reply.status == 204 {
+            return;
+        }
+        if !operation.is_object() {
+            assert!(
+                reply.status == 405 && reply.has("allow"),
+                "a method that is not documented: {reply}"
+            );
+            return;
+        }
+        let given = &operation["responses"][reply.status.to_string()];
+        assert!(given.is_object(), "a status that is not documented: {reply}");
+        let response = Place {
+            pointer: match given["$ref"].as_str() {
+                Some(reference) => reference.to_owned(),
+                None => format!("{method} {template} {}", reply.status),
+            },
+            value: self.resolve(given),
+        };
+        self.check_headers(response.value, reply);
+        if method != "head" {
+            self.check_body(&response, reply);
+        }
+    }
+
+    fn check_headers(&self, response: &Value, reply: &Reply) {
+        for (name, header) in response["headers"].as_object().into_iter().flatten() {
+            let is_required = self.resolve(header)["required"] == true;
+            assert!(
+                !is_required || reply.has(name),
+                "the documented header {name} is missing: {reply}"
+            );
+        }
+    }
+
+    fn check_body(&self, response: &Place<'_>, reply: &Reply) {
+        let content = response.value["content"].as_object();
+        if reply.body.is_empty() {
+            let may_be = content.is_none() || response.value["x-may-be-empty"] == true;
+            assert!(may_be, "the documented body is missing: {reply}");
+            return;
+        }
+        let media_type = reply.header("content-type").split(';').next().unwrap().trim();
+        let documented = content.and_then(|content| content.get(media_type));
+        let documented = documented.unwrap_or_else(|| panic!("a media type that is not documented: {reply}"));
+        if media_type.ends_with("json") && !reply.has("content-encoding") {
+            let name = format!("{} {media_type}", response.pointer);
+            let faults = self.faults(&name, &documented["schema"], &reply.json());
+            assert!(
+                faults.is_empty(),
+                "the body is not as documented: {faults:?}\n{reply}"
+            );
+        }
+    }
+
+    /// The same of a path with its version, where it takes one.
+    fn find_versioned(&self, path: &str) -> Option<(&str, &Value)> {
+        let found = self.find(path.strip_prefix("/v1")?);
+        found.filter(|(_, item)| item["servers"].is_null())
+    }
+
+    /// The path of the document that this one is, one without parameters first.
+    fn find(&self, path: &str) -> Option<(&str, &Value)> {
+        let paths = self.document["paths"].as_object().unwrap();
+        let literal = paths.get_key_value(path);
+        let found = literal.or_else(|| paths.iter().find(|(template, _)| fits(template, path)));
+        found.map(|(template, item)| (template.as_str(), item))
+    }
+}
+
+impl std::fmt::Debug for Contract {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Contract(…)")
+    }
+}
+
+fn fits(template: &str, path: &str) -> bool {
+    let (template, path): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+    let same =
+        |(known, given): (&&str, &&str)| known == given || (known.starts_with('{') && !given.is_empty());
+    template.len() == path.len() && template.iter().zip(&path).all(same)
+}
+
+fn is_below(known: &str, path: &str) -> bool {
+    path == known || (known != "/" && path.starts_with(&format!("{known}/")))
+}
+
+/// Adds the members that are new, deeply.
+fn merge(into: &mut Value, from: Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (name, value) in from {
+                merge(into.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (into @ Value::Null, from) => *into = from,
+        _ => {}
+    }
+}
