@@ -7,7 +7,7 @@ use crate::versions::{self, VERSIONS};
 use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
 use shared::db::Db;
-use shared::http::{Cors, Policy, cors, error, limits};
+use shared::http::{Cors, Policy, cors, error, limits, openapi};
 use shared::identity::Identity;
 use shared::limits::Limits;
 use std::sync::Arc;
@@ -41,9 +41,10 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(session::me))
         .routes(routes!(session::change_password))
         .routes(routes!(protected::read));
-    let documents = OpenApiRouter::new()
+    let mut documents = OpenApiRouter::new()
         .routes(routes!(metadata::read))
         .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
+    openapi::unversioned(documents.get_openapi_mut(), &app.policy.url(""));
     versions::serve(VERSIONS[0], versioned)
         .route_layer(from_fn_with_state(app.db.clone(), error::record_refusals))
         .route_layer(map_response_with_state(

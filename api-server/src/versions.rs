@@ -111,16 +111,13 @@ impl Version {
             .collect();
         let mut server = Server::new(prefix);
         server.description = Some(format!("Version {}, {}.", self.name, known.join(", ")));
-        server.extensions = Some(
-            [
-                ("x-version", json!(self.name)),
-                ("x-released", json!(self.released.to_string())),
-                ("x-deprecated", json!(time(self.deprecated_at))),
-                ("x-sunset", json!(time(self.sunset_at))),
-            ]
-            .into_iter()
-            .collect(),
-        );
+        let version = json!({
+            "name": self.name,
+            "released": self.released.to_string(),
+            "deprecated": time(self.deprecated_at),
+            "sunset": time(self.sunset_at),
+        });
+        server.extensions = Some([("x-version", version)].into_iter().collect());
         server
     }
 
@@ -201,7 +198,7 @@ mod tests {
         .server("/v1");
         let says = server.description.unwrap();
         assert_eq!(says, "Version 1, released 2026-11-21, sunset 2024-01-01.");
-        assert_eq!(server.extensions.unwrap()["x-sunset"], "2024-01-01");
+        assert_eq!(server.extensions.unwrap()["x-version"]["sunset"], "2024-01-01");
     }
 
     #[tokio::test]

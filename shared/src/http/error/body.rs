@@ -21,6 +21,7 @@ pub(in crate::http) enum Form {
 
 /// What every error says.
 #[derive(Serialize, ToSchema)]
+#[schema(as = Error)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct Body<'a> {
     /// What went wrong, for programs.
