@@ -20,6 +20,8 @@ const MAX_BODY: usize = 256 * 1024;
 const DEFAULT_MAX_AGE: Duration = Duration::from_secs(300);
 /// An answer counts as new for this long at least.
 const MIN_MAX_AGE: Duration = Duration::from_secs(1);
+/// And for this long at most.
+const MAX_MAX_AGE: Duration = Duration::from_secs(24 * 3600);
 /// How often to try for the first set.
 const RETRY: Duration = Duration::from_secs(1);
 /// Fetches for an unknown `kid`, and after a failure, are this far apart: anyone can send any `kid`.
@@ -220,7 +222,7 @@ fn max_age(headers: &HeaderMap) -> Duration {
         .flat_map(|value| value.split(','))
         .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
         .map_or(DEFAULT_MAX_AGE, Duration::from_secs)
-        .max(MIN_MAX_AGE)
+        .clamp(MIN_MAX_AGE, MAX_MAX_AGE)
 }
 
 /// An error with its causes: the outermost alone does not say "connection refused".
@@ -248,6 +250,7 @@ mod tests {
         assert_eq!(max_age("public, max-age=60"), 60);
         assert_eq!(max_age("max-age=0"), 1);
         assert_eq!(max_age("max-age=soon"), 300);
+        assert_eq!(max_age("max-age=18446744073709551615"), 86_400);
         assert_eq!(max_age("no-cache"), 300);
     }
 }

@@ -95,7 +95,7 @@ pub async fn run(
     common.check()?;
     let db = common.open_database(2).await?;
     db.migrate().await?;
-    let feed = Feed::new(common.open_redis().await?);
+    let feed = Feed::new(common.redis()?);
     let shell = Shell {
         revocations: Mirror::new(db.clone(), feed.clone()),
         db: db.clone(),

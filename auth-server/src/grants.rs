@@ -56,7 +56,8 @@ impl Grants {
         because.record(&mut tx, context).await?;
         families::revoke(&mut tx, Of::Family(id), context).await?;
         tx.commit().await?;
-        self.revocations.announce().await
+        self.revocations.announce().await;
+        Ok(())
     }
 }
 

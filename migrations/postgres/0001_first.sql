@@ -218,11 +218,14 @@ END
 $$;
 DO $$
 BEGIN
-    GRANT SELECT, INSERT, UPDATE ON users, posts, comments TO latchkey_api;
+    GRANT SELECT, INSERT, UPDATE (password_hash, password_version, password_change_required, updated_at)
+        ON users TO latchkey_api;
+    GRANT SELECT, INSERT, UPDATE ON posts, comments TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE, DELETE ON sessions TO latchkey_api;
-    GRANT SELECT ON clients, consents TO latchkey_api;
-    GRANT SELECT, UPDATE ON families TO latchkey_api;
-    GRANT SELECT, INSERT ON revocations, security_events TO latchkey_api;
+    GRANT SELECT ON clients TO latchkey_api;
+    GRANT SELECT, UPDATE (revoked_at) ON families TO latchkey_api;
+    GRANT SELECT, INSERT ON revocations TO latchkey_api;
+    GRANT INSERT ON security_events TO latchkey_api;
 EXCEPTION
     WHEN undefined_object OR insufficient_privilege THEN
         RAISE NOTICE 'role latchkey_api has no rights: create it and run the grants of 0001_first.sql';

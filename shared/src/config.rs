@@ -13,6 +13,7 @@ use crate::identity::{passwords, sessions};
 use crate::redis::{Redis, RedisUrl};
 use crate::seal::SealingKey;
 use crate::telemetry::LogFormat;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches};
 use ipnet::IpNet;
 use std::ffi::OsString;
@@ -203,26 +204,27 @@ impl Common {
         opened.map_err(|error| Invalid(format!("DATABASE_URL: {error}")))
     }
 
-    /// Connects to Redis, if there is to be one. In production one that may drop keys when it is full is
-    /// refused: a lock would be lifted by a flood.
-    pub async fn open_redis(&self) -> Result<Option<Redis>, Invalid> {
-        let Some(url) = &self.redis_url else {
-            return Ok(None);
-        };
-        let invalid = |error| Invalid(format!("REDIS_URL: {error}"));
-        let redis = Redis::connect(url).await.map_err(invalid)?;
-        match redis.eviction().await.map_err(invalid)?.as_deref() {
-            Some("noeviction") => {}
-            policy if self.is_production() => {
+    /// The Redis to use, if there is to be one. It need not answer yet.
+    pub fn redis(&self) -> Result<Option<Redis>, Invalid> {
+        let redis = self.redis_url.as_ref().map(Redis::new).transpose();
+        redis.map_err(|error| Invalid(format!("REDIS_URL: {error}")))
+    }
+
+    /// Refuses, in production, a Redis that may drop keys when it is full: a lock would be lifted by a flood.
+    /// One that is away is no reason not to start: most requests need none.
+    pub async fn check_redis(&self, redis: &Redis) -> Result<(), Invalid> {
+        match redis.eviction().await {
+            Ok(policy) if policy == "noeviction" => {}
+            Ok(policy) if self.is_production() => {
                 return Err(Invalid(format!(
-                    "REDIS_URL: this Redis may drop keys when its memory is full (maxmemory-policy {}): set \
-                     maxmemory-policy to noeviction",
-                    policy.unwrap_or("unknown")
+                    "REDIS_URL: this Redis may drop keys when its memory is full (maxmemory-policy {policy}): set \
+                     maxmemory-policy to noeviction"
                 )));
             }
-            policy => tracing::warn!(policy, "this Redis may drop keys when its memory is full"),
+            Ok(policy) => tracing::warn!(policy, "this Redis may drop keys when its memory is full"),
+            Err(error) => tracing::warn!(%error, "Redis does not answer yet"),
         }
-        Ok(Some(redis))
+        Ok(())
     }
 
     /// The URLs, with defaults that follow the bound address.
@@ -327,7 +329,7 @@ pub fn parse<T: CommandFactory + FromArgMatches>(args: impl IntoIterator<Item = 
             let _ = error.print();
             return 0;
         }
-        let text = error.render().to_string();
+        let text = without_value(&error).unwrap_or_else(|| error.render().to_string());
         let says = text
             .split("\n\n")
             .next()
@@ -337,6 +339,15 @@ pub fn parse<T: CommandFactory + FromArgMatches>(args: impl IntoIterator<Item = 
         complain(says.trim_start_matches("error: "));
         EX_USAGE
     })
+}
+
+/// What is wrong with a setting's value, without repeating the value: it may hold a password.
+fn without_value(error: &clap::Error) -> Option<String> {
+    let cause = std::error::Error::source(error)?;
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(setting) => Some(format!("{setting}: {cause}")),
+        _ => None,
+    }
 }
 
 /// Says one line on standard error.

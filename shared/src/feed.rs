@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 /// Words that a slow listener may be behind.
 const BACKLOG: usize = 64;
@@ -99,11 +99,12 @@ impl Feed {
                 },
                 _ = look.tick() => {
                     let now = redis.epoch().await?;
-                    if epoch.as_ref().is_some_and(|before| *before != now) {
+                    if epoch.replace(now.clone()).is_some_and(|before| before != now) {
                         tracing::warn!("Redis was emptied or replaced: everything is read from the database anew");
                         self.say_here(Word::Missed);
+                        // The words of the present one are heard by a connection to it.
+                        return Ok(());
                     }
-                    *epoch = Some(now);
                 }
             }
         }
@@ -132,6 +133,15 @@ impl Listener {
             Err(RecvError::Lagged(_)) => Word::Missed,
             // Without a feed there is nothing to hear, ever.
             Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+
+    /// A word that was said already and not heard yet.
+    pub fn waiting(&mut self) -> Option<Word> {
+        match self.0.try_recv() {
+            Ok(word) => Some(word),
+            Err(TryRecvError::Lagged(_)) => Some(Word::Missed),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => None,
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::random;
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
+use ::redis::io::tcp::TcpSettings;
 use ::redis::{Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, ScriptInvocation};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,8 +39,8 @@ struct Inner {
 }
 
 impl Redis {
-    /// Connects.
-    pub async fn connect(url: &RedisUrl) -> Result<Self, Unavailable> {
+    /// Connects at its first use; needs a running tokio.
+    pub fn new(url: &RedisUrl) -> Result<Self, Unavailable> {
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             // The time limit is ours: theirs would not count the wait for a connection.
@@ -47,14 +48,11 @@ impl Redis {
             .set_number_of_retries(2)
             .set_min_delay(Duration::from_millis(20))
             .set_max_delay(Duration::from_millis(200));
-        let connecting = url.0.get_connection_manager_with_config(config);
-        let connection = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
-        let redis = Self(Arc::new(Inner {
+        Ok(Self(Arc::new(Inner {
+            connection: ConnectionManager::new_lazy_with_config(url.0.clone(), config)?,
             client: url.0.clone(),
-            connection: connection.map_err(|_| Unavailable("no connection in 2 s".to_owned()))??,
             timed_out_at: Mutex::default(),
-        }));
-        redis.ping().await.map(|()| redis)
+        })))
     }
 
     /// The name of something of ours: no other program on the same Redis has it.
@@ -123,15 +121,15 @@ impl Redis {
         named.ok_or_else(|| Unavailable("it keeps nothing".to_owned()))
     }
 
-    /// What it does when its memory is full, by its own word; `None` if it does not say.
-    pub async fn eviction(&self) -> Result<Option<String>, Unavailable> {
+    /// What it does when its memory is full, by its own word.
+    pub async fn eviction(&self) -> Result<String, Unavailable> {
         let mut info = ::redis::cmd("INFO");
         info.arg("memory");
         let text: String = self.query(&info).await?;
         let policy = text
             .lines()
             .find_map(|line| line.strip_prefix("maxmemory_policy:"));
-        Ok(policy.map(|policy| policy.trim().to_owned()))
+        Ok(policy.map_or("unknown", str::trim).to_owned())
     }
 
     async fn in_time<T>(&self, asked: impl Future<Output = Result<T, RedisError>>) -> Result<T, Unavailable> {
@@ -166,7 +164,12 @@ impl FromStr for RedisUrl {
         if !known.iter().any(|scheme| text.starts_with(scheme)) {
             return Err("a Redis URL begins with redis://, rediss:// or redis+unix://".to_owned());
         }
+        // A connection whose other end is gone without a word is given up soon, and made anew.
+        let settings = TcpSettings::default().set_nodelay(true);
+        #[cfg(target_os = "linux")]
+        let settings = settings.set_user_timeout(CONNECT_TIMEOUT);
         let info = text.into_connection_info().map_err(|error| error.to_string())?;
+        let info = info.set_tcp_settings(settings);
         Client::open(info).map(Self).map_err(|error| error.to_string())
     }
 }

@@ -17,8 +17,8 @@ sql! {
                      ON CONFLICT (kind, subject) DO NOTHING";
     DENY = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
             ON CONFLICT (kind, subject) DO NOTHING";
-    ALL = "SELECT kind, subject, expires_at FROM revocations WHERE expires_at > $1";
-    RECENT = "SELECT kind, subject, expires_at FROM revocations WHERE revoked_at > $1";
+    ALL = "SELECT kind, subject, revoked_at, expires_at FROM revocations WHERE expires_at > $1";
+    RECENT = "SELECT kind, subject, revoked_at, expires_at FROM revocations WHERE revoked_at > $1";
     PRUNE = "DELETE FROM revocations WHERE expires_at <= $1";
 }
 
@@ -30,8 +30,8 @@ pub const KEPT: Duration = Duration::from_secs(48 * 3600);
 const POLL: Duration = Duration::from_millis(400);
 /// A mirror older than this is re-read before it answers.
 const FRESH: Duration = Duration::from_secs(1);
-/// Each re-read goes back this far: a row may be committed long after its time was taken, by a machine
-/// whose clock is behind.
+/// Each re-read goes back this far from the newest row that is known: a row may be committed long after its
+/// time was taken, by a machine whose clock is behind. What this machine's clock says matters little.
 const OVERLAP: Duration = Duration::from_secs(120);
 /// A re-read at somebody's word goes back this far: what it misses, the next one has.
 const WORD_OVERLAP: Duration = Duration::from_secs(5);
@@ -41,6 +41,10 @@ const BREATH: Duration = Duration::from_millis(5);
 const GAP: Duration = Duration::from_secs(30);
 /// A read that takes longer has failed; those who wait for it fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
+/// The same for a read of everything.
+const WHOLE_READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often what is over is looked for, and forgotten.
+const SWEEP: Duration = Duration::from_secs(60);
 
 /// What a revocation names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,23 +114,26 @@ struct Inner {
     fresh: RwLock<Option<Instant>>,
 }
 
-/// Monotonic times of reads.
+/// What was read, and when by the monotonic clock.
 #[derive(Debug)]
 struct Reads {
     watch: Watch,
     /// As it stood before the last read that went back all the way.
     version: Option<Version>,
+    /// The latest `revoked_at` of all rows read.
+    newest: Option<Timestamp>,
     complete_at: Option<Instant>,
     failed_at: Option<Instant>,
+    swept_at: Instant,
 }
 
-/// What to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What to read; more is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
-    /// What is not known yet.
-    New,
     /// What another process has just written.
     Latest,
+    /// What is not known yet.
+    New,
     /// Everything.
     All,
 }
@@ -135,6 +142,7 @@ enum Extent {
 struct Row {
     kind: String,
     subject: String,
+    revoked_at: Timestamp,
     expires_at: Timestamp,
 }
 
@@ -144,8 +152,10 @@ impl Mirror {
         let reads = Reads {
             watch: db.watch(),
             version: None,
+            newest: None,
             complete_at: None,
             failed_at: None,
+            swept_at: Instant::now(),
         };
         Self(Arc::new(Inner {
             db,
@@ -160,8 +170,12 @@ impl Mirror {
     /// fails rather than guesses where it cannot.
     pub async fn any_revoked(&self, subjects: &[(Kind, &str)]) -> Result<bool, Error> {
         let read_at = *self.0.fresh.read().unwrap_or_else(PoisonError::into_inner);
-        if read_at.is_none_or(|at| at.elapsed() > FRESH) {
-            self.catch_up(Extent::New, Some(FRESH)).await?;
+        // Before the first read there is nothing to answer from: `follow` is at it.
+        let read_at = read_at.ok_or_else(Error::timed_out)?;
+        if read_at.elapsed() > FRESH {
+            let since = Instant::now().checked_sub(FRESH).unwrap_or(read_at);
+            let read = tokio::time::timeout(READ_TIMEOUT, self.catch_up(Extent::New, since)).await;
+            read.unwrap_or_else(|_| Err(Error::timed_out()))?;
         }
         let revoked = self.0.revoked.read().unwrap_or_else(PoisonError::into_inner);
         Ok(subjects.iter().any(|(kind, subject)| {
@@ -172,78 +186,100 @@ impl Mirror {
     }
 
     /// Makes what was just revoked take effect: here now, in the other processes at once if they can be
-    /// told, and else at their next look. Call it after the commit.
-    pub async fn announce(&self) -> Result<(), Error> {
-        let read = self.catch_up(Extent::New, None).await;
-        self.0.feed.say(Word::Revoked).await;
-        read
+    /// told, and else at their next look. Call it after the commit. What fails here is no failure of what
+    /// was committed: a mirror that cannot be read answers nothing.
+    pub async fn announce(&self) {
+        let now = Instant::now();
+        let (read, ()) = tokio::join!(self.catch_up(Extent::New, now), self.0.feed.say(Word::Revoked));
+        if let Err(error) = read {
+            tracing::warn!(%error, "what was just revoked is not read yet");
+        }
     }
 
-    /// Re-reads for ever: at every word, and several times a second without one.
+    /// Reads everything, and then for ever what is new: at every word, and several times a second without
+    /// one.
     pub async fn follow(self) {
         let mut words = self.0.feed.listen();
+        let mut extent = Some(Extent::All);
         loop {
-            let extent = match tokio::time::timeout(POLL, words.next()).await {
-                Err(_) => Extent::New,
-                Ok(Word::Revoked) => Extent::Latest,
-                Ok(Word::Missed) => Extent::All,
-                Ok(Word::Keys(_)) => continue,
-            };
-            if let Err(error) = self.catch_up(extent, None).await {
+            if let Some(extent) = extent
+                && let Err(error) = self.catch_up(extent, Instant::now()).await
+            {
                 tracing::warn!(%error, "cannot re-read the revocations");
             }
             tokio::time::sleep(BREATH).await;
+            extent = match tokio::time::timeout(POLL, words.next()).await {
+                Err(_) => Some(Extent::New),
+                Ok(word) => std::iter::successors(Some(word), |_| words.waiting())
+                    .filter_map(|word| extent_of(&word))
+                    .max(),
+            };
         }
     }
 
-    /// One reader at a time; one that waited is content with what another read, or fails as it did, if
-    /// that is no older than `enough`.
-    async fn catch_up(&self, extent: Extent, enough: Option<Duration>) -> Result<(), Error> {
+    /// One reader at a time. One that waited is content with a complete read that began after `since`, or
+    /// fails with one that failed after it.
+    async fn catch_up(&self, extent: Extent, since: Instant) -> Result<(), Error> {
         let mut reads = self.0.reads.lock().await;
-        if let Some(enough) = enough {
-            let is_recent = |at: Option<Instant>| at.is_some_and(|at| at.elapsed() <= enough);
-            if is_recent(reads.complete_at) {
-                return Ok(());
-            }
-            if is_recent(reads.failed_at) {
-                return Err(Error::timed_out());
-            }
+        let is_later = |at: Option<Instant>| at.is_some_and(|at| at >= since);
+        if extent != Extent::All && is_later(reads.complete_at) {
+            return Ok(());
         }
-        let read = tokio::time::timeout(READ_TIMEOUT, self.read(extent, &mut reads)).await;
+        if is_later(reads.failed_at) {
+            return Err(Error::timed_out());
+        }
+        let age = reads.complete_at.map(|at| at.elapsed());
+        let extent = match extent {
+            _ if age.is_none_or(|age| age > GAP) => Extent::All,
+            // However many words come, the other looks are not put off.
+            Extent::Latest if age.is_some_and(|age| age > POLL) => Extent::New,
+            extent => extent,
+        };
+        let limit = match extent {
+            Extent::All => WHOLE_READ_TIMEOUT,
+            Extent::New | Extent::Latest => READ_TIMEOUT,
+        };
+        let read = tokio::time::timeout(limit, self.read(extent, &mut reads)).await;
         let outcome = read.unwrap_or_else(|_| Err(Error::timed_out()));
         reads.failed_at = outcome.is_err().then(Instant::now);
         outcome
     }
 
-    /// Reads as far back as is asked for, and everything where the last complete read is long ago.
+    /// Reads as far back as is asked for.
     async fn read(&self, extent: Extent, reads: &mut Reads) -> Result<(), Error> {
         let (began, now) = (Instant::now(), clock::now());
         let version = reads.watch.version().await?;
-        let is_continued = reads.complete_at.is_some_and(|at| at.elapsed() <= GAP);
+        // Where no row is known, there are none to read again.
+        let newest = reads.newest.unwrap_or(Timestamp::from_micros(0)).min(now);
         let db = self.0.db.reader();
         let rows = match extent {
-            _ if !is_continued => fetch_all!(db, Row, ALL, now)?,
             Extent::All => fetch_all!(db, Row, ALL, now)?,
             _ if version.is_some() && version == reads.version => Vec::new(),
-            Extent::New => fetch_all!(db, Row, RECENT, now.before(OVERLAP))?,
-            Extent::Latest => {
-                let rows = fetch_all!(db, Row, RECENT, now.before(WORD_OVERLAP))?;
-                self.take(rows, now);
-                // Not so far back that the mirror is known to be whole.
-                return Ok(());
-            }
+            Extent::New => fetch_all!(db, Row, RECENT, newest.before(OVERLAP))?,
+            Extent::Latest => fetch_all!(db, Row, RECENT, newest.before(WORD_OVERLAP))?,
         };
-        self.take(rows, now);
+        self.take(rows, reads);
+        if extent == Extent::Latest {
+            // Not so far back that the mirror is known to be whole.
+            return Ok(());
+        }
+        if reads.swept_at.elapsed() > SWEEP {
+            self.sweep(now);
+            reads.swept_at = began;
+        }
         reads.version = version;
         reads.complete_at = Some(began);
         *self.0.fresh.write().unwrap_or_else(PoisonError::into_inner) = Some(began);
         Ok(())
     }
 
-    /// Takes rows in, and forgets those that are over.
-    fn take(&self, rows: Vec<Row>, now: Timestamp) {
+    fn take(&self, rows: Vec<Row>, reads: &mut Reads) {
+        if rows.is_empty() {
+            return;
+        }
         let mut revoked = self.0.revoked.write().unwrap_or_else(PoisonError::into_inner);
         for row in rows {
+            reads.newest = reads.newest.max(Some(row.revoked_at));
             if let Some(kind) = KINDS.into_iter().find(|kind| kind.as_str() == row.kind) {
                 revoked
                     .entry(kind)
@@ -251,8 +287,22 @@ impl Mirror {
                     .insert(row.subject, row.expires_at);
             }
         }
+    }
+
+    /// Forgets what is over.
+    fn sweep(&self, now: Timestamp) {
+        let mut revoked = self.0.revoked.write().unwrap_or_else(PoisonError::into_inner);
         for subjects in revoked.values_mut() {
             subjects.retain(|_, expires_at| *expires_at > now);
         }
+    }
+}
+
+/// What a word asks to read, if anything.
+fn extent_of(word: &Word) -> Option<Extent> {
+    match word {
+        Word::Revoked => Some(Extent::Latest),
+        Word::Missed => Some(Extent::All),
+        Word::Keys(_) => None,
     }
 }

@@ -74,7 +74,10 @@ impl Ground {
         let bound = listener.local_addr()?;
         let urls = common.urls(bound)?;
         let db = common.open_database(common.database_connections).await?;
-        let redis = common.open_redis().await?;
+        let redis = common.redis()?;
+        if let Some(redis) = &redis {
+            common.check_redis(redis).await?;
+        }
         let feed = Feed::new(redis.clone());
         let identity = Identity {
             ephemeral: Ephemeral::new(redis.clone()),
@@ -126,8 +129,13 @@ impl Ground {
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.limits.clone().pool(redis));
         }
-        let common = http::common_routes(Arc::clone(&self.policy), self.cors, self.limits, health.clone());
-        let routes = http::openapi::publish(routes.merge(common), &self.urls)
+        let common = http::common_routes(
+            Arc::clone(&self.policy),
+            self.cors,
+            self.limits.clone(),
+            health.clone(),
+        );
+        let routes = http::openapi::publish(routes.merge(common), &self.urls, self.limits)
             .map_err(|error| Error::Other(format!("the OpenAPI document: {error}")))?;
         let router = http::finish(routes, self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tests::{App, Caller, PASSWORD, Person, Post, World, on_every_shape};
+use tests::{App, Caller, Forger, PASSWORD, Person, Post, World, on_every_shape};
 
 /// Scopes of the columns from the seventh to the thirteenth.
 const SCOPES: [&str; 7] = [
@@ -19,7 +19,7 @@ const SCOPES: [&str; 7] = [
 ];
 
 /// The columns, in order.
-const CALLERS: [&str; 16] = [
+const CALLERS: [&str; 18] = [
     "nobody",
     "another user's session",
     "the owner's session",
@@ -33,6 +33,8 @@ const CALLERS: [&str; 16] = [
     "the same without payments:write",
     "the same without profile:read",
     "an administrator's access token without admin",
+    "an administrator's access token of every scope",
+    "a service's own access token of every scope",
     "the owner's access token, revoked",
     "a disabled user's session",
     "a disabled user's access token",
@@ -45,7 +47,7 @@ struct Row {
     method: &'static str,
     path: &'static str,
     body: Body,
-    statuses: [u16; 16],
+    statuses: [u16; 18],
 }
 
 /// What is sent.
@@ -88,59 +90,59 @@ const NEW_PASSWORD: Body =
 table! {
     //                                                                         | session of another, owner, editor, admin
     //                                                                         |     | token of every scope, without posts:read posts:write
-    //                                                                         |     | comments:write payments:read payments:write profile:read admin
+    //                                                                         |     | comments:write payments:read payments:write profile:read admin; an administrator's of all; a service's
     //                                                                   nobody|     |     |                             revoked|  disabled
-    list_posts: "listPosts" GET "/posts" Body::None,                       [401 | 200 200 200 200 | 200 | 403 200 200 200 200 200 200 | 401 | 401 401];
-    create_post: "createPost" POST "/posts" TITLE,                         [401 | 201 201 201 201 | 201 | 201 403 201 201 201 201 201 | 401 | 401 401];
-    read_published: "readPost" GET "/posts/{published}" Body::None,        [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
-    read_draft: "readPost" GET "/posts/{draft}" Body::None,                [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 | 401 | 404 401];
-    update_published: "updatePost" PATCH "/posts/{published}" TITLE,       [401 | 403 200 200 200 | 200 | 200 403 200 200 200 200 200 | 401 | 401 401];
-    update_draft: "updatePost" PATCH "/posts/{draft}" TITLE,               [401 | 404 200 200 200 | 200 | 200 403 200 200 200 200 200 | 401 | 401 401];
-    delete_published: "deletePost" DELETE "/posts/{published}" Body::None, [401 | 403 204 204 204 | 204 | 204 403 204 204 204 204 204 | 401 | 401 401];
-    delete_draft: "deletePost" DELETE "/posts/{draft}" Body::None,         [401 | 404 204 204 204 | 204 | 204 403 204 204 204 204 204 | 401 | 401 401];
+    list_posts: "listPosts" GET "/posts" Body::None,                       [401 | 200 200 200 200 | 200 | 403 200 200 200 200 200 200 200 200 | 401 | 401 401];
+    create_post: "createPost" POST "/posts" TITLE,                         [401 | 201 201 201 201 | 201 | 201 403 201 201 201 201 201 201 403 | 401 | 401 401];
+    read_published: "readPost" GET "/posts/{published}" Body::None,        [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
+    read_draft: "readPost" GET "/posts/{draft}" Body::None,                [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 200 404 | 401 | 404 401];
+    update_published: "updatePost" PATCH "/posts/{published}" TITLE,       [401 | 403 200 200 200 | 200 | 200 403 200 200 200 200 200 200 403 | 401 | 401 401];
+    update_draft: "updatePost" PATCH "/posts/{draft}" TITLE,               [401 | 404 200 200 200 | 200 | 200 403 200 200 200 200 200 200 403 | 401 | 401 401];
+    delete_published: "deletePost" DELETE "/posts/{published}" Body::None, [401 | 403 204 204 204 | 204 | 204 403 204 204 204 204 204 204 403 | 401 | 401 401];
+    delete_draft: "deletePost" DELETE "/posts/{draft}" Body::None,         [401 | 404 204 204 204 | 204 | 204 403 204 204 204 204 204 204 403 | 401 | 401 401];
 
     list_comments: "listComments" GET "/posts/{published}/comments" Body::None,
-                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
     list_comments_of_draft: "listComments" GET "/posts/{draft}/comments" Body::None,
-                                                                           [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 | 401 | 404 401];
+                                                                           [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 200 404 | 401 | 404 401];
     create_comment: "createComment" POST "/posts/{published}/comments" COMMENT,
-                                                                           [401 | 201 201 201 201 | 201 | 201 201 403 201 201 201 201 | 401 | 401 401];
+                                                                           [401 | 201 201 201 201 | 201 | 201 201 403 201 201 201 201 201 403 | 401 | 401 401];
     create_comment_on_draft: "createComment" POST "/posts/{draft}/comments" COMMENT,
-                                                                           [401 | 404 201 201 201 | 201 | 404 201 403 201 201 201 201 | 401 | 401 401];
+                                                                           [401 | 404 201 201 201 | 201 | 404 201 403 201 201 201 201 201 403 | 401 | 401 401];
     read_comment: "readComment" GET "/posts/{published}/comments/{comment}" Body::None,
-                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
     delete_comment: "deleteComment" DELETE "/posts/{published}/comments/{comment}" Body::None,
-                                                                           [401 | 403 204 204 204 | 204 | 204 204 403 204 204 204 204 | 401 | 401 401];
+                                                                           [401 | 403 204 204 204 | 204 | 204 204 403 204 204 204 204 204 403 | 401 | 401 401];
 
-    create_user: "createUser" POST "/users" SIGN_UP,                       [201 | 201 201 201 201 | 201 | 201 201 201 201 201 201 201 | 401 | 201 401];
-    read_user: "readUser" GET "/users/{owner}" Body::None,                 [401 | 404 200 404 200 | 200 | 200 200 200 200 200 403 404 | 401 | 401 401];
-    login: "login" POST "/login" SIGN_IN,                                  [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 401 | 200 401];
-    logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 | 401 | 401 401];
-    read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 | 401 | 401 401];
-    change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 | 401 | 401 401];
-    read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 | 401 | 401 401];
+    create_user: "createUser" POST "/users" SIGN_UP,                       [201 | 201 201 201 201 | 201 | 201 201 201 201 201 201 201 201 201 | 401 | 201 401];
+    read_user: "readUser" GET "/users/{owner}" Body::None,                 [401 | 404 200 404 200 | 200 | 200 200 200 200 200 403 404 200 403 | 401 | 401 401];
+    login: "login" POST "/login" SIGN_IN,                                  [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
+    logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 200 403 | 401 | 401 401];
+    change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
     // What is the same for everyone: who calls is not looked at.
     read_resource_metadata: "readResourceMetadata" GET "/.well-known/oauth-protected-resource" Body::None,
-                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_issuer_metadata: "readIssuerMetadata" GET "/.well-known/oauth-authorization-server" Body::None,
-                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
-    read_keys: "readKeys" GET "/.well-known/jwks.json" Body::None,         [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
-    read_document: "readDocument" GET "/openapi.json" Body::None,          [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
-    read_csrf_token: "readCsrfToken" GET "/csrf" Body::None,               [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
-    livez: "livez" GET "/livez" Body::None,                                [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
-    readyz: "readyz" GET "/readyz" Body::None,                             [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_keys: "readKeys" GET "/.well-known/jwks.json" Body::None,         [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_document: "readDocument" GET "/openapi.json" Body::None,          [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_csrf_token: "readCsrfToken" GET "/csrf" Body::None,               [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    livez: "livez" GET "/livez" Body::None,                                [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    readyz: "readyz" GET "/readyz" Body::None,                             [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
 
     // The issuer asks clients and browsers who they are in its own ways: none of these callers helps an empty request.
-    exchange_token: "exchangeToken" POST "/token" Body::Form,              [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 | 401 | 401 401];
-    authorize: "authorize" GET "/authorize" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 | 400 | 400 400];
-    authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 | 400 | 400 400];
-    show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 | 200 | 200 200];
-    submit_sign_in: "submitSignIn" POST "/signin" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 | 403 | 403 403];
-    show_consent: "showConsent" GET "/consent" Body::None,                 [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 | 400 | 400 400];
-    submit_consent: "submitConsent" POST "/consent" Body::Form,            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 | 403 | 403 403];
-    show_password: "showPassword" GET "/password" Body::None,              [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 | 303 | 303 303];
-    submit_password: "submitPassword" POST "/password" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 | 403 | 403 403];
+    exchange_token: "exchangeToken" POST "/token" Body::Form,              [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
+    authorize: "authorize" GET "/authorize" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    submit_sign_in: "submitSignIn" POST "/signin" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_consent: "showConsent" GET "/consent" Body::None,                 [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_consent: "submitConsent" POST "/consent" Body::Form,            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_password: "showPassword" GET "/password" Body::None,              [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    submit_password: "submitPassword" POST "/password" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
 }
 
 /// Everybody in the columns.
@@ -163,8 +165,7 @@ impl Cast {
         world.expect_revoked(&revoked.access).await;
         let of_gone = app.tokens(&gone, &every).await;
         world.cli(&["users", "disable", "--email", &gone.email, "--json"], "");
-        let until_gone = async { while gone.get("/me").await.status != 401 {} };
-        until_gone.await;
+        gone.get("/me").await.expect(401);
 
         let bearer = |token: &str| world.anyone().bearer(token);
         let mut callers = vec![world.anyone()];
@@ -174,6 +175,8 @@ impl Cast {
             let whose = if without == "admin" { &admin } else { &owner };
             callers.push(bearer(&tokens_without(&app, whose, without).await));
         }
+        callers.push(bearer(&app.tokens(&admin, &SCOPES.join(" ")).await.access));
+        callers.push(bearer(&of_a_service(world, &owner).await));
         callers.extend([
             bearer(&revoked.access),
             Caller::clone(&gone),
@@ -181,6 +184,14 @@ impl Cast {
         ]);
         Self { owner, callers }
     }
+}
+
+/// The issuer gives services no tokens yet, so this one is made here, with its key.
+async fn of_a_service(world: &World, owner: &Person) -> String {
+    let mut forger = Forger::new(world, owner).await;
+    forger.claims["client_id"] = json!("a-service");
+    forger.claims["scope"] = json!(SCOPES.join(" "));
+    forger.with_claim("sub", json!("a-service"))
 }
 
 async fn tokens_without(app: &App, whose: &Person, without: &str) -> String {
@@ -231,7 +242,7 @@ impl Row {
         for _ in CALLERS {
             paths.push(Things::make(&cast.owner).await.fill(self.path, &cast.owner));
         }
-        let mut found = [0; 16];
+        let mut found = [0; 18];
         for (n, path) in paths.into_iter().enumerate().rev() {
             let call = cast.callers[n].call(self.method, &path).header("if-match", "*");
             let call = match &self.body {

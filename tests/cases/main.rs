@@ -2,7 +2,6 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stdout,
     reason = "a test that cannot go on fails, and says why to whoever runs it"
 )]
 

@@ -97,6 +97,8 @@ async fn generated_requests_find_nothing(world: World) {
         "changePassword",
         "--include-operation-id",
         "readMe",
+        "--include-operation-id",
+        "readCsrfToken",
     ];
     generate(&world, &person, api, &of_sessions).await;
     generate(&world, &person, api, &["--include-operation-id", "logout"]).await;

@@ -86,7 +86,10 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
 )]
 pub(crate) async fn jwks(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
     let set = grants.keys.set();
-    let max_age = grants.lifetimes.jwks_max_age.as_secs();
+    let max_age = match grants.keys.is_current() {
+        true => grants.lifetimes.jwks_max_age.as_secs(),
+        false => 0,
+    };
     let common = [
         (header::CACHE_CONTROL, format!("public, max-age={max_age}")),
         (header::ETAG, set.etag().to_owned()),

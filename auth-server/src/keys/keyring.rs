@@ -8,8 +8,11 @@ use shared::db::Db;
 use shared::seal::SealingKey;
 use shared::secret;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
+
+/// A set read longer ago than this may have been superseded.
+const CURRENT: Duration = Duration::from_secs(5);
 
 /// The keys as they were last read. Cheap to clone; the clones share one set.
 #[derive(Clone, Debug)]
@@ -72,6 +75,11 @@ impl Keyring {
     /// What is published.
     pub(crate) fn set(&self) -> Arc<KeySet> {
         Arc::clone(&self.0.held.load().set)
+    }
+
+    /// Whether what is published is what the table says: a replica that is cut off from it cannot know.
+    pub(crate) fn is_current(&self) -> bool {
+        self.0.held.load().read_at.elapsed() < CURRENT
     }
 
     /// Reads the table anew; says whether something changed.

@@ -139,7 +139,7 @@ pub async fn rotate(
 }
 
 /// Revokes families and every access token of theirs: the cascade that each ending of a grant goes
-/// through. Call [`Mirror::refresh`](crate::revocation::Mirror::refresh) after the commit.
+/// through. Call [`Mirror::announce`](crate::revocation::Mirror::announce) after the commit.
 pub async fn revoke(tx: &mut Tx, of: Of<'_>, context: &Context) -> Result<(), Error> {
     let now = context.now;
     let rows = match of {

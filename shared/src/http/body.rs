@@ -17,8 +17,8 @@ use utoipa::openapi::{RefOr, Response};
 pub const SMALL: usize = 64 * 1024;
 /// The limit of a post.
 pub const LARGE: usize = 1024 * 1024;
-/// A body must arrive within this time.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// A body must arrive within this time, well before the whole request is given up.
+const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A body sent as JSON, of at most `MAX` bytes, not looked at yet.
 ///
@@ -94,7 +94,7 @@ pub async fn read(body: Body, max: usize) -> Result<Bytes, Error> {
         )),
         Err(_) => Err(Error::new(
             Code::RequestTimeout,
-            "The body took longer than 30 s to arrive.",
+            "The body took longer than 25 s to arrive.",
         )),
     }
 }

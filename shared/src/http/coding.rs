@@ -24,8 +24,8 @@ pub(super) fn encode(routes: Router) -> Router {
     routes.layer(compression).layer(from_fn(negotiate))
 }
 
-/// Text that holds no secret. What may not be stored, or comes with a cookie, may hold one, and beside
-/// something that the caller chose its compressed size gives it away (BREACH).
+/// Text that holds no secret. What its handler says may not be stored, or comes with a cookie, may hold one,
+/// and beside something that the caller chose its compressed size gives it away (BREACH).
 fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let value = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let media_type = value(header::CONTENT_TYPE).and_then(|value| value.split(';').next());

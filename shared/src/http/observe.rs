@@ -85,15 +85,14 @@ pub(super) async fn tell_route(request: Request, next: Next) -> Response {
 
 /// The trace id of a valid W3C `traceparent` header (version 00).
 fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_hex = |text: &str, length| {
-        text.len() == length
-            && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-            && text.bytes().any(|byte| byte != b'0')
+        text.len() == length && text.bytes().all(is_digit) && text.bytes().any(|byte| byte != b'0')
     };
     let value = single(headers, "traceparent")?;
     let mut parts = value.split('-');
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    let whole = parts.next().is_none() && version == "00" && flags.len() == 2;
+    let whole = parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_digit);
     (whole && is_hex(trace, 32) && is_hex(parent, 16)).then(|| trace.to_owned())
 }
 
@@ -165,6 +164,7 @@ mod tests {
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
             "00-short-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-zz",
         ] {
             assert_eq!(trace_id(bad), None, "{bad}");
         }

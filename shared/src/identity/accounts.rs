@@ -20,7 +20,7 @@ pub async fn disable(db: &Db, revocations: &Mirror, user_id: i64, context: &Cont
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
-    revocations.announce().await?;
+    revocations.announce().await;
     Ok(true)
 }
 

@@ -91,7 +91,7 @@ pub async fn login(
         .await?;
     tx.commit().await?;
     if former.is_some() {
-        identity.revocations.announce().await?;
+        identity.revocations.announce().await;
     }
     let user = users::find(&identity.db, user_id).await?.ok_or(Error::Wrong)?;
     Ok(SignedIn { user, sid })
@@ -131,7 +131,7 @@ pub async fn change_password(
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
-    identity.revocations.announce().await?;
+    identity.revocations.announce().await;
     Ok(())
 }
 
@@ -145,7 +145,7 @@ pub async fn logout(identity: &Identity, session: &Session, context: &Context) -
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
-    identity.revocations.announce().await?;
+    identity.revocations.announce().await;
     Ok(())
 }
 

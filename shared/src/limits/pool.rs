@@ -32,7 +32,10 @@ impl Limits {
             for shares in self.shares(clock::now()).chunks(BATCH) {
                 match sums(&redis, shares).await {
                     Ok(sums) => self.learn(shares, &sums),
-                    Err(error) => tracing::warn!(%error, "rate limits are counted by each process alone"),
+                    Err(error) => {
+                        tracing::debug!(%error, "rate limits are counted by each process alone");
+                        self.keep(shares);
+                    }
                 }
             }
         }
@@ -54,7 +57,21 @@ impl Limits {
             .collect()
     }
 
-    /// Takes the sums for the counts; what was counted here meanwhile comes on top.
+    /// Keeps what could not be pooled for the next time.
+    fn keep(&self, shares: &[Share]) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        for share in shares {
+            if let Some(count) = counts
+                .get_mut(&share.key)
+                .filter(|count| count.window == share.window)
+            {
+                count.unpooled = count.unpooled.saturating_add(share.made);
+            }
+        }
+    }
+
+    /// Takes the sums for the counts; what was counted here meanwhile comes on top. A sum that knows less
+    /// than this process (Redis was emptied) takes nothing back.
     fn learn(&self, shares: &[Share], sums: &[u32]) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         for (share, sum) in shares.iter().zip(sums) {
@@ -63,7 +80,7 @@ impl Limits {
                 .filter(|count| count.window == share.window)
             {
                 let Count { unpooled, .. } = *count;
-                count.made = sum.saturating_add(unpooled);
+                count.made = count.made.max(sum.saturating_add(unpooled));
             }
         }
     }
@@ -104,7 +121,11 @@ mod tests {
         limits.learn(&shares, &[6]);
         assert_eq!(read(), 2, "six pooled, one since, and this one");
         let shares = limits.shares(now);
-        assert_eq!(shares[0].made, 2);
+        limits.learn(&shares, &[1]);
+        assert_eq!(read(), 1, "an emptied Redis gives nothing back");
+        limits.keep(&shares);
+        let shares = limits.shares(now);
+        assert_eq!(shares[0].made, 3, "two that were not pooled, and one since");
         let later = now.after(LENGTH);
         assert!(limits.shares(later).is_empty(), "of another window nobody asks");
     }

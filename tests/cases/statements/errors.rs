@@ -1,8 +1,9 @@
-//! Section 7 of the API's specification: errors. The 400 of payments and its problem-style body are not here.
+//! Section 7 of the API's specification: errors. The 400 of payments is not here.
 
 use super::{NO_POST, WRONG, fail, log_in};
 use serde_json::{Value, json};
 use tests::{PASSWORD, Shape, World, on_every_shape};
+use url::Url;
 
 /// 7, status 401: "Not authenticated".
 async fn status_401_is_not_authenticated(world: World) {
@@ -140,6 +141,25 @@ async fn the_stable_json_error_has_three_members(world: World) {
     }
 }
 
+/// 7, body shapes, problem-style body: "`type` (a URI reference), `title`, `status` (integer)"; settled: any error
+/// has it for who asks for it.
+async fn the_problem_style_body_has_type_title_and_status(world: World) {
+    let call = world.anyone().get("/posts");
+    let reply = call
+        .header("accept", "application/problem+json")
+        .await
+        .expect(401);
+    assert_eq!(reply.header("content-type"), "application/problem+json");
+    let body = reply.json();
+    let reference = body["type"].as_str().unwrap();
+    Url::parse(world.base()).unwrap().join(reference).unwrap();
+    assert!(
+        body["title"].as_str().is_some_and(|title| !title.is_empty()),
+        "{reply}"
+    );
+    assert_eq!(body["status"], 401);
+}
+
 /// 7: "the response given to a blocked login after lockout" is settled: 429, and when to try again.
 async fn a_blocked_login_is_answered_429(shape: Shape) {
     let world = World::of(shape).clock().start().await;
@@ -163,5 +183,6 @@ on_every_shape!(
     status_422_is_an_unknown_body_field,
     status_428_is_a_patch_without_if_match,
     the_stable_json_error_has_three_members,
+    the_problem_style_body_has_type_title_and_status,
     a_blocked_login_is_answered_429,
 );

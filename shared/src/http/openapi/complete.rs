@@ -11,10 +11,14 @@ use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema as _, ToSchema};
 
 /// What any operation may answer.
-const ANYWHERE: [Code; 3] = [
-    Code::RateLimited,
-    Code::InternalError,
-    Code::DependencyUnavailable,
+const ANYWHERE: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
+/// The operations that no limit counts.
+const UNLIMITED: [&str; 5] = [
+    "livez",
+    "readyz",
+    "readKeys",
+    "readIssuerMetadata",
+    "readResourceMetadata",
 ];
 
 /// Completes every operation of a document, and adds the components that they refer to.
@@ -88,7 +92,13 @@ fn is_null(schema: &RefOr<Schema>) -> bool {
 fn complete_responses(operation: &mut Operation, is_safe: bool, components: &mut Components) {
     let given = std::mem::take(&mut operation.responses.responses);
     let (mut own, mut refused) = (BTreeMap::new(), BTreeMap::<_, Vec<_>>::new());
-    for (key, response) in given.into_iter().chain(refusals(&ANYWHERE)) {
+    let id = operation.operation_id.as_deref();
+    let limited: &[Code] = match id.is_some_and(|id| UNLIMITED.contains(&id)) {
+        true => &[],
+        false => &[Code::RateLimited],
+    };
+    let common = refusals(&ANYWHERE).into_iter().chain(refusals(limited));
+    for (key, response) in given.into_iter().chain(common) {
         let RefOr::T(mut response) = response else {
             continue;
         };

@@ -2,11 +2,14 @@
 
 use super::document;
 use crate::config::Urls;
-use crate::http::Error;
+use crate::http::{Cors, Error, cors, limits};
+use crate::limits::Limits;
 use crate::secret;
 use axum::Router;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::header;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::borrow::Cow;
@@ -27,16 +30,22 @@ struct Published {
 }
 
 /// Takes the document out of the routes, and adds the routes that show it.
-pub fn publish(routes: OpenApiRouter, urls: &Urls) -> Result<Router, serde_json::Error> {
-    let (own, described) = OpenApiRouter::new().routes(routes!(read)).split_for_parts();
+pub fn publish(routes: OpenApiRouter, urls: &Urls, limits: Limits) -> Result<Router, serde_json::Error> {
+    let own = OpenApiRouter::new()
+        .routes(routes!(read))
+        .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
+    let (own, described) = own.split_for_parts();
     let mut described = OpenApiRouter::<()>::with_openapi(described);
     super::unversioned(described.get_openapi_mut(), &crate::http::origin_of(&urls.base));
-    let (routes, described) = routes.merge(described).split_for_parts();
+    let (routes, described) = described.merge(routes).split_for_parts();
     let json = serde_json::to_string(&document(described, urls))?;
     let etag = format!("\"{}\"", secret::encode(&secret::hash(&json)));
-    Ok(routes
-        .merge(docs())
-        .merge(own.with_state(Arc::new(Published { json, etag }))))
+    let own = own.with_state(Arc::new(Published { json, etag }));
+    let shown = docs()
+        .merge(own)
+        .route_layer(from_fn_with_state(limits, limits::by_address));
+    // The given routes last, for their fallback: axum keeps that of the one that is merged.
+    Ok(shown.merge(routes))
 }
 
 #[allow(
@@ -76,7 +85,10 @@ async fn page() -> Response {
 }
 
 /// `GET /docs/…`: what the page loads.
-async fn asset(Path(file): Path<String>) -> Response {
+async fn asset(file: Result<Path<String>, PathRejection>) -> Response {
+    let Ok(Path(file)) = file else {
+        return Error::not_found().into_response();
+    };
     if file == "start.js" {
         let script = include_bytes!("../../../assets/docs.js");
         return show("text/javascript; charset=utf-8", Cow::Borrowed(script));

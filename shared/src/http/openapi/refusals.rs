@@ -4,6 +4,7 @@
 use super::headers;
 use crate::http::error::body::{Body, JSON, PROBLEM, Problem};
 use crate::http::error::{Code, FieldError};
+use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::openapi::example::{Example, ExampleBuilder};
@@ -62,17 +63,21 @@ pub fn refusals(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
     let mut responses = BTreeMap::new();
     for code in codes {
         let (status, name) = code.wire();
-        responses.insert(format!("{} {name}", status.as_u16()), refusal(*code).into());
+        responses.insert(
+            format!("{} {name}", status.as_u16()),
+            refusal(*code, status).into(),
+        );
         if *code == Code::InvalidToken {
             // Whoever reads the Authorization header refuses two of them (RFC 6750 §3.1).
-            responses.insert(format!("400 {name}"), refusal(*code).into());
+            let status = StatusCode::BAD_REQUEST;
+            responses.insert(format!("400 {name}"), refusal(*code, status).into());
         }
     }
     responses
 }
 
-fn refusal(code: Code) -> Response {
-    let (status, name) = code.wire();
+fn refusal(code: Code, status: StatusCode) -> Response {
+    let (_, name) = code.wire();
     let fault = FieldError {
         pointer: "/title".to_owned(),
         code: "required",
@@ -100,14 +105,16 @@ fn refusal(code: Code) -> Response {
         .content(JSON, content("Error", name, error))
         .content(PROBLEM, content("Problem", name, problem))
         .build();
-    let header = match status.as_u16() {
-        401 => Some("WWW-Authenticate"),
-        429 | 503 => Some("Retry-After"),
-        _ => None,
+    let headers: &[&str] = match (status, code) {
+        (_, Code::RateLimited) => &["Retry-After", "RateLimit", "RateLimit-Policy"],
+        (_, Code::InsufficientScope) | (StatusCode::UNAUTHORIZED, _) => &["WWW-Authenticate"],
+        (_, Code::LoginLocked | Code::DependencyUnavailable) => &["Retry-After"],
+        _ => &[],
     };
+    let named = headers.iter();
     response
         .headers
-        .extend(header.map(|header| (header.to_owned(), headers::reference(header))));
+        .extend(named.map(|header| ((*header).to_owned(), headers::reference(header))));
     response
 }
 
