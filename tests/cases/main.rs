@@ -4,6 +4,10 @@
     clippy::panic,
     reason = "a test that cannot go on fails, and says why to whoever runs it"
 )]
+#![allow(
+    clippy::large_futures,
+    reason = "a test awaits one thing at a time, on a stack of its own"
+)]
 
 mod accounts;
 mod authorisation;
