@@ -4,21 +4,11 @@
 //! [`every_operation_has_its_row`].
 
 use serde_json::{Value, json};
+use shared::scope::ALL as SCOPES;
 use std::collections::BTreeSet;
 use tests::{App, Caller, Forger, PASSWORD, Person, Post, World, on_every_shape};
 
-/// Scopes of the columns from the seventh to the thirteenth.
-const SCOPES: [&str; 7] = [
-    "posts:read",
-    "posts:write",
-    "comments:write",
-    "payments:read",
-    "payments:write",
-    "profile:read",
-    "admin",
-];
-
-/// The columns, in order.
+/// The columns, in order; those without a scope in the order of the scopes.
 const CALLERS: [&str; 18] = [
     "nobody",
     "another user's session",

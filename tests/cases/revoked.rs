@@ -1,13 +1,18 @@
 //! Revoked tokens: each of the five kinds of revocation is a row, and is obeyed within a second.
 
 use serde_json::json;
+use shared::clock::Timestamp;
 use shared::execute;
 use std::time::{Duration, Instant};
-use tests::{Forger, World, on_every_shape};
+use tests::{Forger, Shape, World, on_every_shape};
 
 /// Writes a revocation as another process would.
 pub(crate) async fn revoke(world: &World, kind: &str, subject: &str) {
-    let (now, db) = (world.now(), world.db().await);
+    revoke_at(world, kind, subject, world.now()).await;
+}
+
+async fn revoke_at(world: &World, kind: &str, subject: &str, now: Timestamp) {
+    let db = world.db().await;
     let insert = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)";
     execute!(
         db.writer(),
@@ -94,7 +99,25 @@ async fn a_revocation_outlives_a_restart(mut world: World) {
     caller.get("/protected").await.expect_error(401, "invalid_token");
 }
 
+/// The API's clock is three minutes ahead of that of whoever revokes.
+async fn a_revocation_by_a_slower_clock_is_obeyed(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let person = world.sign_up().await;
+    let forger = Forger::new(&world, &person).await;
+    let others = world.now();
+    world.advance(Duration::from_secs(200));
+    for (n, jti) in ["one", "another"].into_iter().enumerate() {
+        let token = forger.with_claim("jti", json!(jti));
+        let caller = world.anyone().bearer(&token);
+        caller.get("/protected").await.expect(200);
+        let at = others.after(Duration::from_secs(20 * n as u64));
+        revoke_at(&world, "jti", jti, at).await;
+        dies_within_a_second(&world, &token).await;
+    }
+}
+
 on_every_shape!(
+    a_revocation_by_a_slower_clock_is_obeyed,
     a_token_by_its_jti,
     all_tokens_of_a_user,
     all_tokens_of_a_client,
