@@ -1,9 +1,11 @@
 //! Settings: a flag and a `LATCHKEY_…` variable of one name. What cannot work is refused at the start, in
 //! one line, with exit code 64.
 
+mod command_line;
 mod rate_limits;
 mod values;
 
+pub use command_line::{EX_USAGE, complain, parse};
 pub use rate_limits::{RateLimits, Switch};
 pub use values::parse_duration;
 
@@ -13,18 +15,13 @@ use crate::identity::{passwords, sessions};
 use crate::redis::{Redis, RedisUrl};
 use crate::seal::SealingKey;
 use crate::telemetry::LogFormat;
-use clap::error::{ContextKind, ContextValue};
-use clap::{Args, CommandFactory, FromArgMatches};
+use clap::Args;
 use ipnet::IpNet;
-use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use url::Url;
 use values::{parse_network, parse_origin};
-
-/// Exit code of a command line or a setting that cannot work (`EX_USAGE` of sysexits).
-pub const EX_USAGE: u8 = 64;
 
 /// A setting that cannot work: which, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -315,49 +312,6 @@ impl Common {
             permits: self.argon2_permits.unwrap_or(cores),
             min_length: self.password_min_length,
         }
-    }
-}
-
-/// Reads a program's command line and environment. `Err` is the exit code, everything said already.
-pub fn parse<T: CommandFactory + FromArgMatches>(args: impl IntoIterator<Item = OsString>) -> Result<T, u8> {
-    let parsed = T::command()
-        .try_get_matches_from(args)
-        .and_then(|mut found| T::from_arg_matches_mut(&mut found));
-    parsed.map_err(|error| {
-        if !error.use_stderr() {
-            // --help and --version
-            let _ = error.print();
-            return 0;
-        }
-        let text = without_value(&error).unwrap_or_else(|| error.render().to_string());
-        let says = text
-            .split("\n\n")
-            .next()
-            .unwrap_or(&text)
-            .replace("\n  ", " ")
-            .replace('\n', " ");
-        complain(says.trim_start_matches("error: "));
-        EX_USAGE
-    })
-}
-
-/// What is wrong with a setting's value, without repeating the value: it may hold a password.
-fn without_value(error: &clap::Error) -> Option<String> {
-    let cause = std::error::Error::source(error)?;
-    match error.get(ContextKind::InvalidArg)? {
-        ContextValue::String(setting) => Some(format!("{setting}: {cause}")),
-        _ => None,
-    }
-}
-
-/// Says one line on standard error.
-pub fn complain(what: &str) {
-    #[allow(
-        clippy::print_stderr,
-        reason = "start-up errors are for whoever started the program"
-    )]
-    {
-        eprintln!("error: {what}");
     }
 }
 
