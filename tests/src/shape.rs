@@ -44,53 +44,34 @@ pub fn run<G: Given, F: Future<Output = ()>>(shape: Shape, test: impl FnOnce(G) 
 /// Makes a `#[test]` of each named function for each shape. The one list of shapes.
 #[macro_export]
 macro_rules! on_every_shape {
-    ($($test:ident),+ $(,)?) => { $(
-        mod $test {
-            #[test]
-            fn sqlite() {
-                $crate::run($crate::Shape::Sqlite, super::$test);
-            }
-
-            #[test]
-            fn postgres() {
-                $crate::run($crate::Shape::Postgres, super::$test);
-            }
-
-            #[test]
-            fn split() {
-                $crate::run($crate::Shape::Split, super::$test);
-            }
-        }
-    )+ };
+    ($($test:ident),+ $(,)?) => {
+        $($crate::on_shapes!($test: sqlite Sqlite, postgres Postgres, split Split);)+
+    };
 }
 
 /// The same for what belongs to the program of one process alone: its first start and its demo.
 #[macro_export]
 macro_rules! on_one_process {
-    ($($test:ident),+ $(,)?) => { $(
-        mod $test {
-            #[test]
-            fn sqlite() {
-                $crate::run($crate::Shape::Sqlite, super::$test);
-            }
-
-            #[test]
-            fn postgres() {
-                $crate::run($crate::Shape::Postgres, super::$test);
-            }
-        }
-    )+ };
+    ($($test:ident),+ $(,)?) => { $($crate::on_shapes!($test: sqlite Sqlite, postgres Postgres);)+ };
 }
 
 /// The same for what only several processes can show.
 #[macro_export]
 macro_rules! on_many_processes {
-    ($($test:ident),+ $(,)?) => { $(
+    ($($test:ident),+ $(,)?) => { $($crate::on_shapes!($test: split Split);)+ };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! on_shapes {
+    ($test:ident: $($name:ident $shape:ident),+) => {
         mod $test {
-            #[test]
-            fn split() {
-                $crate::run($crate::Shape::Split, super::$test);
-            }
+            $(
+                #[test]
+                fn $name() {
+                    $crate::run($crate::Shape::$shape, super::$test);
+                }
+            )+
         }
-    )+ };
+    };
 }
