@@ -165,6 +165,12 @@ impl World {
     /// none within a second.
     pub async fn expect_revoked(&self, token: &str) {
         let patience = Duration::from_secs(u64::from(self.shape == Shape::Split));
+        self.expect_revoked_within(patience, token).await;
+    }
+
+    /// Expects that no API accepts the access token once this time has passed: what a command revoked beside the
+    /// processes, they learn by looking.
+    pub async fn expect_revoked_within(&self, patience: Duration, token: &str) {
         let began = Instant::now();
         for port in self.api_ports() {
             let caller = self.anyone.at(&format!("http://localhost:{port}")).bearer(token);
