@@ -73,24 +73,32 @@ impl From<Error> for start::Error {
     }
 }
 
+/// The sealing keys, each asked for only by what seals under it or signs.
+#[derive(Debug)]
+pub struct Keys {
+    /// Of the issuer.
+    pub master: Result<SealingKey, Invalid>,
+    /// Of what accounts keep.
+    pub account: Result<SealingKey, Invalid>,
+}
+
 /// What commands work on.
 #[derive(Debug)]
 struct Shell {
     db: Db,
     passwords: Passwords,
     settings: Settings,
-    /// Asked for only by what seals or signs.
-    master_key: Result<SealingKey, Invalid>,
+    keys: Keys,
     feed: Feed,
     revocations: Mirror,
 }
 
-/// Runs a command on the database that the settings name. A command that needs no master key does without.
+/// Runs a command on the database that the settings name. A command that needs no key does without.
 pub async fn run(
     command: Command,
     common: &Common,
     settings: &Settings,
-    master_key: Result<SealingKey, Invalid>,
+    keys: Keys,
 ) -> Result<(), start::Error> {
     common.check()?;
     let db = common.open_database(2).await?;
@@ -101,7 +109,7 @@ pub async fn run(
         db: db.clone(),
         passwords: Passwords::new(common.password_policy())?,
         settings: settings.clone(),
-        master_key,
+        keys,
         feed,
     };
     let done = match command {

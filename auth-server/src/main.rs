@@ -30,11 +30,15 @@ async fn run(args: Args) -> Result<(), Error> {
     let master_key = args.issuer.master_key();
     let master_key = master_key.and_then(|given| given.ok_or_else(config::no_master_key));
     if let Some(command) = args.command {
-        return cli::run(command, &args.common, &args.issuer, master_key).await;
+        let keys = cli::Keys {
+            master: master_key,
+            account: args.common.given_account_key(),
+        };
+        return cli::run(command, &args.common, &args.issuer, keys).await;
     }
     args.common.check_shared("auth-server")?;
     let master_key = master_key?;
-    let ground = Ground::lay(&args.common).await?;
+    let ground = Ground::lay(&args.common, args.common.given_account_key()?).await?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
     let health = ground.health();
     ground.serve(issuer.routes(), health).await

@@ -12,7 +12,8 @@ CREATE TABLE users (
     password_change_required BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    disabled_at BIGINT
+    disabled_at BIGINT,
+    deleted_at BIGINT
 );
 CREATE UNIQUE INDEX users_email_key ON users (email_key);
 
@@ -22,11 +23,54 @@ CREATE TABLE sessions (
     user_id BIGINT NOT NULL REFERENCES users (id),
     created_at BIGINT NOT NULL,
     last_seen_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    address TEXT,
+    user_agent TEXT
 );
 CREATE UNIQUE INDEX sessions_sid_hash ON sessions (sid_hash);
 CREATE INDEX sessions_user_id ON sessions (user_id);
 CREATE INDEX sessions_expires_at ON sessions (expires_at);
+
+-- Time-based one-time passwords (RFC 6238). The seed is sealed under ACCOUNT_KEY; without `confirmed_at` nobody is
+-- asked for a code yet. A time step that was accepted once is not accepted again.
+CREATE TABLE totp (
+    user_id BIGINT PRIMARY KEY NOT NULL REFERENCES users (id),
+    sealed_seed BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    confirmed_at BIGINT,
+    last_step BIGINT NOT NULL
+);
+
+CREATE TABLE recovery_codes (
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    code_hash BLOB NOT NULL,
+    used_at BIGINT,
+    PRIMARY KEY (user_id, code_hash)
+);
+
+-- What a link in a mail carries. One without a user is a decoy: asking about an unknown address is the same work.
+CREATE TABLE mailed_tokens (
+    token_hash BLOB PRIMARY KEY NOT NULL,
+    purpose TEXT NOT NULL CHECK (purpose IN ('password_reset', 'email_verification')),
+    user_id BIGINT REFERENCES users (id),
+    email TEXT NOT NULL,
+    email_key TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    used_at BIGINT
+);
+CREATE INDEX mailed_tokens_user_id ON mailed_tokens (user_id);
+CREATE INDEX mailed_tokens_expires_at ON mailed_tokens (expires_at);
+
+-- Mails to be sent, each sealed under ACCOUNT_KEY: links carry secrets. Written in the transaction of its cause.
+CREATE TABLE mails (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    sealed BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    due_at BIGINT NOT NULL,
+    attempts BIGINT NOT NULL
+);
+CREATE INDEX mails_due_at ON mails (due_at);
 
 CREATE TABLE posts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

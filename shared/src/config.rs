@@ -90,6 +90,20 @@ pub struct Common {
     )]
     pub redis_url: Option<RedisUrl>,
 
+    /// The key that seals what accounts keep (one-time password seeds, mails): 32 random bytes, base64url.
+    #[arg(
+        long,
+        env = "LATCHKEY_ACCOUNT_KEY",
+        global = true,
+        value_name = "KEY",
+        hide_env_values = true
+    )]
+    pub account_key: Option<String>,
+
+    /// The same, in a file.
+    #[arg(long, env = "LATCHKEY_ACCOUNT_KEY_FILE", global = true, value_name = "FILE")]
+    pub account_key_file: Option<PathBuf>,
+
     /// Proxies whose X-Forwarded-For counts, as networks, separated by commas.
     #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
           value_parser = parse_network)]
@@ -199,6 +213,26 @@ impl Common {
         }
         let opened = Db::open(&self.database()?, connections).await;
         opened.map_err(|error| Invalid(format!("DATABASE_URL: {error}")))
+    }
+
+    /// The account key, if one was given.
+    pub fn account_key(&self) -> Result<Option<SealingKey>, Invalid> {
+        read_key(
+            "ACCOUNT_KEY",
+            self.account_key.as_deref(),
+            self.account_key_file.as_deref(),
+        )
+    }
+
+    /// The account key, of a program that makes none.
+    pub fn given_account_key(&self) -> Result<SealingKey, Invalid> {
+        self.account_key()?.ok_or_else(|| {
+            Invalid(
+                "ACCOUNT_KEY is not set: give it, or ACCOUNT_KEY_FILE, 32 random bytes in base64url, the same for \
+                 every auth-server and api-server"
+                    .to_owned(),
+            )
+        })
     }
 
     /// The Redis to use, if there is to be one. It need not answer yet.

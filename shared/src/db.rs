@@ -227,6 +227,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         crate::grants::families::STATEMENTS,
         crate::identity::sessions::STATEMENTS,
         crate::identity::users::STATEMENTS,
+        crate::mail::STATEMENTS,
         crate::revocation::STATEMENTS,
     ]
     .concat()

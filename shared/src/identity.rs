@@ -11,7 +11,9 @@ pub mod users;
 
 use crate::db::Db;
 use crate::ephemeral::Ephemeral;
+use crate::mail::Mails;
 use crate::revocation::Mirror;
+use crate::seal::SealingKey;
 use passwords::Passwords;
 use std::time::Duration;
 
@@ -28,6 +30,10 @@ pub struct Identity {
     pub lifetimes: sessions::Lifetimes,
     /// What ending a session may revoke.
     pub revocations: Mirror,
+    /// What people are told by mail.
+    pub mails: Mails,
+    /// Seals one-time password seeds.
+    pub account_key: SealingKey,
 }
 
 /// Seconds for people: "15 minutes", "1 minute", "40 seconds".

@@ -12,6 +12,7 @@ pub mod grants;
 pub mod http;
 pub mod identity;
 pub mod limits;
+pub mod mail;
 pub mod random;
 pub mod redis;
 pub mod revocation;

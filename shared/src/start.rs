@@ -10,8 +10,10 @@ use crate::http::{self, Cors, Policy};
 use crate::identity::Identity;
 use crate::identity::passwords::{self, Passwords};
 use crate::limits::Limits;
+use crate::mail::Mails;
 use crate::redis::Redis;
 use crate::revocation::Mirror;
+use crate::seal::SealingKey;
 use crate::{serve, telemetry};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -64,8 +66,8 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// Starts logging, binds the port, opens the database.
-    pub async fn lay(common: &Common) -> Result<Self, Error> {
+    /// Starts logging, binds the port, opens the database. The key seals what accounts keep.
+    pub async fn lay(common: &Common, account_key: SealingKey) -> Result<Self, Error> {
         common.check()?;
         telemetry::start(common.log_format, &common.log_level).map_err(Invalid)?;
         let listener = serve::bind(common.listen)
@@ -84,6 +86,8 @@ impl Ground {
             passwords: Passwords::new(common.password_policy())?,
             lifetimes: common.session_lifetimes(),
             revocations: Mirror::new(db.clone(), feed.clone()),
+            mails: Mails::new(account_key.clone(), &urls.issuer),
+            account_key,
             db,
         };
         let policy = Arc::new(common.policy(&urls));

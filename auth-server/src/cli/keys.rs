@@ -62,7 +62,7 @@ pub(super) async fn run(command: Command, shell: Shell) -> Result<(), Error> {
 fn store(shell: Shell) -> Result<KeyStore, Error> {
     Ok(KeyStore {
         db: shell.db,
-        master_key: shell.master_key?,
+        master_key: shell.keys.master?,
         bits: shell.settings.key_bits,
         max_age: shell.settings.jwks_max_age,
         feed: shell.feed,

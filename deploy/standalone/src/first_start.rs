@@ -1,7 +1,6 @@
-//! What the first start makes, and no later one: the master key, the administrator, the demo client.
+//! What the first start makes, and no later one: the sealing keys, the administrator, the demo client.
 
 use auth_server::clients::{Registration, register};
-use auth_server::config::Settings;
 use shared::config::Invalid;
 use shared::events::{Context, Event, Name};
 use shared::grants::clients::{self, ClientType};
@@ -18,8 +17,10 @@ use std::path::{Path, PathBuf};
 
 const ADMINISTRATOR: &str = "admin@localhost";
 const DEMO: &str = "demo";
-/// In the data folder.
-const MASTER_KEY: &str = "master.key";
+/// The file of the issuer's key.
+pub(crate) const MASTER_KEY: &str = "master.key";
+/// The file of the key that seals what accounts keep.
+pub(crate) const ACCOUNT_KEY: &str = "account.key";
 
 /// Where the administrator's one-time password went.
 pub(crate) enum OneTimePassword {
@@ -29,26 +30,34 @@ pub(crate) enum OneTimePassword {
     File(PathBuf),
 }
 
-/// The master key that was given, else the one kept in the data folder, made where there is none.
-pub(crate) fn master_key(settings: &Settings, data_dir: &Path) -> Result<SealingKey, Invalid> {
-    let path = data_dir.join(MASTER_KEY);
-    if settings.master_key()?.is_none() && !path.exists() {
-        let failed = |error: &dyn std::fmt::Display| Invalid(format!("{}: {error}", path.display()));
+/// The key that was given, else the one kept in this file of the data folder, made where there is none.
+pub(crate) fn key(
+    file: &str,
+    given: Result<Option<SealingKey>, Invalid>,
+    data_dir: &Path,
+) -> Result<SealingKey, Invalid> {
+    let given = given?;
+    let path = data_dir.join(file);
+    if given.is_none() && !path.exists() {
         match write_private(&path, &SealingKey::generate().to_text(), Existing::Kept) {
             // Another start was faster: its key is the one.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => done.map_err(|error| failed(&error))?,
+            done => done.map_err(|error| Invalid(format!("{}: {error}", path.display())))?,
         }
     }
-    kept_master_key(settings, data_dir)
+    kept_key(file, Ok(given), data_dir)
 }
 
-/// The master key that was given, else the one kept in the data folder.
-pub(crate) fn kept_master_key(settings: &Settings, data_dir: &Path) -> Result<SealingKey, Invalid> {
-    if let Some(given) = settings.master_key()? {
+/// The key that was given, else the one kept in this file of the data folder.
+pub(crate) fn kept_key(
+    file: &str,
+    given: Result<Option<SealingKey>, Invalid>,
+    data_dir: &Path,
+) -> Result<SealingKey, Invalid> {
+    if let Some(given) = given? {
         return Ok(given);
     }
-    let path = data_dir.join(MASTER_KEY);
+    let path = data_dir.join(file);
     let failed = |error: &dyn std::fmt::Display| Invalid(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
     text.parse().map_err(|error| failed(&error))

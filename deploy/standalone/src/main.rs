@@ -6,6 +6,7 @@ mod first_start;
 
 use auth_server::{Issuer, cli};
 use clap::Parser;
+use first_start::{ACCOUNT_KEY, MASTER_KEY};
 use shared::config::{self as settings, Common};
 use shared::start::{self, Error, Ground};
 use std::process::ExitCode;
@@ -34,12 +35,18 @@ fn main() -> ExitCode {
 async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check()?;
     if let Some(command) = args.command {
-        let master_key = first_start::kept_master_key(&args.issuer, &args.common.data_dir);
-        return cli::run(command, &args.common, &args.issuer, master_key).await;
+        let data_dir = &args.common.data_dir;
+        let keys = cli::Keys {
+            master: first_start::kept_key(MASTER_KEY, args.issuer.master_key(), data_dir),
+            account: first_start::kept_key(ACCOUNT_KEY, args.common.account_key(), data_dir),
+        };
+        return cli::run(command, &args.common, &args.issuer, keys).await;
     }
-    let ground = Ground::lay(&args.common).await?;
     args.common.make_data_dir()?;
-    let master_key = first_start::master_key(&args.issuer, &args.common.data_dir)?;
+    let data_dir = &args.common.data_dir;
+    let account_key = first_start::key(ACCOUNT_KEY, args.common.account_key(), data_dir)?;
+    let ground = Ground::lay(&args.common, account_key).await?;
+    let master_key = first_start::key(MASTER_KEY, args.issuer.master_key(), data_dir)?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
     let password = first_start::bootstrap(&ground, &args.common.data_dir).await?;
     // This process is its own issuer: its keys are fetched from where it listens, whatever the public URL.

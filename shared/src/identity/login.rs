@@ -9,6 +9,7 @@ use crate::db;
 use crate::ephemeral::Attempt;
 use crate::events::{Context, Event, Name};
 use crate::grants::families::{self, Of};
+use crate::mail::Notice;
 use crate::redis;
 use crate::secret::Secret;
 use std::time::{Duration, Instant};
@@ -129,6 +130,10 @@ pub async fn change_password(
     Event::success(Name::PasswordChange)
         .user(user_id)
         .record(&mut tx, context)
+        .await?;
+    let mails = &identity.mails;
+    mails
+        .tell(&mut tx, &session.user.email, Notice::PasswordChanged, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce().await;

@@ -142,13 +142,17 @@ impl World {
         let base = format!("http://localhost:{}", front.port);
         let master_key = self.data_dir().join("master.key");
         std::fs::create_dir(self.data_dir()).unwrap();
-        std::fs::write(&master_key, SealingKey::generate().to_text()).unwrap();
+        let account_key = self.data_dir().join("account.key");
+        for key in [&master_key, &account_key] {
+            std::fs::write(key, SealingKey::generate().to_text()).unwrap();
+        }
         let (database, redis) = (self.database.as_ref().unwrap(), self.redis.as_ref().unwrap());
         let defaults = [
             ("--data-dir", self.data_dir().display().to_string()),
             ("--base-url", base),
             ("--redis-url", redis.url()),
             ("--master-key-file", master_key.display().to_string()),
+            ("--account-key-file", account_key.display().to_string()),
             ("--database-url", database.url()),
         ];
         let issuer = setup.given(Program::AuthServer, self, &defaults);
