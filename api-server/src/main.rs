@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<(), Error> {
     args.common.check_shared("api-server")?;
-    let ground = Ground::lay(&args.common, args.common.given_account_key()?).await?;
+    let ground = Ground::lay(&args.common, || args.common.given_account_key()).await?;
     let api = Api::open(&ground, &args.api, None);
     let health = api.health(ground.health());
     ground.serve(api.routes(), health).await

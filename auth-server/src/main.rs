@@ -38,7 +38,7 @@ async fn run(args: Args) -> Result<(), Error> {
     }
     args.common.check_shared("auth-server")?;
     let master_key = master_key?;
-    let ground = Ground::lay(&args.common, args.common.given_account_key()?).await?;
+    let ground = Ground::lay(&args.common, || args.common.given_account_key()).await?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
     let health = ground.health();
     ground.serve(issuer.routes(), health).await

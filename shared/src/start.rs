@@ -66,8 +66,12 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// Starts logging, binds the port, opens the database. The key seals what accounts keep.
-    pub async fn lay(common: &Common, account_key: SealingKey) -> Result<Self, Error> {
+    /// Starts logging, binds the port, opens the database. `account_key` gives the key that seals what accounts
+    /// keep; it is asked once the settings are known to work.
+    pub async fn lay(
+        common: &Common,
+        account_key: impl FnOnce() -> Result<SealingKey, Invalid>,
+    ) -> Result<Self, Error> {
         common.check()?;
         telemetry::start(common.log_format, &common.log_level).map_err(Invalid)?;
         let listener = serve::bind(common.listen)
@@ -81,6 +85,7 @@ impl Ground {
             common.check_redis(redis).await?;
         }
         let feed = Feed::new(redis.clone());
+        let account_key = account_key()?;
         let identity = Identity {
             ephemeral: Ephemeral::new(redis.clone()),
             passwords: Passwords::new(common.password_policy())?,

@@ -108,6 +108,8 @@ async fn help_shows_every_setting(world: World) {
         "DATABASE_URL",
         "MASTER_KEY",
         "MASTER_KEY_FILE",
+        "ACCOUNT_KEY",
+        "ACCOUNT_KEY_FILE",
         "JWKS_MAX_AGE",
         "SIGNING_KEY_LIFETIME",
         "TRUSTED_PROXIES",
@@ -146,6 +148,8 @@ async fn a_setting_that_cannot_work_is_refused_in_one_line(world: World) {
         vec!["--log-format", "xml"],
         vec!["--master-key", "short"],
         vec!["--master-key-file", "/nonexistent/key"],
+        vec!["--account-key", "short"],
+        vec!["--account-key-file", "/nonexistent/key"],
         vec!["--listen", "0.0.0.0:0"],
         vec!["--listen", "0.0.0.0:0", "--base-url", "http://example.org"],
         vec![

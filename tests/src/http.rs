@@ -2,6 +2,7 @@
 
 use crate::contract::Contract;
 use crate::reply::Reply;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, redirect};
 use serde_json::Value;
@@ -10,30 +11,63 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-/// Secrets that went over the wire: none may appear in a log.
+/// Secrets that went over the wire: none may be found in a log, a database, a Redis or a file's name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Canaries(Arc<Mutex<BTreeSet<String>>>);
 
+/// The members of bodies and the fields of forms that are secrets.
+const SECRETS: [&str; 11] = [
+    "password",
+    "current_password",
+    "new_password",
+    "token",
+    "access_token",
+    "refresh_token",
+    "code_verifier",
+    "client_secret",
+    "one_time_password",
+    "secret",
+    "recovery_codes",
+];
+
 impl Canaries {
-    /// What is too short to be found by accident only is left out.
+    /// What is so short that it may be found by accident is left out; of what is long its beginning is enough.
     pub(crate) fn add(&self, secret: &str) {
         if secret.len() >= 12 {
-            self.0.lock().unwrap().insert(secret.to_owned());
+            let beginning = secret.chars().take(200).collect();
+            self.0.lock().unwrap().insert(beginning);
+        }
+    }
+
+    /// The secrets among the members of a body.
+    pub(crate) fn add_members(&self, body: &Value) {
+        for name in SECRETS {
+            match &body[name] {
+                Value::String(secret) => self.add(secret),
+                Value::Array(secrets) => secrets
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .for_each(|one| self.add(one)),
+                _ => {}
+            }
         }
     }
 
     /// Those that appear in a text, as they are or in hexadecimal.
-    pub(crate) fn found_in(&self, text: &str) -> Vec<String> {
-        let all = self.0.lock().unwrap();
-        let hex = |secret: &str| {
-            secret
-                .bytes()
-                .map(|byte| format!("{byte:02x}"))
-                .collect::<String>()
-        };
-        all.iter()
-            .filter(|secret| text.contains(secret.as_str()) || text.contains(&hex(secret)))
-            .cloned()
+    pub(crate) fn found_in(&self, text: &str) -> BTreeSet<String> {
+        let all: Vec<String> = self.0.lock().unwrap().iter().cloned().collect();
+        let hex = |secret: &String| -> String { secret.bytes().map(|byte| format!("{byte:02x}")).collect() };
+        let forms: Vec<String> = all
+            .iter()
+            .flat_map(|secret| [secret.clone(), hex(secret)])
+            .collect();
+        let search = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(&forms)
+            .unwrap();
+        search
+            .find_overlapping_iter(text)
+            .map(|found| all[found.pattern().as_usize() / 2].clone())
             .collect()
     }
 }
@@ -221,11 +255,7 @@ impl Call {
     /// Sends JSON.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
-        for member in ["password", "current_password", "new_password"] {
-            if let Some(Value::String(secret)) = body.get(member) {
-                self.canaries.add(secret);
-            }
-        }
+        self.canaries.add_members(body);
         self.body("application/json", body.to_string())
     }
 
@@ -233,14 +263,8 @@ impl Call {
     #[must_use]
     pub fn form<N: AsRef<str>, V: AsRef<str>>(self, fields: &[(N, V)]) -> Self {
         for (name, value) in fields {
-            let secret = [
-                "password",
-                "code",
-                "code_verifier",
-                "refresh_token",
-                "client_secret",
-            ];
-            if secret.contains(&name.as_ref()) {
+            // In a JSON body `code` is an error's.
+            if name.as_ref() == "code" || SECRETS.contains(&name.as_ref()) {
                 self.canaries.add(value.as_ref());
             }
         }

@@ -16,6 +16,14 @@ pub struct RedisServer {
     child: RefCell<Option<Child>>,
 }
 
+/// Keys and values, all of them strings; another type is an error.
+const DUMP: &str = "local all = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+    all[#all + 1] = key
+    all[#all + 1] = redis.call('GET', key)
+end
+return table.concat(all, '\\n')";
+
 impl RedisServer {
     /// Starts one with its socket in this folder.
     pub fn launch(dir: &Path) -> Self {
@@ -99,12 +107,7 @@ impl RedisServer {
 
     /// Everything it holds, as text.
     pub fn dump(&self) -> String {
-        let keys = self.command(&["KEYS", "*"]);
-        let values = keys
-            .lines()
-            .filter(|key| !key.is_empty())
-            .map(|key| self.command(&["GET", key]));
-        format!("{keys}\n{}", values.collect::<Vec<_>>().join("\n"))
+        self.command(&["EVAL", DUMP, "0"])
     }
 
     fn signal(&self, signal: &str) {

@@ -149,10 +149,8 @@ impl Reply {
                 .find_map(|pair| pair.strip_prefix("code="));
             canaries.add(code.unwrap_or_default());
         }
-        if let Ok(Value::Object(members)) = serde_json::from_slice(&self.body) {
-            for name in ["access_token", "refresh_token", "token"] {
-                canaries.add(members.get(name).and_then(Value::as_str).unwrap_or_default());
-            }
+        if let Ok(body) = serde_json::from_slice(&self.body) {
+            canaries.add_members(&body);
         }
     }
 }

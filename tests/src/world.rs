@@ -15,7 +15,7 @@ use crate::shape::Shape;
 use serde_json::Value;
 use shared::clock::Timestamp;
 use shared::db::Db;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -198,9 +198,7 @@ impl World {
         let printed: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{args:?} printed no JSON ({error}): {output:?}"));
         self.anyone.canaries().add(stdin);
-        self.anyone
-            .canaries()
-            .add(printed["client_secret"].as_str().unwrap_or_default());
+        self.anyone.canaries().add_members(&printed);
         printed
     }
 
@@ -293,8 +291,23 @@ impl Drop for World {
         }
         assert!(!log.contains("panicked at"), "a panic:\n{log}");
         self.expect_no_secrets_in(&log, "the log");
+        let rows = self.database.as_ref().map(Database::rows);
+        self.expect_no_secrets_in(&rows.unwrap_or_else(|| self.dump()), "the database");
+        self.expect_no_secrets_in(&names_below(&self.data_dir()), "a file's name");
         if let Some(redis) = self.redis.as_ref().filter(|redis| redis.is_running()) {
             self.expect_no_secrets_in(&redis.dump(), "Redis");
         }
     }
+}
+
+/// The names of all files below a folder.
+fn names_below(folder: &Path) -> String {
+    let mut names = String::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        names.push_str(&format!("{}\n", entry.file_name().display()));
+        if entry.path().is_dir() {
+            names.push_str(&names_below(&entry.path()));
+        }
+    }
+    names
 }

@@ -42,9 +42,11 @@ async fn run(args: Args) -> Result<(), Error> {
         };
         return cli::run(command, &args.common, &args.issuer, keys).await;
     }
-    args.common.make_data_dir()?;
     let data_dir = &args.common.data_dir;
-    let account_key = first_start::key(ACCOUNT_KEY, args.common.account_key(), data_dir)?;
+    let account_key = || {
+        args.common.make_data_dir()?;
+        first_start::key(ACCOUNT_KEY, args.common.account_key(), data_dir)
+    };
     let ground = Ground::lay(&args.common, account_key).await?;
     let master_key = first_start::key(MASTER_KEY, args.issuer.master_key(), data_dir)?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
