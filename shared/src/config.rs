@@ -14,6 +14,7 @@ use crate::http::{Policy, origin_of};
 use crate::identity::{passwords, sessions};
 use crate::redis::{Redis, RedisUrl};
 use crate::seal::SealingKey;
+use crate::secret::Secret;
 use crate::telemetry::LogFormat;
 use clap::Args;
 use ipnet::IpNet;
@@ -89,6 +90,15 @@ pub struct Common {
         hide_env_values = true
     )]
     pub redis_url: Option<RedisUrl>,
+
+    /// Address to serve metrics on, which have no other way out [default: none are].
+    #[arg(
+        long,
+        env = "LATCHKEY_METRICS_LISTEN",
+        global = true,
+        value_name = "ADDR:PORT"
+    )]
+    pub metrics_listen: Option<SocketAddr>,
 
     /// Proxies whose X-Forwarded-For counts, as networks, separated by commas.
     #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
@@ -315,8 +325,8 @@ impl Common {
     }
 }
 
-/// A key given as a value or as a file; `None` if neither is.
-pub fn read_key(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<Option<SealingKey>, Invalid> {
+/// A secret given as a value or as a file, without white space around it; `None` if neither is.
+pub fn read_secret(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, Invalid> {
     let text = match (value, file) {
         (Some(_), Some(_)) => return Err(Invalid(format!("{name} and {name}_FILE are both set: set one"))),
         (None, None) => return Ok(None),
@@ -324,7 +334,12 @@ pub fn read_key(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<
         (None, Some(file)) => std::fs::read_to_string(file)
             .map_err(|error| Invalid(format!("{name}_FILE {}: {error}", file.display())))?,
     };
-    text.parse()
-        .map(Some)
-        .map_err(|error| Invalid(format!("{name}: {error}")))
+    Ok(Some(Secret::new(text.trim())))
+}
+
+/// A key given as a value or as a file; `None` if neither is.
+pub fn read_key(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<Option<SealingKey>, Invalid> {
+    let text = read_secret(name, value, file)?;
+    let key = text.map(|text| text.expose().parse()).transpose();
+    key.map_err(|error| Invalid(format!("{name}: {error}")))
 }

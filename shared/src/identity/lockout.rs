@@ -2,7 +2,8 @@
 
 use super::email::Email;
 use crate::ephemeral::Window;
-use std::net::{IpAddr, Ipv6Addr};
+use crate::network;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Five failures in a sliding fifteen minutes lock for fifteen minutes from the fifth.
@@ -22,16 +23,9 @@ pub fn delay(failures: usize) -> Duration {
     })
 }
 
-/// What failures are counted by. An IPv6 customer holds a /64, so that is one address.
+/// What failures are counted by: an address and a network.
 pub fn key(email: &Email, address: Option<IpAddr>) -> String {
-    let address = match address {
-        Some(IpAddr::V6(v6)) => match v6.to_ipv4_mapped() {
-            Some(v4) => v4.to_string(),
-            None => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).to_string(),
-        },
-        Some(v4) => v4.to_string(),
-        None => String::new(),
-    };
+    let address = address.map(network::of).unwrap_or_default();
     format!("login {} {address}", email.key())
 }
 
