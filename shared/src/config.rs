@@ -3,10 +3,12 @@
 
 mod command_line;
 mod rate_limits;
+mod sign_in;
 mod values;
 
 pub use command_line::{EX_USAGE, complain, parse};
 pub use rate_limits::{RateLimits, Switch};
+pub use sign_in::SignIn;
 pub use values::parse_duration;
 
 use crate::db::{DatabaseUrl, Db};
@@ -118,6 +120,10 @@ pub struct Common {
     /// How many requests are answered in a minute.
     #[command(flatten)]
     pub rate_limits: RateLimits,
+
+    /// What is beside the password at a sign-in.
+    #[command(flatten)]
+    pub sign_in: SignIn,
 
     /// How log lines look.
     #[arg(

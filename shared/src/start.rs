@@ -87,6 +87,7 @@ impl Ground {
         let feed = Feed::new(redis.clone());
         let identity = Identity {
             ephemeral: Ephemeral::new(redis.clone()),
+            throttles: common.sign_in.throttles(),
             passwords: Passwords::new(common.password_policy())?,
             lifetimes: common.session_lifetimes(),
             revocations: Mirror::new(db.clone(), feed.clone()),
