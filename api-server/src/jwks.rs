@@ -6,8 +6,9 @@ mod key_set;
 use arc_swap::ArcSwap;
 use key_set::{KeySet, PublicKey};
 use reqwest::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
-use reqwest::{Client, Response, StatusCode, redirect};
+use reqwest::{Client, StatusCode, redirect};
 use shared::feed::{Feed, Listener};
+use shared::outbound::{in_full, read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -191,7 +192,11 @@ impl Jwks {
             (StatusCode::NOT_MODIFIED, Some(held)) => held.clone(),
             (StatusCode::OK, _) => {
                 let etag = response.headers().get(ETAG).cloned();
-                let keys = KeySet::read(&read(response).await.map_err(|reason| format!("{url} {reason}"))?);
+                let keys = KeySet::read(
+                    &read(response, MAX_BODY)
+                        .await
+                        .map_err(|reason| format!("{url} {reason}"))?,
+                );
                 let keys = Arc::new(keys.map_err(|reason| format!("{url} answered {reason}"))?);
                 Held { keys, etag }
             }
@@ -199,18 +204,6 @@ impl Jwks {
         };
         Ok((held, max_age))
     }
-}
-
-/// The body of an answer.
-async fn read(mut response: Response) -> Result<Vec<u8>, String> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(in_full)? {
-        body.extend_from_slice(&chunk);
-        if body.len() > MAX_BODY {
-            return Err(format!("answered more than {MAX_BODY} bytes"));
-        }
-    }
-    Ok(body)
 }
 
 /// The `max-age` of an answer (RFC 9111 §5.2.2.1).
@@ -223,18 +216,6 @@ fn max_age(headers: &HeaderMap) -> Duration {
         .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
         .map_or(DEFAULT_MAX_AGE, Duration::from_secs)
         .clamp(MIN_MAX_AGE, MAX_MAX_AGE)
-}
-
-/// An error with its causes: the outermost alone does not say "connection refused".
-#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
-fn in_full(error: reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 //! A list is sorted by a key and then by id, and a page begins beyond the key and id of the item before it,
 //! so that nothing shifts when items are made or deleted between two pages.
 
-mod cursor;
 mod query;
 
-pub(crate) use cursor::Cursor;
 pub(crate) use query::{Direction, Order, Query, Walk};
+pub(crate) use shared::cursor::Cursor;
 
 use shared::db::Error;
 use std::fmt::Display;

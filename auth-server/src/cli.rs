@@ -1,6 +1,7 @@
 //! Administration from the shell, on `latchkey` and `auth-server` alike.
 
 mod clients;
+mod events;
 mod keys;
 mod users;
 
@@ -31,6 +32,9 @@ pub enum Command {
     /// Show, rotate and retire the signing keys.
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Show the security events.
+    #[command(subcommand)]
+    Events(events::Command),
 }
 
 /// Why a command failed.
@@ -115,6 +119,7 @@ pub async fn run(
     let done = match command {
         Command::Users(command) => users::run(command, &shell).await,
         Command::Clients(command) => clients::run(command, &shell).await,
+        Command::Events(command) => events::run(command, &shell).await,
         Command::Keys(command) => Box::pin(keys::run(command, shell)).await,
     };
     db.close().await;

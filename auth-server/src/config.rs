@@ -1,5 +1,9 @@
 //! The issuer's own settings.
 
+mod alerting;
+
+pub use alerting::Alerting;
+
 use crate::grants::Lifetimes;
 use clap::Args;
 use shared::config::{Invalid, parse_duration, read_key};
@@ -63,6 +67,10 @@ pub struct Settings {
     #[arg(long, env = "LATCHKEY_KEY_BITS", global = true, default_value = "2048", value_name = "BITS",
           value_parser = parse_bits)]
     pub key_bits: u32,
+
+    /// Security events and alerts.
+    #[command(flatten)]
+    pub alerting: Alerting,
 }
 
 impl Settings {
@@ -83,6 +91,7 @@ impl Settings {
                 "JWKS_MAX_AGE is longer than SIGNING_KEY_LIFETIME: no next key would be known in time to sign",
             );
         }
+        self.alerting.check()?;
         self.master_key().map(|_| ())
     }
 

@@ -22,6 +22,7 @@ use grants::Grants;
 use keys::{KeyStore, Tender};
 use refresh_tokens::RefreshTokens;
 use router::App;
+use shared::alerts;
 use shared::clock;
 use shared::db::{Db, Error};
 use shared::seal::SealingKey;
@@ -58,7 +59,11 @@ impl Issuer {
         };
         let keys = tender.open().await?;
         tokio::spawn(tender.follow(keys.clone()));
-        tokio::spawn(keep_house(identity.db.clone()));
+        tokio::spawn(keep_house(identity.db.clone(), settings.alerting.events_kept));
+        tokio::spawn(alerts::watch::follow(identity.db.clone()));
+        if let Some(webhook) = settings.alerting.webhook()? {
+            tokio::spawn(webhook.follow(identity.db.clone()));
+        }
         let grants = Grants {
             db: identity.db.clone(),
             revocations: identity.revocations.clone(),
@@ -92,20 +97,22 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
     [codes::STATEMENTS, keys::STATEMENTS].concat()
 }
 
-async fn keep_house(db: Db) {
+async fn keep_house(db: Db, events_kept: Duration) {
     loop {
-        if let Err(error) = sweep(&db).await {
+        if let Err(error) = sweep(&db, events_kept).await {
             tracing::warn!(%error, "housekeeping failed");
         }
         tokio::time::sleep(HOUSEKEEPING).await;
     }
 }
 
-async fn sweep(db: &Db) -> Result<(), Error> {
+async fn sweep(db: &Db, events_kept: Duration) -> Result<(), Error> {
     let now = clock::now();
     codes::prune(db, now).await?;
     shared::identity::sessions::prune(db, now).await?;
     shared::grants::families::prune(db, now).await?;
     shared::revocation::prune(db, now).await?;
+    shared::events::prune(db, events_kept, now).await?;
+    alerts::prune(db, events_kept, now).await?;
     Ok(())
 }

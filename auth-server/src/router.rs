@@ -2,7 +2,7 @@
 
 use crate::flows::Flows;
 use crate::grants::Grants;
-use crate::http::{authorize, browser, consent, discovery, password, signin, token};
+use crate::http::{authorize, browser, consent, discovery, password, security_events, signin, token};
 use crate::pages;
 use axum::Router;
 use axum::extract::FromRef;
@@ -41,6 +41,10 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(token::token))
         .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
         .route_layer(from_fn_with_state(app.cors.clone(), cors::share));
+    let administration = OpenApiRouter::new()
+        .routes(routes!(security_events::list))
+        .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
+        .route_layer(from_fn_with_state(app.cors.clone(), cors::share));
     let documents = OpenApiRouter::new()
         .routes(routes!(discovery::jwks))
         .routes(routes!(discovery::metadata))
@@ -48,6 +52,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     let mut router = pages
         .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
         .merge(calls)
+        .merge(administration)
         .merge(documents)
         .merge(assets().into())
         .layer(from_fn_with_state(db, record_refusals))

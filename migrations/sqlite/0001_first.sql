@@ -241,7 +241,31 @@ CREATE TABLE security_events (
     user_id BIGINT,
     client_id TEXT,
     address TEXT,
+    network TEXT,
     trace_id TEXT NOT NULL,
     detail TEXT
 );
-CREATE INDEX security_events_at ON security_events (at);
+CREATE INDEX security_events_at ON security_events (at, id);
+CREATE INDEX security_events_name ON security_events (name, at, id);
+CREATE INDEX security_events_user_id ON security_events (user_id, at, id);
+
+-- What somebody must look at. Of one kind, subject and period there is one.
+CREATE TABLE alerts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    period BIGINT NOT NULL,
+    user_id BIGINT,
+    client_id TEXT,
+    trace_id TEXT NOT NULL,
+    detail TEXT,
+    said_at BIGINT,
+    attempts BIGINT NOT NULL,
+    due_at BIGINT NOT NULL,
+    delivered_at BIGINT
+);
+CREATE UNIQUE INDEX alerts_once ON alerts (kind, subject, period);
+CREATE INDEX alerts_at ON alerts (at);
+CREATE INDEX alerts_unsaid ON alerts (id) WHERE said_at IS NULL;
+CREATE INDEX alerts_undelivered ON alerts (due_at) WHERE delivered_at IS NULL;

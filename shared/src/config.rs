@@ -3,10 +3,12 @@
 
 mod command_line;
 mod rate_limits;
+mod sign_in;
 mod values;
 
 pub use command_line::{EX_USAGE, complain, parse};
 pub use rate_limits::{RateLimits, Switch};
+pub use sign_in::SignIn;
 pub use values::parse_duration;
 
 use crate::db::{DatabaseUrl, Db};
@@ -14,6 +16,7 @@ use crate::http::{Policy, origin_of};
 use crate::identity::{passwords, sessions};
 use crate::redis::{Redis, RedisUrl};
 use crate::seal::SealingKey;
+use crate::secret::Secret;
 use crate::telemetry::LogFormat;
 use clap::Args;
 use ipnet::IpNet;
@@ -104,6 +107,15 @@ pub struct Common {
     #[arg(long, env = "LATCHKEY_ACCOUNT_KEY_FILE", global = true, value_name = "FILE")]
     pub account_key_file: Option<PathBuf>,
 
+    /// Address to serve metrics on, which have no other way out [default: none are].
+    #[arg(
+        long,
+        env = "LATCHKEY_METRICS_LISTEN",
+        global = true,
+        value_name = "ADDR:PORT"
+    )]
+    pub metrics_listen: Option<SocketAddr>,
+
     /// Proxies whose X-Forwarded-For counts, as networks, separated by commas.
     #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
           value_parser = parse_network)]
@@ -122,6 +134,10 @@ pub struct Common {
     /// How many requests are answered in a minute.
     #[command(flatten)]
     pub rate_limits: RateLimits,
+
+    /// What is beside the password at a sign-in.
+    #[command(flatten)]
+    pub sign_in: SignIn,
 
     /// How log lines look.
     #[arg(
@@ -350,8 +366,8 @@ impl Common {
     }
 }
 
-/// A key given as a value or as a file; `None` if neither is.
-pub fn read_key(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<Option<SealingKey>, Invalid> {
+/// A secret given as a value or as a file, without white space around it; `None` if neither is.
+pub fn read_secret(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, Invalid> {
     let text = match (value, file) {
         (Some(_), Some(_)) => return Err(Invalid(format!("{name} and {name}_FILE are both set: set one"))),
         (None, None) => return Ok(None),
@@ -359,7 +375,12 @@ pub fn read_key(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<
         (None, Some(file)) => std::fs::read_to_string(file)
             .map_err(|error| Invalid(format!("{name}_FILE {}: {error}", file.display())))?,
     };
-    text.parse()
-        .map(Some)
-        .map_err(|error| Invalid(format!("{name}: {error}")))
+    Ok(Some(Secret::new(text.trim())))
+}
+
+/// A key given as a value or as a file; `None` if neither is.
+pub fn read_key(name: &str, value: Option<&str>, file: Option<&Path>) -> Result<Option<SealingKey>, Invalid> {
+    let text = read_secret(name, value, file)?;
+    let key = text.map(|text| text.expose().parse()).transpose();
+    key.map_err(|error| Invalid(format!("{name}: {error}")))
 }

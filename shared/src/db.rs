@@ -14,6 +14,7 @@ pub use error::Error;
 pub use sqlx;
 pub use watch::{Version, Watch};
 
+use crate::events::Recorded;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{
@@ -31,7 +32,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 const SQLITE_READERS: u32 = 4;
 
 /// Something that is one thing on SQLite and another on PostgreSQL.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Engine<S, P> {
     /// The embedded engine.
     Sqlite(S),
@@ -53,13 +54,13 @@ pub enum Db {
     Postgres(PgPool),
 }
 
-/// A transaction; dropped without [`commit`](Tx::commit) it is rolled back.
+/// A transaction; dropped without [`commit`](Tx::commit) it is rolled back. `BEGIN IMMEDIATE` on the writer of
+/// SQLite, READ COMMITTED on PostgreSQL.
 #[derive(Debug)]
-pub enum Tx {
-    /// `BEGIN IMMEDIATE` on the writer.
-    Sqlite(Transaction<'static, Sqlite>),
-    /// READ COMMITTED.
-    Postgres(Transaction<'static, Postgres>),
+pub struct Tx {
+    engine: Engine<Transaction<'static, Sqlite>, Transaction<'static, Postgres>>,
+    /// Security events, to be logged once they are true.
+    recorded: Vec<Recorded>,
 }
 
 /// Where the database is, checked: `sqlite:PATH` or `postgres://…`.
@@ -123,9 +124,13 @@ impl Db {
 
     /// Begins a transaction that will write.
     pub async fn begin(&self) -> Result<Tx, Error> {
-        Ok(match self {
-            Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
-            Self::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+        let engine = match self {
+            Self::Sqlite { writer, .. } => Engine::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Self::Postgres(pool) => Engine::Postgres(pool.begin().await?),
+        };
+        Ok(Tx {
+            engine,
+            recorded: Vec::new(),
         })
     }
 
@@ -154,19 +159,25 @@ impl Db {
 impl Tx {
     /// Where the statements of this transaction run.
     pub fn on(&mut self) -> Engine<&mut SqliteConnection, &mut PgConnection> {
-        match self {
-            Self::Sqlite(tx) => Engine::Sqlite(tx),
-            Self::Postgres(tx) => Engine::Postgres(tx),
+        match &mut self.engine {
+            Engine::Sqlite(tx) => Engine::Sqlite(tx),
+            Engine::Postgres(tx) => Engine::Postgres(tx),
         }
     }
 
-    /// Makes the writes durable.
+    /// Makes the writes durable, and logs the security events among them.
     pub async fn commit(self) -> Result<(), Error> {
-        match self {
-            Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx) => tx.commit().await?,
+        match self.engine {
+            Engine::Sqlite(tx) => tx.commit().await?,
+            Engine::Postgres(tx) => tx.commit().await?,
         }
+        self.recorded.iter().for_each(Recorded::log);
         Ok(())
+    }
+
+    /// Keeps a security event that was written, to be logged at the commit: what is rolled back did not happen.
+    pub(crate) fn recorded(&mut self, event: Recorded) {
+        self.recorded.push(event);
     }
 }
 
@@ -221,7 +232,11 @@ fn make_private(file: &Path) -> Result<(), Error> {
 /// Every statement of this crate with its name, for the test that prepares them.
 pub fn statements() -> Vec<(&'static str, &'static str)> {
     [
+        crate::alerts::STATEMENTS,
+        crate::alerts::delivery::STATEMENTS,
+        crate::alerts::watch::STATEMENTS,
         crate::events::STATEMENTS,
+        crate::events::list::STATEMENTS,
         crate::grants::clients::STATEMENTS,
         crate::grants::consents::STATEMENTS,
         crate::grants::families::STATEMENTS,

@@ -1,4 +1,4 @@
-//! What may be forgotten: lockout windows, and which one-time things of minutes are used up.
+//! What may be forgotten: failures in sliding windows, and which one-time things of minutes are used up.
 
 mod attempts;
 mod memory;
@@ -26,19 +26,44 @@ pub enum Ephemeral {
 pub enum Attempt {
     /// Yes. It counts as a failure until it is told to have succeeded or to be void.
     Begun,
-    /// No: as many attempts as may fail are under way, none of them decided yet.
+    /// No: as many attempts as may fail are under way, not all of them decided yet.
     Busy,
-    /// No, until then.
-    Locked(Timestamp),
+    /// No: one of the counts is full.
+    Refused {
+        /// Which, by its place in the list.
+        count: usize,
+        /// Until then.
+        until: Timestamp,
+    },
 }
 
-/// How many failures in how long a sliding window lock for as long again.
-#[derive(Clone, Copy, Debug)]
+/// How many failures in how long a sliding window are too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Failures that lock.
+    /// So many are.
     pub limit: usize,
-    /// The window, and the lock from the last failure on.
+    /// How long a failure counts.
     pub length: Duration,
+    /// What they lead to.
+    pub rule: Rule,
+}
+
+/// What too many failures lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// None is allowed for a whole window from the last failure on; a success clears the count.
+    Lockout,
+    /// One more is allowed whenever one has left the window; a success changes nothing.
+    Throttle,
+}
+
+/// One count: what is counted by, and what is too much of it.
+#[derive(Clone, Debug)]
+pub struct Count {
+    /// Its name; it is hashed where it is stored.
+    pub key: String,
+    /// Its window.
+    pub window: Window,
 }
 
 impl Ephemeral {
@@ -50,52 +75,47 @@ impl Ephemeral {
         }
     }
 
-    /// Claims one attempt of the `window` under `key`, in one step: whatever the number of callers at
-    /// once, no more than `window.limit` attempts are under way or failed.
-    pub async fn begin_attempt(
-        &self,
-        key: &str,
-        window: Window,
-        now: Timestamp,
-    ) -> Result<Attempt, Unavailable> {
-        Ok(self.step(key, Step::Begin, window, now).await?.0)
+    /// Claims one attempt under each of `counts`, or under none, in one step: whatever the number of callers at
+    /// once, no more attempts than the limit of each are under way or failed.
+    pub async fn begin_attempt(&self, counts: &[Count], now: Timestamp) -> Result<Attempt, Unavailable> {
+        Ok(self.step(counts, Step::Begin, now).await?.0)
     }
 
-    /// The attempt failed; gives the failures in the window, this one included.
-    pub async fn attempt_failed(
-        &self,
-        key: &str,
-        window: Window,
-        now: Timestamp,
-    ) -> Result<usize, Unavailable> {
-        Ok(self.step(key, Step::Fail, window, now).await?.1)
+    /// The attempt failed; gives the failures in the first window, this one included.
+    pub async fn attempt_failed(&self, counts: &[Count], now: Timestamp) -> Result<usize, Unavailable> {
+        Ok(self.step(counts, Step::Fail, now).await?.1)
     }
 
-    /// The attempt succeeded: the count starts anew.
-    pub async fn attempt_succeeded(
-        &self,
-        key: &str,
-        window: Window,
-        now: Timestamp,
-    ) -> Result<(), Unavailable> {
-        self.step(key, Step::Succeed, window, now).await.map(|_| ())
+    /// The attempt succeeded: lockouts begin anew.
+    pub async fn attempt_succeeded(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
+        self.step(counts, Step::Succeed, now).await.map(|_| ())
     }
 
     /// The attempt was not decided (no hash was computed): it does not count.
-    pub async fn attempt_void(&self, key: &str, window: Window, now: Timestamp) -> Result<(), Unavailable> {
-        self.step(key, Step::Void, window, now).await.map(|_| ())
+    pub async fn attempt_void(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
+        self.step(counts, Step::Void, now).await.map(|_| ())
+    }
+
+    /// Counts something that is throttled but neither succeeds nor fails, such as a mail that is asked for: one
+    /// under each of `counts`, or none. Gives until when it is refused, if it is.
+    pub async fn take(&self, counts: &[Count], now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
+        match self.step(counts, Step::Take, now).await?.0 {
+            Attempt::Begun => Ok(None),
+            Attempt::Refused { until, .. } => Ok(Some(until)),
+            // Others' attempts are under way: it is known in a moment which of them count.
+            Attempt::Busy => Ok(Some(now)),
+        }
     }
 
     async fn step(
         &self,
-        key: &str,
+        counts: &[Count],
         step: Step,
-        window: Window,
         now: Timestamp,
     ) -> Result<(Attempt, usize), Unavailable> {
         match self {
-            Self::Memory(memory) => Ok(memory.step(key, step, window, now)),
-            Self::Shared(shared) => shared.step(key, step, window, now).await,
+            Self::Memory(memory) => Ok(memory.step(counts, step, now)),
+            Self::Shared(shared) => shared.step(counts, step, now).await,
         }
     }
 
@@ -112,6 +132,28 @@ impl Ephemeral {
         match self {
             Self::Memory(memory) => Ok(memory.is_claimed(key, now)),
             Self::Shared(shared) => shared.is_claimed(key).await,
+        }
+    }
+
+    /// Remembers `key` until `expires_at`, unless there is no room: what is remembered may be forgotten.
+    pub async fn remember(
+        &self,
+        key: &str,
+        expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), Unavailable> {
+        match self {
+            Self::Memory(memory) => memory.remember(key, expires_at, now),
+            Self::Shared(shared) => shared.remember(key, expires_at, now).await?,
+        }
+        Ok(())
+    }
+
+    /// Whether `key` is remembered.
+    pub async fn remembers(&self, key: &str, now: Timestamp) -> Result<bool, Unavailable> {
+        match self {
+            Self::Memory(memory) => Ok(memory.remembers(key, now)),
+            Self::Shared(shared) => shared.remembers(key).await,
         }
     }
 }

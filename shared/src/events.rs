@@ -1,14 +1,24 @@
 //! Security events, written in the transaction of what they report, and a log line each.
 
+pub mod list;
+
+use crate::alerts::{self, Kind};
 use crate::clock::Timestamp;
 use crate::db::{Db, Error, Tx};
-use crate::{execute, sql};
+use crate::{execute, metrics, network, sql};
 use std::net::IpAddr;
+use std::time::Duration;
 
 sql! {
-    INSERT = "INSERT INTO security_events (at, name, outcome, user_id, client_id, address, trace_id, detail)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    INSERT = "INSERT INTO security_events
+              (at, name, outcome, user_id, client_id, address, network, trace_id, detail)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    PRUNE = "DELETE FROM security_events WHERE id IN
+             (SELECT id FROM security_events WHERE at <= $1 ORDER BY at LIMIT $2)";
 }
+
+/// Rows deleted in one transaction: so few that nobody waits for it.
+const BATCH: i64 = 500;
 
 /// Who asks, when, and under which trace id: what an event says of the request that caused it.
 #[derive(Clone, Debug)]
@@ -103,6 +113,16 @@ impl Name {
             Self::CsrfFail => "malicious_csrf",
         }
     }
+
+    /// The alert that one such event is by itself.
+    const fn alert(self) -> Option<Kind> {
+        match self {
+            Self::CodeReuse => Some(Kind::CodeReuse),
+            Self::RefreshReuse => Some(Kind::RefreshReuse),
+            Self::KeyCompromised => Some(Kind::KeyCompromised),
+            _ => None,
+        }
+    }
 }
 
 /// One event. Begin with [`success`](Event::success) or [`failure`](Event::failure).
@@ -113,6 +133,14 @@ pub struct Event {
     user_id: Option<i64>,
     client_id: Option<String>,
     detail: Option<String>,
+}
+
+/// An event that was written, of a transaction that is perhaps not committed yet.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    event: Event,
+    address: Option<String>,
+    trace_id: String,
 }
 
 impl Event {
@@ -156,7 +184,7 @@ impl Event {
         self
     }
 
-    /// Writes the event in the caller's transaction, and a log line.
+    /// Writes the event in the caller's transaction, and the alert that it is; the commit logs it.
     pub async fn record(self, tx: &mut Tx, context: &Context) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
         execute!(
@@ -168,19 +196,23 @@ impl Event {
             self.user_id,
             self.client_id.as_deref(),
             address.as_deref(),
+            context.address.map(network::of),
             context.trace_id.as_str(),
             self.detail.as_deref(),
         )?;
-        tracing::info!(
-            target: "security",
-            event = self.name.as_str(),
-            outcome = self.outcome,
-            user = self.user_id,
-            client = self.client_id,
+        if let Some(kind) = self.name.alert() {
+            let about = alerts::About {
+                user_id: self.user_id,
+                client_id: self.client_id.as_deref(),
+                detail: self.detail.as_deref(),
+            };
+            alerts::raise(tx, kind, &about, context).await?;
+        }
+        tx.recorded(Recorded {
+            event: self,
             address,
-            traceId = context.trace_id,
-            detail = self.detail,
-        );
+            trace_id: context.trace_id.clone(),
+        });
         Ok(())
     }
 
@@ -190,4 +222,27 @@ impl Event {
         self.record(&mut tx, context).await?;
         tx.commit().await
     }
+}
+
+impl Recorded {
+    /// Writes the log line.
+    pub(crate) fn log(&self) {
+        let event = &self.event;
+        tracing::info!(
+            target: metrics::SECURITY,
+            event = event.name.as_str(),
+            outcome = event.outcome,
+            user = event.user_id,
+            client = event.client_id,
+            address = self.address,
+            traceId = self.trace_id,
+            detail = event.detail,
+        );
+    }
+}
+
+/// Deletes events that are older than they are kept, few at a time.
+pub async fn prune(db: &Db, kept: Duration, now: Timestamp) -> Result<(), Error> {
+    while execute!(db.writer(), PRUNE, now.before(kept), BATCH)? == BATCH.cast_unsigned() {}
+    Ok(())
 }

@@ -24,6 +24,8 @@ pub struct Identity {
     pub db: Db,
     /// Failed attempts.
     pub ephemeral: Ephemeral,
+    /// How many failures are too many, beside the lockout.
+    pub throttles: lockout::Throttles,
     /// Hashing under permits.
     pub passwords: Passwords,
     /// How long sessions live.

@@ -2,8 +2,10 @@
 //!
 //! `http` knows axum and never SQL; every other module knows SQL and never axum.
 
+pub mod alerts;
 pub mod clock;
 pub mod config;
+pub mod cursor;
 pub mod db;
 pub mod ephemeral;
 pub mod events;
@@ -13,6 +15,9 @@ pub mod http;
 pub mod identity;
 pub mod limits;
 pub mod mail;
+pub mod metrics;
+pub mod network;
+pub mod outbound;
 pub mod random;
 pub mod redis;
 pub mod revocation;

@@ -11,6 +11,7 @@ use crate::identity::Identity;
 use crate::identity::passwords::{self, Passwords};
 use crate::limits::Limits;
 use crate::mail::Mails;
+use crate::metrics::{Exporter, Metrics};
 use crate::redis::Redis;
 use crate::revocation::Mirror;
 use crate::seal::SealingKey;
@@ -62,6 +63,7 @@ pub struct Ground {
     /// Words between the processes.
     pub feed: Feed,
     redis: Option<Redis>,
+    metrics: Option<Exporter>,
     max_connections: usize,
 }
 
@@ -73,10 +75,14 @@ impl Ground {
         account_key: impl FnOnce() -> Result<SealingKey, Invalid>,
     ) -> Result<Self, Error> {
         common.check()?;
-        telemetry::start(common.log_format, &common.log_level).map_err(Invalid)?;
-        let listener = serve::bind(common.listen)
-            .await
-            .map_err(|error| Invalid(error.to_string()))?;
+        let metrics = common.metrics_listen.map(|address| (address, Metrics::new()));
+        let counts = metrics.as_ref().map(|(_, counts)| counts.clone());
+        telemetry::start(common.log_format, &common.log_level, counts).map_err(Invalid)?;
+        let metrics = match metrics {
+            Some((address, counts)) => Some(Exporter::bind(address, counts).await.map_err(unbound)?),
+            None => None,
+        };
+        let listener = serve::bind(common.listen).await.map_err(unbound)?;
         let bound = listener.local_addr()?;
         let urls = common.urls(bound)?;
         let db = common.open_database(common.database_connections).await?;
@@ -88,6 +94,7 @@ impl Ground {
         let account_key = account_key()?;
         let identity = Identity {
             ephemeral: Ephemeral::new(redis.clone()),
+            throttles: common.sign_in.throttles(),
             passwords: Passwords::new(common.password_policy())?,
             lifetimes: common.session_lifetimes(),
             revocations: Mirror::new(db.clone(), feed.clone()),
@@ -111,6 +118,7 @@ impl Ground {
             cors,
             feed,
             redis,
+            metrics,
             max_connections: common.max_connections,
         })
     }
@@ -138,6 +146,9 @@ impl Ground {
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.limits.clone().pool(redis));
         }
+        if let Some(exporter) = self.metrics {
+            tokio::spawn(exporter.serve());
+        }
         let common = http::common_routes(
             Arc::clone(&self.policy),
             self.cors,
@@ -152,6 +163,11 @@ impl Ground {
         self.identity.db.close().await;
         Ok(())
     }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
+fn unbound(error: io::Error) -> Invalid {
+    Invalid(error.to_string())
 }
 
 /// Runs a program to its end, for its exit code: 0, 64 for settings that cannot work, else 1.

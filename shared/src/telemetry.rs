@@ -1,9 +1,10 @@
 //! Logs, on standard error.
 
+use crate::metrics::Metrics;
 use std::io::IsTerminal as _;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 /// How a log line looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -16,28 +17,28 @@ pub enum LogFormat {
     Auto,
 }
 
-/// Starts logging. `level` is a filter such as `info` or `info,access=warn`.
-pub fn start(format: LogFormat, level: &str) -> Result<(), String> {
+/// Starts logging, and counting where there are metrics. `level` is a filter such as `info` or
+/// `info,access=warn`; it filters lines, not counts.
+pub fn start(format: LogFormat, level: &str, metrics: Option<Metrics>) -> Result<(), String> {
     let filter = EnvFilter::try_new(level).map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
     let json = match format {
         LogFormat::Json => true,
         LogFormat::Text => false,
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
-    let lines = tracing_subscriber::registry().with(filter);
+    let lines = tracing_subscriber::registry().with(metrics);
     let started = if json {
         let layer = tracing_subscriber::fmt::layer()
             .json()
             .flatten_event(true)
             .with_span_list(false);
-        lines.with(layer.with_writer(std::io::stderr)).try_init()
-    } else {
         lines
-            .with(
-                tracing_subscriber::fmt::layer()
-                    .compact()
-                    .with_writer(std::io::stderr),
-            )
+            .with(layer.with_writer(std::io::stderr).with_filter(filter))
+            .try_init()
+    } else {
+        let layer = tracing_subscriber::fmt::layer().compact();
+        lines
+            .with(layer.with_writer(std::io::stderr).with_filter(filter))
             .try_init()
     };
     started.map_err(|error| error.to_string())

@@ -112,6 +112,10 @@ table! {
     change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
+    // Administrators' sessions alone, on the issuer.
+    list_security_events: "listSecurityEvents" GET "/admin/security-events" Body::None,
+                                                                           [401 | 403 403 403 200 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
+
     // What is the same for everyone: who calls is not looked at.
     read_resource_metadata: "readResourceMetadata" GET "/.well-known/oauth-protected-resource" Body::None,
                                                                            [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];

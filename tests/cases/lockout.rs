@@ -3,7 +3,7 @@
 use serde_json::json;
 use shared::fetch_one;
 use std::time::Duration;
-use tests::{Call, Caller, PASSWORD, Reply, Shape, World, all_at_once, counts, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Reply, Setup, Shape, World, all_at_once, counts, on_every_shape};
 
 const WRONG: &str = "not the password";
 const WINDOW: Duration = Duration::from_secs(900);
@@ -188,7 +188,85 @@ async fn of_a_hundred_wrong_passwords_at_once_five_are_looked_at(world: World) {
     assert!(events <= 10, "{events} passwords were verified");
 }
 
+/// So few that a test reaches them: failures of an account an hour, of an address in fifteen minutes.
+fn throttled(shape: Shape, account: usize, address: usize) -> Setup {
+    World::of(shape)
+        .clock()
+        .flag("--trusted-proxies", "127.0.0.1")
+        .flag("--login-failures-account", &account.to_string())
+        .flag("--login-failures-address", &address.to_string())
+}
+
+fn at(world: &World, address: &str) -> Caller {
+    world.anyone().with("x-forwarded-for", address)
+}
+
+async fn failures_from_one_address_are_throttled_whoever_is_meant(shape: Shape) {
+    let world = throttled(shape, 100, 6).start().await;
+    let (ann, here) = (world.sign_up().await, at(&world, "2001:db8:1:2::1"));
+    fail(&here, &ann.email, 3).await;
+    fail(&here, "nobody@example.org", 2).await;
+    // A success clears the lockout, and nothing else.
+    login(&here, &ann.email, PASSWORD).await.expect(200);
+    fail(&here, "not even an e-mail", 1).await;
+    let neighbour = at(&world, "2001:db8:1:2::ffff");
+    for email in [ann.email.as_str(), "somebody@example.org", "no e-mail either"] {
+        assert_eq!(
+            is_locked(&neighbour, email, PASSWORD).await.header("retry-after"),
+            "900"
+        );
+    }
+    login(&at(&world, "2001:db8:1:3::1"), &ann.email, PASSWORD)
+        .await
+        .expect(200);
+    world.advance(WINDOW + SECOND);
+    login(&neighbour, &ann.email, PASSWORD).await.expect(200);
+}
+
+async fn failures_of_one_account_are_throttled_but_where_its_user_was_before(shape: Shape) {
+    let world = throttled(shape, 6, 100).start().await;
+    let (ann, home) = (world.sign_up().await, at(&world, "203.0.113.1"));
+    login(&home, &ann.email, PASSWORD).await.expect(200);
+    for email in [ann.email.as_str(), "nobody@example.org"] {
+        for n in 0..6 {
+            fail(&at(&world, &format!("198.51.100.{n}")), email, 1).await;
+        }
+    }
+    let elsewhere = at(&world, "192.0.2.1");
+    let known = is_locked(&elsewhere, &ann.email, PASSWORD).await;
+    let unknown = is_locked(&elsewhere, "nobody@example.org", PASSWORD).await;
+    assert_eq!(known.anonymised(), unknown.anonymised());
+    assert_eq!(known.header("retry-after"), "3600");
+    login(&home, &ann.email, PASSWORD).await.expect(200);
+    fail(&home, &ann.email, 5).await;
+    is_locked(&home, &ann.email, PASSWORD).await;
+    world.advance(Duration::from_secs(3601));
+    login(&elsewhere, &ann.email, PASSWORD).await.expect(200);
+}
+
+async fn of_a_hundred_identities_at_once_an_address_fails_for_as_many_as_it_may(shape: Shape) {
+    let setup = throttled(shape, 100, 10).flag("--argon2-permits", "8");
+    let world = setup.start().await;
+    let here = at(&world, "198.51.100.1");
+    let replies = all_at_once(60, |n| {
+        login(&here, &format!("nobody{n}@example.org"), WRONG)
+            .may_fail()
+            .into_future()
+    })
+    .await;
+    let counts = counts(&replies);
+    let verified = counts.get(&401).copied().unwrap_or_default();
+    assert!(verified <= 10, "{counts:?}");
+    assert!(
+        counts.keys().all(|status| [401, 429, 503].contains(status)),
+        "{counts:?}"
+    );
+}
+
 on_every_shape!(
+    failures_from_one_address_are_throttled_whoever_is_meant,
+    failures_of_one_account_are_throttled_but_where_its_user_was_before,
+    of_a_hundred_identities_at_once_an_address_fails_for_as_many_as_it_may,
     the_fifth_failure_locks_even_with_the_right_password,
     the_window_slides,
     a_success_clears_the_count,

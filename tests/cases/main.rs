@@ -10,6 +10,7 @@
 )]
 
 mod accounts;
+mod alerts;
 mod authorisation;
 mod bearer;
 mod callers;

@@ -102,6 +102,8 @@ async fn generated_requests_find_nothing(world: World) {
     ];
     generate(&world, &person, api, &of_sessions).await;
     generate(&world, &person, api, &["--include-operation-id", "logout"]).await;
+    let admin = world.someone("admin").await;
+    generate(&world, &admin, issuer, &["--include-tag", "Administration"]).await;
     let of_readers = ["--include-tag", "Discovery", "--include-tag", "Service"];
     generate(&world, &world.anyone(), api, &of_readers).await;
     let of_apps = [

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use shared::fetch_all;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use tests::{PASSWORD, Person, Reply, Shape, World, on_every_shape};
+use tests::{PASSWORD, Person, Reply, Shape, World, all_at_once, items, on_every_shape, soon};
 
 type Event = (
     String,
@@ -280,7 +281,187 @@ async fn no_secret_is_stored_logged_or_in_a_url(world: World) {
     );
 }
 
+async fn each_row_has_one_line_and_each_line_a_row(world: World) {
+    let (ann, email) = (world.sign_up().await, world.fresh_email());
+    let body = json!({ "email": email, "password": PASSWORD });
+    let anyone = world.anyone();
+    // All but one are rolled back.
+    all_at_once(8, |_| anyone.post("/users").json(&body).into_future()).await;
+    let wrong = json!({ "email": ann.email, "password": "not the password" });
+    all_at_once(8, |_| anyone.post("/login").json(&wrong).into_future()).await;
+    let rows = "SELECT name, trace_id FROM security_events";
+    let mut rows = fetch_all!(world.db().await.reader(), (String, String), rows).unwrap();
+    let log = world.log();
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut lines: Vec<_> = lines
+        .filter(|line| line["target"] == "security")
+        .map(|line| (text(&line["event"]), text(&line["traceId"])))
+        .collect();
+    // Commands write rows and have no log.
+    rows.retain(|row| lines.contains(row) || row.0 != "client_created");
+    rows.sort();
+    lines.sort();
+    assert_eq!(rows, lines);
+}
+
+async fn what_was_answered_is_recorded_though_the_process_is_killed(mut world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
+    let changed = ann.call("PUT", "/me/password").json(&body).await.expect(204);
+    world.kill();
+    let events = of(&world, &changed).await;
+    assert_eq!(events.len(), 1, "{events:?}");
+    world.start_again().await;
+    let events = of(&world, &changed).await;
+    assert_eq!(
+        (events[0].0.as_str(), events[0].2),
+        ("authn_password_change", Some(ann.id))
+    );
+}
+
+async fn administrators_read_them_page_by_page(world: World) {
+    let (ann, admin) = (world.sign_up().await, world.someone("admin").await);
+    for _ in 0..21 {
+        let body = json!({ "email": ann.email, "password": PASSWORD });
+        world.anyone().post("/login").json(&body).await.expect(200);
+    }
+    let list = "/admin/security-events";
+    let first = admin.get(list).await.expect(200);
+    let page = items(&first);
+    let times: Vec<&str> = page.iter().map(|event| event["at"].as_str().unwrap()).collect();
+    assert!(
+        times.len() == 20 && times.is_sorted_by(|a, b| a >= b),
+        "{times:?}"
+    );
+
+    let mine = format!("{list}?name=authn_login_success&user_id={}", ann.id);
+    let first = admin.get(&mine).await.expect(200);
+    let second = admin
+        .get(first.json()["links"]["next"].as_str().unwrap())
+        .await
+        .expect(200);
+    assert_eq!((items(&first).len(), items(&second).len()), (20, 2));
+    let end = second.json();
+    assert!(end["next"].is_null() && end["links"]["next"].is_null(), "{end}");
+    let all: Vec<Value> = [items(&first), items(&second)].concat();
+    let ids: BTreeSet<i64> = all.iter().map(|event| event["id"].as_i64().unwrap()).collect();
+    assert_eq!(ids.len(), 22);
+    for event in &all {
+        let told = (
+            &event["name"],
+            &event["outcome"],
+            &event["user_id"],
+            &event["address"],
+        );
+        let expected = ("authn_login_success", "success", ann.id, "127.0.0.1");
+        assert_eq!(
+            told,
+            (
+                &json!(expected.0),
+                &json!(expected.1),
+                &json!(expected.2),
+                &json!(expected.3)
+            )
+        );
+    }
+    for ignored in ["?user_id=abc", "?cursor=%21", "?name=a%00b", "?unknown=1"] {
+        let read = admin.get(&format!("{list}{ignored}")).await.expect(200);
+        assert_eq!(items(&read).len(), 20, "{ignored}");
+    }
+    let nothing = admin.get(&format!("{list}?name=no_such_event")).await.expect(200);
+    assert!(items(&nothing).is_empty());
+
+    let id = ann.id.to_string();
+    let printed = [
+        "events",
+        "list",
+        "--json",
+        "--user",
+        &id,
+        "--name",
+        "authn_login_success",
+        "--limit",
+        "22",
+    ];
+    assert_eq!(world.cli(&printed, ""), json!(all));
+    let lines = world.run(&["events", "list", "--limit", "3"], "");
+    assert_eq!(String::from_utf8(lines.stdout).unwrap().lines().count(), 3);
+}
+
+async fn only_an_administrators_session_reads_them(world: World) {
+    let (ann, admin) = (world.sign_up().await, world.someone("admin").await);
+    let list = "/admin/security-events";
+    world
+        .anyone()
+        .get(list)
+        .await
+        .expect_error(401, "unauthenticated");
+    let refused = ann.get(list).await.expect_error(403, "forbidden");
+    one(&world, &refused, "authz_fail", "failure", Some(ann.id), None).await;
+    admin
+        .with("authorization", "Bearer x")
+        .get(list)
+        .await
+        .expect_error(401, "unauthenticated");
+    let args = [
+        "users",
+        "create",
+        "--email",
+        "new@example.org",
+        "--role",
+        "admin",
+        "--json",
+    ];
+    let password = world.cli(&args, "")["one_time_password"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let new = world.log_in("new@example.org", &password).await;
+    new.get(list).await.expect_error(403, "password_change_required");
+}
+
+async fn they_are_kept_for_so_long(shape: Shape) {
+    let mut world = World::of(shape).clock().flag("--events-kept", "2h").start().await;
+    let ann = world.sign_up().await;
+    let count = async |world: &World, email: &str| {
+        let query = "SELECT e.id FROM security_events e JOIN users u ON u.id = e.user_id WHERE u.email = $1";
+        let db = world.db().await;
+        fetch_all!(db.reader(), (i64,), query, email).unwrap().len()
+    };
+    assert_eq!(count(&world, &ann.email).await, 2);
+    let old = "INSERT INTO security_events (at, name, outcome, trace_id) VALUES ($1, 'old', 'success', 't')";
+    let db = world.db().await;
+    for _ in 0..1200 {
+        shared::execute!(db.writer(), old, world.now()).unwrap();
+    }
+    world.stop().await;
+    world.advance(Duration::from_secs(3600));
+    world.start_again().await;
+    let bob = world.sign_up().await;
+    world.stop().await;
+    world.advance(Duration::from_secs(3660));
+    world.start_again().await;
+    soon("the old ones stay", || async {
+        let rows = fetch_all!(
+            db.reader(),
+            (i64,),
+            "SELECT id FROM security_events WHERE name = 'old'"
+        );
+        rows.unwrap().is_empty() && count(&world, &ann.email).await == 0
+    })
+    .await;
+    assert_eq!(count(&world, &bob.email).await, 2);
+}
+
 on_every_shape!(
+    each_row_has_one_line_and_each_line_a_row,
+    what_was_answered_is_recorded_though_the_process_is_killed,
+    administrators_read_them_page_by_page,
+    only_an_administrators_session_reads_them,
+    they_are_kept_for_so_long,
     signing_in_and_out_is_recorded,
     a_lockout_is_recorded_with_the_failure_that_caused_it,
     a_change_of_password_is_recorded,

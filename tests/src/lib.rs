@@ -22,10 +22,12 @@ mod front;
 mod http;
 mod lists;
 mod lookup;
+mod metrics;
 mod people;
 mod postgres;
 mod program;
 mod raw;
+mod receiver;
 mod redis;
 mod refusals;
 mod reply;
@@ -45,8 +47,10 @@ pub use lists::{
     cursor, expect_cursor_outlives_item, expect_short_page_backwards_is_first, ids, items, link, pages_of_45,
     walk,
 };
+pub use metrics::soon;
 pub use people::{Comment, PASSWORD, Person, Post, other_spellings};
 pub use raw::Raw;
+pub use receiver::{Received, Receiver};
 pub use redis::RedisServer;
 pub use reply::Reply;
 pub use shape::{Given, Shape, run};

@@ -1,6 +1,6 @@
 //! What a list is asked for. Nothing in it is ever refused: what is not understood is ignored.
 
-use super::cursor::Cursor;
+use shared::cursor::Cursor;
 use std::fmt::{self, Display};
 use utoipa::{IntoParams, ToSchema};
 

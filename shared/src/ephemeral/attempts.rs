@@ -1,6 +1,6 @@
 //! The failures of one name in a sliding window: the rule that every store keeps.
 
-use super::{Attempt, Window};
+use super::{Attempt, Rule, Window};
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) struct Attempts {
 }
 
 /// What may happen to it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// An attempt asks whether it may go ahead.
     Begin,
@@ -27,24 +27,75 @@ pub(super) enum Step {
     Succeed,
     /// An attempt came to no decision.
     Void,
+    /// What asks whether it may go ahead counts, whatever comes of it.
+    Take,
+}
+
+/// What one count says to a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    Yes,
+    Busy,
+    NotBefore(Timestamp),
+}
+
+/// Does the step under each count, or under none if one refuses it: what becomes of the attempt, and how many
+/// failures the first has.
+pub(super) fn step_all<'a>(
+    all: impl IntoIterator<Item = (&'a mut Attempts, Window)>,
+    step: Step,
+    now: Timestamp,
+) -> (Attempt, usize) {
+    let mut all: Vec<_> = all.into_iter().collect();
+    let mut outcome = Attempt::Begun;
+    let mut after = Vec::with_capacity(all.len());
+    for (count, (attempts, window)) in all.iter().enumerate() {
+        let mut attempts = (*attempts).clone();
+        match attempts.step(step, *window, now) {
+            Said::Yes => {}
+            Said::NotBefore(until) => {
+                outcome = Attempt::Refused { count, until };
+                break;
+            }
+            Said::Busy => outcome = Attempt::Busy,
+        }
+        after.push(attempts);
+    }
+    if outcome == Attempt::Begun {
+        for ((attempts, _), after) in all.iter_mut().zip(after) {
+            **attempts = after;
+        }
+    }
+    (
+        outcome,
+        all.first().map_or(0, |(attempts, _)| attempts.failed.len()),
+    )
 }
 
 impl Attempts {
-    /// Does the step: may the attempt go ahead?
-    pub(super) fn step(&mut self, step: Step, window: Window, now: Timestamp) -> Attempt {
+    /// Does the step: may it go ahead?
+    fn step(&mut self, step: Step, window: Window, now: Timestamp) -> Said {
         self.slide(window, now);
         match step {
-            Step::Begin => return self.begin(window, now),
+            Step::Begin | Step::Take => {
+                let said = self.may_begin(window);
+                match (said, step) {
+                    (Said::Yes, Step::Begin) => self.under_way.push(now),
+                    (Said::Yes, _) => self.fail(window, now),
+                    _ => {}
+                }
+                return said;
+            }
             Step::Fail => {
                 self.under_way.pop();
                 self.fail(window, now);
             }
-            Step::Succeed => *self = Self::default(),
-            Step::Void => {
+            Step::Succeed if window.rule == Rule::Lockout => *self = Self::default(),
+            Step::Succeed | Step::Void => {
                 self.under_way.pop();
             }
         }
-        Attempt::Begun
+        Said::Yes
     }
 
     /// Failures in the window, as of the last step.
@@ -53,8 +104,8 @@ impl Attempts {
     }
 
     /// Whether nothing may be forgotten of it.
-    pub(super) fn is_locked(&self) -> bool {
-        self.locked_until.is_some()
+    pub(super) fn is_full(&self, window: Window) -> bool {
+        self.locked_until.is_some() || self.failed.len() >= window.limit
     }
 
     /// Whether there is nothing to remember.
@@ -74,20 +125,24 @@ impl Attempts {
         }
     }
 
-    fn begin(&mut self, window: Window, now: Timestamp) -> Attempt {
+    fn may_begin(&self, window: Window) -> Said {
         if let Some(until) = self.locked_until {
-            return Attempt::Locked(until);
+            return Said::NotBefore(until);
         }
-        if self.failed.len() + self.under_way.len() >= window.limit {
-            return Attempt::Busy;
+        let oldest = self.failed.iter().min();
+        if let Some(oldest) = oldest.filter(|_| self.failed.len() >= window.limit) {
+            return Said::NotBefore(oldest.after(window.length));
         }
-        self.under_way.push(now);
-        Attempt::Begun
+        match self.failed.len() + self.under_way.len() >= window.limit {
+            true => Said::Busy,
+            false => Said::Yes,
+        }
     }
 
     fn fail(&mut self, window: Window, at: Timestamp) {
         self.failed.push(at);
-        if self.failed.len() >= window.limit && self.locked_until.is_none() {
+        let is_full = self.failed.len() >= window.limit;
+        if window.rule == Rule::Lockout && is_full && self.locked_until.is_none() {
             self.locked_until = Some(at.after(window.length));
         }
     }
@@ -100,18 +155,24 @@ mod tests {
     const WINDOW: Window = Window {
         limit: 5,
         length: Duration::from_secs(900),
+        rule: Rule::Lockout,
+    };
+    const THROTTLE: Window = Window {
+        limit: 3,
+        rule: Rule::Throttle,
+        ..WINDOW
     };
 
     fn at(seconds: u64) -> Timestamp {
         Timestamp::from_micros(1_700_000_000_000_000).after(Duration::from_secs(seconds))
     }
 
-    fn begin(attempts: &mut Attempts, seconds: u64) -> Attempt {
+    fn begin(attempts: &mut Attempts, seconds: u64) -> Said {
         attempts.step(Step::Begin, WINDOW, at(seconds))
     }
 
     fn fail(attempts: &mut Attempts, seconds: u64) -> usize {
-        assert_eq!(begin(attempts, seconds), Attempt::Begun, "at {seconds} s");
+        assert_eq!(begin(attempts, seconds), Said::Yes, "at {seconds} s");
         attempts.step(Step::Fail, WINDOW, at(seconds));
         attempts.failures()
     }
@@ -123,7 +184,7 @@ mod tests {
             assert_eq!(fail(&mut attempts, n * 100), usize::try_from(n).unwrap() + 1);
         }
         for seconds in [401, 901, 1299] {
-            assert_eq!(begin(&mut attempts, seconds), Attempt::Locked(at(1300)));
+            assert_eq!(begin(&mut attempts, seconds), Said::NotBefore(at(1300)));
         }
         assert_eq!(fail(&mut attempts, 1300), 1, "the window is empty again");
     }
@@ -141,11 +202,11 @@ mod tests {
     fn attempts_under_way_count_and_a_success_clears() {
         let mut attempts = Attempts::default();
         for _ in 0..5 {
-            assert_eq!(begin(&mut attempts, 0), Attempt::Begun);
+            assert_eq!(begin(&mut attempts, 0), Said::Yes);
         }
-        assert_eq!(begin(&mut attempts, 0), Attempt::Busy);
+        assert_eq!(begin(&mut attempts, 0), Said::Busy);
         attempts.step(Step::Void, WINDOW, at(0));
-        assert_eq!(begin(&mut attempts, 1), Attempt::Begun);
+        assert_eq!(begin(&mut attempts, 1), Said::Yes);
         attempts.step(Step::Succeed, WINDOW, at(1));
         assert!(attempts.is_empty());
     }
@@ -156,6 +217,36 @@ mod tests {
         for _ in 0..5 {
             begin(&mut attempts, 0);
         }
-        assert_eq!(begin(&mut attempts, 31), Attempt::Locked(at(900)));
+        assert_eq!(begin(&mut attempts, 31), Said::NotBefore(at(900)));
+    }
+
+    #[test]
+    fn a_throttle_lets_one_pass_for_each_that_leaves_the_window_and_no_success_clears_it() {
+        let mut attempts = Attempts::default();
+        let mut step = |step, seconds| attempts.step(step, THROTTLE, at(seconds));
+        for seconds in [0, 10, 20] {
+            assert_eq!(step(Step::Take, seconds), Said::Yes);
+        }
+        assert_eq!(step(Step::Take, 899), Said::NotBefore(at(900)));
+        assert_eq!(step(Step::Begin, 900), Said::Yes);
+        assert_eq!(step(Step::Take, 900), Said::Busy);
+        step(Step::Succeed, 900);
+        assert_eq!(step(Step::Take, 901), Said::Yes);
+        assert_eq!(step(Step::Take, 902), Said::NotBefore(at(910)));
+    }
+
+    #[test]
+    fn what_one_count_refuses_no_other_counts() {
+        let (mut first, mut second) = (Attempts::default(), Attempts::default());
+        for _ in 0..3 {
+            second.step(Step::Take, THROTTLE, at(0));
+        }
+        let both = [(&mut first, WINDOW), (&mut second, THROTTLE)];
+        let refused = Attempt::Refused {
+            count: 1,
+            until: at(900),
+        };
+        assert_eq!(step_all(both, Step::Begin, at(1)).0, refused);
+        assert!(first.is_empty());
     }
 }

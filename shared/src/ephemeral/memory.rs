@@ -1,7 +1,7 @@
-//! The ephemeral store of a single process: two maps of bounded size behind one lock each.
+//! The ephemeral store of a single process: maps of bounded size behind one lock each.
 
-use super::attempts::{Attempts, Step};
-use super::{Attempt, Window};
+use super::attempts::{Attempts, Step, step_all};
+use super::{Attempt, Count, Window};
 use crate::clock::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,21 +15,31 @@ pub struct Memory(Arc<Maps>);
 
 #[derive(Debug, Default)]
 struct Maps {
-    attempts: Mutex<HashMap<String, Attempts>>,
+    attempts: Mutex<HashMap<String, (Window, Attempts)>>,
     /// What is claimed, until when.
     claims: Mutex<HashMap<String, Timestamp>>,
+    /// What is remembered, until when.
+    memories: Mutex<HashMap<String, Timestamp>>,
 }
 
 impl Memory {
-    pub(super) fn step(&self, key: &str, step: Step, window: Window, now: Timestamp) -> (Attempt, usize) {
+    pub(super) fn step(&self, counts: &[Count], step: Step, now: Timestamp) -> (Attempt, usize) {
         let mut map = lock(&self.0.attempts);
-        if !map.contains_key(key) && !has_room(&mut map, window, now) {
-            return (Attempt::Busy, 0);
+        let mut all = Vec::with_capacity(counts.len());
+        for Count { key, window } in counts {
+            if !map.contains_key(key) && !has_room(&mut map, now) {
+                return (Attempt::Busy, 0);
+            }
+            let found = map.get(key).map(|(_, attempts)| attempts.clone());
+            all.push((found.unwrap_or_default(), *window));
         }
-        let entry = map.entry(key.to_owned()).or_default();
-        let outcome = (entry.step(step, window, now), entry.failures());
-        if entry.is_empty() {
-            map.remove(key);
+        let stepped = all.iter_mut().map(|(attempts, window)| (attempts, *window));
+        let outcome = step_all(stepped, step, now);
+        for (Count { key, .. }, (attempts, window)) in counts.iter().zip(all) {
+            match attempts.is_empty() {
+                true => map.remove(key),
+                false => map.insert(key.clone(), (window, attempts)),
+            };
         }
         outcome
     }
@@ -52,23 +62,40 @@ impl Memory {
     pub(super) fn is_claimed(&self, key: &str, now: Timestamp) -> bool {
         lock(&self.0.claims).get(key).is_some_and(|end| *end > now)
     }
+
+    pub(super) fn remember(&self, key: &str, expires_at: Timestamp, now: Timestamp) {
+        let mut map = lock(&self.0.memories);
+        if map.len() >= CAPACITY {
+            map.retain(|_, end| *end > now);
+        }
+        if map.len() < CAPACITY {
+            map.insert(key.to_owned(), expires_at);
+        }
+    }
+
+    pub(super) fn remembers(&self, key: &str, now: Timestamp) -> bool {
+        lock(&self.0.memories).get(key).is_some_and(|end| *end > now)
+    }
 }
 
-/// Makes room in a full map: what is over goes first, then what has the fewest failures. A lock never
-/// goes, so that no flood of other names lifts it; where locks are all there is, there is no room.
-fn has_room(map: &mut HashMap<String, Attempts>, window: Window, now: Timestamp) -> bool {
+/// Makes room in a full map: what is over goes first, then what has the fewest failures. What is full never
+/// goes, so that no flood of other names lifts a lock; where that is all there is, there is no room.
+fn has_room(map: &mut HashMap<String, (Window, Attempts)>, now: Timestamp) -> bool {
     if map.len() < CAPACITY {
         return true;
     }
-    map.retain(|_, entry| {
-        entry.slide(window, now);
+    map.retain(|_, (window, entry)| {
+        entry.slide(*window, now);
         !entry.is_empty()
     });
-    for failures in 0..window.limit {
-        if map.len() <= CAPACITY / 10 * 9 {
+    let mut failures = 0;
+    while map.len() > CAPACITY / 10 * 9 {
+        let before = map.len();
+        map.retain(|_, (window, entry)| entry.failures() > failures || entry.is_full(*window));
+        if map.len() == before && map.values().all(|(window, entry)| entry.is_full(*window)) {
             break;
         }
-        map.retain(|_, entry| entry.failures() > failures || entry.is_locked());
+        failures = failures * 2 + 1;
     }
     map.len() < CAPACITY
 }
@@ -80,12 +107,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rule;
     use super::*;
     use std::time::Duration;
 
     const WINDOW: Window = Window {
         limit: 5,
         length: Duration::from_secs(900),
+        rule: Rule::Lockout,
     };
     const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
@@ -96,16 +125,26 @@ mod tests {
     #[test]
     fn a_flood_of_other_names_lifts_no_lock() {
         let memory = Memory::default();
-        let begin = |key: &str, seconds| memory.step(key, Step::Begin, WINDOW, at(seconds)).0;
+        let count = |key: &str| Count {
+            key: key.to_owned(),
+            window: WINDOW,
+        };
+        let begin = |key: &str, seconds| memory.step(&[count(key)], Step::Begin, at(seconds)).0;
         for _ in 0..5 {
             begin("k", 0);
-            memory.step("k", Step::Fail, WINDOW, at(0));
+            memory.step(&[count("k")], Step::Fail, at(0));
         }
         for n in 0..=CAPACITY {
             begin(&n.to_string(), 1);
         }
         assert!(lock(&memory.0.attempts).len() <= CAPACITY);
-        assert_eq!(begin("k", 2), Attempt::Locked(at(900)));
+        assert_eq!(
+            begin("k", 2),
+            Attempt::Refused {
+                count: 0,
+                until: at(900)
+            }
+        );
     }
 
     #[test]

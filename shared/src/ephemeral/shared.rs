@@ -1,22 +1,27 @@
 //! The ephemeral store that replicas share, in Redis.
 
-use super::attempts::{Attempts, Step};
-use super::{Attempt, Window};
+use super::attempts::{Attempts, Step, step_all};
+use super::{Attempt, Count};
 use crate::clock::Timestamp;
 use crate::redis::{Redis, Unavailable};
 use crate::secret;
 use ::redis::{Cmd, Script};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Mutex;
 
-/// Replaces a value if it is still the one that was read (an absent one is empty); an empty value goes.
+/// Replaces values if each still is the one that was read (an absent one is empty); empty values go.
 const REPLACE: &str = r"
-if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then redis.call('DEL', KEYS[1])
-else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+for i, key in ipairs(KEYS) do
+  if (redis.call('GET', key) or '') ~= ARGV[3 * i - 2] then return 0 end
+end
+for i, key in ipairs(KEYS) do
+  if ARGV[3 * i - 1] == '' then redis.call('DEL', key)
+  else redis.call('SET', key, ARGV[3 * i - 1], 'PX', ARGV[3 * i]) end
+end
 return 1
 ";
-/// Each failed try means that another's succeeded, and of one name few have anything to write.
+/// Each failed try means that another process's succeeded.
 const TRIES: usize = 100;
 /// Beyond the last moment that counts, for clocks that differ from Redis'.
 const SLACK: Duration = Duration::from_secs(60);
@@ -26,6 +31,16 @@ const SLACK: Duration = Duration::from_secs(60);
 pub struct Shared {
     redis: Redis,
     replace: Arc<Script>,
+    /// Whose turn it is in this process to try again.
+    turn: Arc<Mutex<()>>,
+}
+
+/// One value to be replaced by another.
+struct Change<'a> {
+    key: &'a str,
+    before: String,
+    after: String,
+    kept: Duration,
 }
 
 impl Shared {
@@ -33,34 +48,46 @@ impl Shared {
         Self {
             redis,
             replace: Arc::new(Script::new(REPLACE)),
+            turn: Arc::default(),
         }
     }
 
-    /// Reads, does the step here, and writes if nobody else has meanwhile.
+    /// Reads, does the step here, and writes if nobody else has meanwhile. After a lost race the callers of this
+    /// process try one after the other: many of them may share a name, as those behind one address do.
     pub(super) async fn step(
         &self,
-        key: &str,
+        counts: &[Count],
         step: Step,
-        window: Window,
         now: Timestamp,
     ) -> Result<(Attempt, usize), Unavailable> {
-        let key = self.key("attempts", key);
+        let keys: Vec<String> = counts
+            .iter()
+            .map(|count| self.key("attempts", &count.key))
+            .collect();
+        let mut turn = None;
         for _ in 0..TRIES {
-            let before: Option<String> = self.redis.query(&Cmd::get(&key)).await?;
-            let before = before.unwrap_or_default();
+            let before: Vec<Option<String>> = self.redis.query(&Cmd::mget(&keys)).await?;
+            let before: Vec<String> = before.into_iter().map(Option::unwrap_or_default).collect();
             // What was altered into nonsense is as good as forgotten.
-            let mut attempts: Attempts = serde_json::from_str(&before).unwrap_or_default();
-            let outcome = attempts.step(step, window, now);
-            let after = match attempts.is_empty() {
-                true => String::new(),
-                false => serde_json::to_string(&attempts).unwrap_or_default(),
-            };
-            if after == before
-                || self
-                    .replace(&key, &before, &after, window.length * 2 + SLACK)
-                    .await?
-            {
-                return Ok((outcome, attempts.failures()));
+            let read = |text: &String| serde_json::from_str::<Attempts>(text).unwrap_or_default();
+            let mut all: Vec<Attempts> = before.iter().map(read).collect();
+            let windows = counts.iter().map(|count| count.window);
+            let outcome = step_all(all.iter_mut().zip(windows), step, now);
+            let values = all.iter().map(write).zip(before).zip(counts);
+            let changes: Vec<Change<'_>> = values
+                .zip(&keys)
+                .map(|(((after, before), count), key)| Change {
+                    key,
+                    before,
+                    after,
+                    kept: count.window.length * 2 + SLACK,
+                })
+                .collect();
+            if changes.iter().all(|change| change.before == change.after) || self.replace(&changes).await? {
+                return Ok(outcome);
+            }
+            if turn.is_none() {
+                turn = Some(self.turn.lock().await);
             }
         }
         Ok((Attempt::Busy, 0))
@@ -72,29 +99,63 @@ impl Shared {
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, Unavailable> {
-        self.replace(&self.key("claims", key), "", "1", expires_at.since(now) + SLACK)
-            .await
+        let change = Change {
+            key: &self.key("claims", key),
+            before: String::new(),
+            after: "1".to_owned(),
+            kept: expires_at.since(now) + SLACK,
+        };
+        self.replace(&[change]).await
     }
 
     pub(super) async fn is_claimed(&self, key: &str) -> Result<bool, Unavailable> {
         self.redis.query(&Cmd::exists(self.key("claims", key))).await
     }
 
-    async fn replace(
+    pub(super) async fn remember(
         &self,
         key: &str,
-        before: &str,
-        after: &str,
-        kept: Duration,
-    ) -> Result<bool, Unavailable> {
-        let millis = u64::try_from(kept.as_millis()).unwrap_or(u64::MAX);
-        let mut script = self.replace.key(key);
-        self.redis.script(script.arg(before).arg(after).arg(millis)).await
+        expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), Unavailable> {
+        let kept = millis(expires_at.since(now));
+        let key = self.key("memories", key);
+        self.redis.query(&Cmd::pset_ex(key, "1", kept)).await
     }
 
-    /// Names are hashed: they hold e-mail addresses.
+    pub(super) async fn remembers(&self, key: &str) -> Result<bool, Unavailable> {
+        self.redis.query(&Cmd::exists(self.key("memories", key))).await
+    }
+
+    /// Writes all of the changes or, where one came too late, none.
+    async fn replace(&self, changes: &[Change<'_>]) -> Result<bool, Unavailable> {
+        let mut script = self.replace.prepare_invoke();
+        for change in changes {
+            script.key(change.key);
+            script
+                .arg(&change.before)
+                .arg(&change.after)
+                .arg(millis(change.kept));
+        }
+        self.redis.script(&script).await
+    }
+
+    /// Names are hashed: they hold e-mail addresses. Those of a kind share a slot of a Redis cluster, since a
+    /// script writes several.
     fn key(&self, kind: &str, name: &str) -> String {
         self.redis
-            .name(&format!("{kind}:{}", secret::encode(&secret::hash(name))))
+            .name(&format!("{{{kind}}}:{}", secret::encode(&secret::hash(name))))
     }
+}
+
+/// What is stored of a count; nothing where there is nothing to remember.
+fn write(attempts: &Attempts) -> String {
+    match attempts.is_empty() {
+        true => String::new(),
+        false => serde_json::to_string(attempts).unwrap_or_default(),
+    }
+}
+
+fn millis(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX).max(1)
 }

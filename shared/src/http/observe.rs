@@ -6,6 +6,7 @@ use super::error::{BodyMeant, Code, Error};
 use super::promised::{Promised, add_to_list};
 use super::{Policy, methods, single};
 use crate::events::Context;
+use crate::metrics::ACCESS;
 use crate::{clock, random};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -61,7 +62,7 @@ pub(super) async fn observe(State(policy): State<Arc<Policy>>, mut request: Requ
         };
         let response = finish(response, &asked);
         tracing::info!(
-            target: "access",
+            target: ACCESS,
             method = %asked.method,
             // The pattern, not the path: what a path or a query holds may be personal or secret.
             route = route.0.get().map(MatchedPath::as_str),

@@ -33,7 +33,7 @@ correlation id finds the request in the log.
 **Versions**: the paths of the API exist with and without the prefix `/v1`, and both are version 1.";
 
 /// What operations are grouped by.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 9] = [
     ("Posts", "Texts of users, drafts and published ones."),
     ("Comments", "What readers say of a post."),
     ("Users", "Accounts, and one's own."),
@@ -46,6 +46,7 @@ const TAGS: [(&str, &str); 8] = [
         "Pages",
         "Plain HTML forms, for people: sign-in, consent, a new password.",
     ),
+    ("Administration", "For administrators alone."),
     ("Discovery", "What client libraries read."),
     ("Service", "Health, and this document."),
 ];

@@ -1,15 +1,109 @@
-//! The lockout: five failures of one identity from one address in fifteen minutes.
+//! The lockout, five failures of one identity from one address in fifteen minutes, and the throttles beside it: of
+//! one identity from anywhere, and of one address whoever is meant.
+//!
+//! Whoever fails a hundred times an hour for somebody's account from a hundred places must not keep that somebody
+//! out: where they signed in before, the account's throttle does not count.
 
-use super::email::Email;
-use crate::ephemeral::Window;
-use std::net::{IpAddr, Ipv6Addr};
+use super::Identity;
+use crate::clock::Timestamp;
+use crate::ephemeral::{Attempt, Count, Rule, Window};
+use crate::network;
+use crate::redis::Unavailable;
+use crate::secret;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Five failures in a sliding fifteen minutes lock for fifteen minutes from the fifth.
 pub const WINDOW: Window = Window {
     limit: 5,
     length: Duration::from_secs(15 * 60),
+    rule: Rule::Lockout,
 };
+/// How long failures of one identity from anywhere count.
+const ACCOUNT_LENGTH: Duration = Duration::from_secs(3600);
+/// How long failures from one address count.
+const ADDRESS_LENGTH: Duration = Duration::from_secs(15 * 60);
+/// How long a network is known to be a user's after a sign-in from it.
+const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 3600);
+
+/// How many failures the throttles allow.
+#[derive(Clone, Copy, Debug)]
+pub struct Throttles {
+    /// Of one identity from anywhere, an hour.
+    pub account: usize,
+    /// From one address, in fifteen minutes.
+    pub address: usize,
+}
+
+/// What a sign-in is counted under.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    /// The lockout first, then the throttles, the account's last.
+    counts: Vec<Count>,
+    /// Names the user's being at that network.
+    whereabouts: String,
+}
+
+impl Counts {
+    /// Those of an identity and an address. Anything may be said to be an identity, of any length.
+    pub(super) fn new(throttles: Throttles, name: &str, address: Option<IpAddr>) -> Self {
+        let network = address.map(network::of).unwrap_or_default();
+        let name = secret::encode(&secret::hash(name));
+        let throttle = |key: String, limit, length| Count {
+            key,
+            window: Window {
+                limit,
+                length,
+                rule: Rule::Throttle,
+            },
+        };
+        let from = throttle(format!("login from {network}"), throttles.address, ADDRESS_LENGTH);
+        let whereabouts = format!("login {name} {network}");
+        let lockout = Count {
+            key: whereabouts.clone(),
+            window: WINDOW,
+        };
+        let account = throttle(format!("login of {name}"), throttles.account, ACCOUNT_LENGTH);
+        Self {
+            counts: vec![lockout, from, account],
+            whereabouts,
+        }
+    }
+
+    /// Claims an attempt.
+    pub(super) async fn begin(
+        &mut self,
+        identity: &Identity,
+        now: Timestamp,
+    ) -> Result<Attempt, Unavailable> {
+        let store = &identity.ephemeral;
+        let attempt = store.begin_attempt(&self.counts, now).await?;
+        if matches!(attempt, Attempt::Refused { count: 2, .. })
+            && store.remembers(&self.whereabouts, now).await?
+        {
+            self.counts.truncate(2);
+            return store.begin_attempt(&self.counts, now).await;
+        }
+        Ok(attempt)
+    }
+
+    /// The attempt failed; gives the failures of this identity from this address.
+    pub(super) async fn failed(&self, identity: &Identity, now: Timestamp) -> Result<usize, Unavailable> {
+        identity.ephemeral.attempt_failed(&self.counts, now).await
+    }
+
+    /// The attempt succeeded: the user is known there from now on.
+    pub(super) async fn succeeded(&self, identity: &Identity, now: Timestamp) -> Result<(), Unavailable> {
+        let store = &identity.ephemeral;
+        store.attempt_succeeded(&self.counts, now).await?;
+        store.remember(&self.whereabouts, now.after(KNOWN_FOR), now).await
+    }
+
+    /// The attempt was not decided.
+    pub(super) async fn void(&self, identity: &Identity, now: Timestamp) -> Result<(), Unavailable> {
+        identity.ephemeral.attempt_void(&self.counts, now).await
+    }
+}
 
 /// How long the answer to the nth failure is held back.
 pub fn delay(failures: usize) -> Duration {
@@ -22,31 +116,24 @@ pub fn delay(failures: usize) -> Duration {
     })
 }
 
-/// What failures are counted by. An IPv6 customer holds a /64, so that is one address.
-pub fn key(email: &Email, address: Option<IpAddr>) -> String {
-    let address = match address {
-        Some(IpAddr::V6(v6)) => match v6.to_ipv4_mapped() {
-            Some(v4) => v4.to_string(),
-            None => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).to_string(),
-        },
-        Some(v4) => v4.to_string(),
-        None => String::new(),
-    };
-    format!("login {} {address}", email.key())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::email::Email;
 
     #[test]
-    fn an_identity_and_an_address_have_one_key_however_written() {
-        let ann = |address: &str| key(&Email::parse("ann@example.org").unwrap(), address.parse().ok());
-        let shouting = key(
-            &Email::parse(" ANN@Example.ORG").unwrap(),
-            "::ffff:10.0.0.1".parse().ok(),
-        );
-        assert_eq!(ann("10.0.0.1"), shouting);
+    fn an_identity_and_an_address_are_counted_alike_however_written() {
+        let throttles = Throttles {
+            account: 1,
+            address: 1,
+        };
+        let keys = |email: &str, address: &str| {
+            let email = Email::parse(email).unwrap();
+            let counts = Counts::new(throttles, email.key(), address.parse().ok()).counts;
+            counts.into_iter().map(|count| count.key).collect::<Vec<_>>()
+        };
+        let ann = |address| keys("ann@example.org", address);
+        assert_eq!(ann("10.0.0.1"), keys(" ANN@Example.ORG", "::ffff:10.0.0.1"));
         assert_eq!(ann("2001:db8:1:2::1"), ann("2001:db8:1:2:ffff::9"));
         assert_ne!(ann("2001:db8:1:2::1"), ann("2001:db8:1:3::1"));
     }

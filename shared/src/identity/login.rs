@@ -1,10 +1,11 @@
 //! Signing in, signing out and changing a password: one place for the pages and the API.
 
 use super::email::Email;
+use super::lockout::{self, Counts};
 use super::passwords::{self, Password};
 use super::sessions::Session;
 use super::users::{self, User};
-use super::{Identity, lockout, sessions};
+use super::{Identity, sessions};
 use crate::db;
 use crate::ephemeral::Attempt;
 use crate::events::{Context, Event, Name};
@@ -58,16 +59,17 @@ pub async fn login(
     former: Option<&Secret>,
     context: &Context,
 ) -> Result<SignedIn, Error> {
-    let Ok(email) = Email::parse(email) else {
-        identity.passwords.verify(password, None).await?;
-        Event::failure(Name::LoginFail)
-            .record_alone(&identity.db, context)
-            .await?;
-        return Err(Error::Wrong);
+    let known = Email::parse(email).ok();
+    let name = known.as_ref().map_or(email, Email::key);
+    let mut counts = Counts::new(identity.throttles, name, context.address);
+    let lookup = async {
+        match &known {
+            Some(email) => users::credentials(&identity.db, email).await,
+            None => Ok(None),
+        }
     };
-    let key = lockout::key(&email, context.address);
-    let stored = begin(identity, &key, context, users::credentials(&identity.db, &email)).await?;
-    check(identity, &key, password.clone(), stored.as_ref(), context).await?;
+    let stored = begin(identity, &mut counts, context, lookup).await?;
+    check(identity, &counts, password.clone(), stored.as_ref(), context).await?;
     let verified = stored.ok_or(Error::Wrong)?;
     let user_id = verified.id;
     let renewed = identity.passwords.renew(password, &verified.password_hash).await;
@@ -109,15 +111,10 @@ pub async fn change_password(
 ) -> Result<(), Error> {
     let user_id = session.user.id;
     let email = Email::parse(&session.user.email).map_err(|_| Error::Wrong)?;
-    let key = lockout::key(&email, context.address);
-    let stored = begin(
-        identity,
-        &key,
-        context,
-        users::credentials_by_id(&identity.db, user_id),
-    )
-    .await?;
-    check(identity, &key, current, stored.as_ref(), context).await?;
+    let mut counts = Counts::new(identity.throttles, email.key(), context.address);
+    let lookup = users::credentials_by_id(&identity.db, user_id);
+    let stored = begin(identity, &mut counts, context, lookup).await?;
+    check(identity, &counts, current, stored.as_ref(), context).await?;
     let verified = stored.ok_or(Error::Wrong)?;
     let hash = identity.passwords.hash(new).await?;
 
@@ -157,19 +154,15 @@ pub async fn logout(identity: &Identity, session: &Session, context: &Context) -
 /// Claims an attempt, then looks the account up; an attempt that cannot be decided does not count.
 async fn begin(
     identity: &Identity,
-    key: &str,
+    counts: &mut Counts,
     context: &Context,
     lookup: impl Future<Output = Result<Option<users::Credentials>, db::Error>>,
 ) -> Result<Option<users::Credentials>, Error> {
     let began = Instant::now();
     loop {
-        let attempt = identity
-            .ephemeral
-            .begin_attempt(key, lockout::WINDOW, context.now)
-            .await?;
-        match attempt {
+        match counts.begin(identity, context.now).await? {
             Attempt::Begun => break,
-            Attempt::Locked(until) => {
+            Attempt::Refused { until, .. } => {
                 let retry_after = until.since(context.now);
                 return Err(Error::Locked { retry_after });
             }
@@ -180,7 +173,7 @@ async fn begin(
     match lookup.await {
         Ok(stored) => Ok(stored),
         Err(error) => {
-            void(identity, key, context).await?;
+            counts.void(identity, context.now).await?;
             Err(error.into())
         }
     }
@@ -189,7 +182,7 @@ async fn begin(
 /// Verifies the password of a claimed attempt, and counts how it ended.
 async fn check(
     identity: &Identity,
-    key: &str,
+    counts: &Counts,
     password: Password,
     stored: Option<&users::Credentials>,
     context: &Context,
@@ -197,17 +190,11 @@ async fn check(
     let hash = stored.map(|stored| stored.password_hash.clone());
     match identity.passwords.verify(password, hash).await {
         Ok(true) => {
-            let ephemeral = &identity.ephemeral;
-            ephemeral
-                .attempt_succeeded(key, lockout::WINDOW, context.now)
-                .await?;
+            counts.succeeded(identity, context.now).await?;
             Ok(())
         }
         Ok(false) => {
-            let failures = identity
-                .ephemeral
-                .attempt_failed(key, lockout::WINDOW, context.now)
-                .await?;
+            let failures = counts.failed(identity, context.now).await?;
             let user_id = stored.map(|stored| stored.id);
             let mut tx = identity.db.begin().await?;
             Event::failure(Name::LoginFail)
@@ -225,13 +212,8 @@ async fn check(
             Err(Error::Wrong)
         }
         Err(error) => {
-            void(identity, key, context).await?;
+            counts.void(identity, context.now).await?;
             Err(error.into())
         }
     }
-}
-
-async fn void(identity: &Identity, key: &str, context: &Context) -> Result<(), redis::Unavailable> {
-    let ephemeral = &identity.ephemeral;
-    ephemeral.attempt_void(key, lockout::WINDOW, context.now).await
 }

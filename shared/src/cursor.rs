@@ -1,30 +1,30 @@
-//! A place in a list.
+//! A place in a list: what the cursors of both services say.
 
+use crate::clock::Timestamp;
+use crate::http::json;
+use crate::schema;
+use crate::secret;
 use serde_json::Value;
-use shared::clock::Timestamp;
-use shared::http::json;
-use shared::schema;
-use shared::secret;
 
 /// The longest cursor that is looked at, in bytes.
 const MAX_LENGTH: usize = 512;
 
-schema! {
+crate::schema! {
     Cursor = schema::text(0, MAX_LENGTH, r"^[A-Za-z0-9_=-]*$", "A place in a list, from `next` of a page or its links.");
 }
 
 /// The place of one item, written as base64url of `{"created_at":…,"id":…}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cursor {
+pub struct Cursor {
     /// When the item was made.
-    pub(crate) created_at: Timestamp,
+    pub created_at: Timestamp,
     /// Its id.
-    pub(crate) id: i64,
+    pub id: i64,
 }
 
 impl Cursor {
     /// Reads a cursor, padded or not; `None` if it is anything else than an object of those two members.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
         }

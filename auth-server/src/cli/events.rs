@@ -1,0 +1,53 @@
+//! `events list`.
+
+use super::{Error, Shell, print};
+use clap::Subcommand;
+use shared::events::list::{self, Filter, SecurityEvent};
+
+/// What can be done with security events.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List security events, the newest first.
+    List {
+        /// Of this name alone, such as `authn_login_fail`.
+        #[arg(long)]
+        name: Option<String>,
+        /// Of the user with this id alone.
+        #[arg(long, value_name = "ID")]
+        user: Option<i64>,
+        /// How many at most.
+        #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10_000))]
+        limit: i64,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
+    let Command::List {
+        name,
+        user,
+        limit,
+        json,
+    } = command;
+    let filter = Filter { name, user_id: user };
+    let events = list::newest(&shell.db, &filter, None, limit).await?;
+    let lines: Vec<String> = events.iter().map(line).collect();
+    print(json, &events, &lines)
+}
+
+fn line(event: &SecurityEvent) -> String {
+    let mut line = format!("{}  {}  {}", event.at, event.name, event.outcome);
+    let user = event.user_id.map(|id| id.to_string());
+    let rest = [
+        ("user", &user),
+        ("client", &event.client_id),
+        ("from", &event.address),
+        ("detail", &event.detail),
+    ];
+    for (what, value) in rest {
+        line.extend(value.iter().map(|value| format!("  {what} {value}")));
+    }
+    format!("{line}  trace {}", event.trace_id)
+}

@@ -1,0 +1,79 @@
+//! `GET /admin/security-events`.
+
+mod query;
+
+use super::administrator::Administrator;
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use query::EventsQuery;
+use serde::Serialize;
+use shared::cursor::Cursor;
+use shared::events::list::{self, Filter, SecurityEvent};
+use shared::http::{Error, Policy};
+use shared::identity::Identity;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+const PATH: &str = "/admin/security-events";
+/// Events on a page.
+const PAGE: i64 = 20;
+
+/// A page of security events, the newest first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SecurityEvents {
+    /// Twenty of them, or the rest.
+    items: Vec<SecurityEvent>,
+    /// Where the next page begins; null where nothing follows.
+    #[schema(required)]
+    next: Option<Cursor>,
+    /// The same as a URL.
+    links: Links,
+}
+
+/// Where the page after this one is.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SecurityEventLinks)]
+pub(crate) struct Links {
+    /// The next page.
+    #[schema(required, format = "uri")]
+    next: Option<String>,
+}
+
+/// List the security events
+///
+/// The newest first, for an administrator's session.
+#[utoipa::path(
+    get, path = PATH, operation_id = "listSecurityEvents", tag = "Administration", params(EventsQuery),
+    security(("session" = [])),
+    responses((status = 200, description = "A page of events.", body = SecurityEvents), Administrator)
+)]
+pub(crate) async fn list(
+    _: Administrator,
+    State(identity): State<Identity>,
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<SecurityEvents>, Error> {
+    let EventsQuery {
+        name,
+        user_id,
+        cursor,
+    } = EventsQuery::read(&query.unwrap_or_default());
+    let filter = Filter { name, user_id };
+    let items = list::newest(&identity.db, &filter, cursor, PAGE).await?;
+    let is_full = i64::try_from(items.len()) == Ok(PAGE);
+    let last = items.last().filter(|_| is_full);
+    let next = last.map(SecurityEvent::cursor);
+    let links = Links {
+        next: next.map(|cursor| policy.url(&format!("{PATH}?{}", query_of(&filter, cursor)))),
+    };
+    Ok(Json(SecurityEvents { items, next, links }))
+}
+
+/// The query of the page that begins there.
+fn query_of(filter: &Filter, cursor: Cursor) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(filter.name.iter().map(|name| ("name", name)));
+    query.extend_pairs(filter.user_id.iter().map(|id| ("user_id", id.to_string())));
+    query.append_pair("cursor", &cursor.to_string());
+    query.finish()
+}
