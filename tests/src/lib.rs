@@ -22,6 +22,7 @@ mod front;
 mod http;
 mod lists;
 mod lookup;
+mod payments;
 mod people;
 mod postgres;
 mod program;
@@ -45,6 +46,7 @@ pub use lists::{
     cursor, expect_cursor_outlives_item, expect_short_page_backwards_is_first, ids, items, link, pages_of_45,
     walk,
 };
+pub use payments::{Payment, fresh_key};
 pub use people::{Comment, PASSWORD, Person, Post, other_spellings};
 pub use raw::Raw;
 pub use redis::RedisServer;
