@@ -43,7 +43,6 @@ pub(crate) struct Payment {
     place: i64,
     /// Identifies the payment.
     #[sqlx(rename = "public_id", try_from = "String")]
-    #[schema(inline)]
     pub(crate) id: PaymentId,
     /// What became of it so far.
     #[sqlx(try_from = "String")]
@@ -60,7 +59,6 @@ pub(crate) struct Payment {
     pub(crate) description: Option<String>,
     /// What the caller notes of it.
     #[sqlx(try_from = "String")]
-    #[schema(inline)]
     pub(crate) metadata: Metadata,
     /// When it was made.
     pub(crate) created_at: Timestamp,

@@ -22,7 +22,6 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 struct CreatedPayment {
     /// Identifies the payment.
-    #[schema(inline)]
     id: PaymentId,
     /// `created`
     status: Status,
@@ -30,7 +29,7 @@ struct CreatedPayment {
 
 /// How much of a payment to capture or to refund.
 #[derive(ToSchema)]
-#[schema(example = json!({"amount": 250}))]
+#[schema(as = PaymentPart, example = json!({"amount": 250}))]
 struct Part {
     /// How much; all that is left unless said otherwise.
     #[schema(nullable = false)]

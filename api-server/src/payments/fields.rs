@@ -47,6 +47,7 @@ pub(crate) struct Metadata(BTreeMap<String, String>);
 /// What became of a payment so far. Nothing in this service makes one fail yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = PaymentStatus)]
 pub(crate) enum Status {
     /// It may be captured or canceled.
     Created,
