@@ -3,14 +3,21 @@
 use crate::bearer::Verifier;
 use crate::config::Settings;
 use crate::http::metadata::Metadata;
+use crate::idempotency::{self, Idempotency};
 use crate::jwks::Jwks;
 use crate::router::{App, router};
+use shared::clock;
+use shared::db::Db;
 use shared::http::health::Health;
 use shared::revocation::Mirror;
 use shared::start::Ground;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
+
+/// How often what has expired is deleted.
+const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// The API, ready to be served.
 pub struct Api {
@@ -20,15 +27,18 @@ pub struct Api {
 }
 
 impl Api {
-    /// Builds the API and begins to fetch the issuer's keys; needs a running tokio. `own_issuer` is where
+    /// Builds the API, begins to fetch the issuer's keys and to delete what has expired; needs a running tokio. `own_issuer` is where
     /// this process listens, if it is the issuer too.
     pub fn open(ground: &Ground, settings: &Settings, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&ground.urls, own_issuer));
         tokio::spawn(jwks.clone().follow(ground.feed.clone()));
+        let db = ground.identity.db.clone();
+        tokio::spawn(keep_house(db.clone()));
         let revocations = ground.identity.revocations.clone();
         let issuer = ground.urls.issuer.clone();
         let routes = router(App {
-            db: ground.identity.db.clone(),
+            idempotency: Idempotency::new(db.clone(), settings.idempotency_key_lifetime),
+            db,
             identity: ground.identity.clone(),
             policy: Arc::clone(&ground.policy),
             cors: ground.cors.clone(),
@@ -65,5 +75,14 @@ impl Api {
     /// The routes.
     pub fn routes(self) -> OpenApiRouter {
         self.routes
+    }
+}
+
+async fn keep_house(db: Db) {
+    loop {
+        if let Err(error) = idempotency::prune(&db, clock::now()).await {
+            tracing::warn!(%error, "housekeeping failed");
+        }
+        tokio::time::sleep(HOUSEKEEPING).await;
     }
 }

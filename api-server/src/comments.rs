@@ -11,7 +11,7 @@ use crate::posts::{Actor, Seen};
 use crate::text::Text;
 use serde::Serialize;
 use shared::clock::Timestamp;
-use shared::db::{self, Db};
+use shared::db::{self, Db, Tx};
 use shared::{execute, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
@@ -89,13 +89,13 @@ impl Listed for Comment {
 
 /// Stores a new comment.
 pub(crate) async fn create(
-    db: &Db,
+    tx: &mut Tx,
     post: Seen,
     author: Actor,
     new: &NewComment,
     now: Timestamp,
 ) -> Result<Comment, Error> {
-    let (on, post_id, author_id) = (db.writer(), post.id(), author.user_id);
+    let (on, post_id, author_id) = (tx.on(), post.id(), author.user_id);
     let comment = fetch_one!(on, Comment, INSERT, post_id, author_id, new.body.as_str(), now)?;
     Ok(comment)
 }

@@ -1,8 +1,9 @@
 //! Settings that the API has beside those of every program.
 
 use clap::Args;
-use shared::config::Urls;
+use shared::config::{Urls, parse_duration};
 use std::net::SocketAddr;
+use std::time::Duration;
 use url::Url;
 
 /// What the API is told.
@@ -12,6 +13,11 @@ pub struct Settings {
     /// Where the issuer's keys are fetched, if not at ISSUER/.well-known/jwks.json.
     #[arg(long, env = "LATCHKEY_JWKS_URL", global = true, value_name = "URL", value_parser = parse_http_url)]
     pub jwks_url: Option<Url>,
+
+    /// How long the answer to a write is kept under its idempotency key.
+    #[arg(long, env = "LATCHKEY_IDEMPOTENCY_KEY_LIFETIME", global = true, default_value = "30d", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub idempotency_key_lifetime: Duration,
 }
 
 impl Settings {

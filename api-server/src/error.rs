@@ -1,9 +1,11 @@
 //! What each refusal is on the wire: domain errors mapped to status and code, in this one place.
 
-use crate::{bearer, comments, posts, users};
+use crate::{bearer, comments, idempotency, payments, posts, users};
 use axum::http::{StatusCode, header};
+use shared::http::error::FieldError;
 use shared::http::{Code, Error};
 use shared::identity;
+use std::time::Duration;
 
 /// 401: the route needs somebody. The challenge is added around the routes.
 pub(crate) fn unauthenticated() -> Error {
@@ -67,6 +69,22 @@ pub(crate) fn password_change_required() -> Error {
     )
 }
 
+/// 400: the write is done only under a key.
+pub(crate) fn idempotency_key_missing() -> Error {
+    Error::new(
+        Code::IdempotencyKeyMissing,
+        "Send the header Idempotency-Key: a value of your own, such as a UUID, that names this call and no other.",
+    )
+}
+
+/// 400: the header `Idempotency-Key` holds no key; `what` goes on with "is …" or "holds …".
+pub(crate) fn idempotency_key_invalid(what: &str) -> Error {
+    Error::new(
+        Code::IdempotencyKeyInvalid,
+        format!("The header Idempotency-Key {what}: send one of 1 to 255 visible ASCII characters."),
+    )
+}
+
 /// 412: `If-Match` names another version (RFC 9110 §13.1.1).
 pub(crate) fn precondition_failed() -> Error {
     Error::new(
@@ -116,6 +134,43 @@ impl From<comments::Error> for Error {
                 "A comment is deleted by its author, an editor or an administrator.",
             ),
             comments::Error::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<payments::Error> for Error {
+    fn from(error: payments::Error) -> Self {
+        match error {
+            payments::Error::Missing => Self::not_found(),
+            payments::Error::Conflict(_) => Self::new(
+                Code::PaymentStateConflict,
+                format!("This is not done with the payment any more, or not yet: {error}."),
+            ),
+            payments::Error::TooMuch { .. } => Self::validation(vec![FieldError {
+                pointer: "/amount".to_owned(),
+                code: "invalid",
+                message: format!("is {error}"),
+            }]),
+            payments::Error::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<idempotency::Error> for Error {
+    fn from(error: idempotency::Error) -> Self {
+        match error {
+            idempotency::Error::Reused => Self::new(
+                Code::IdempotencyKeyReused,
+                "This idempotency key was used with another body: a call that says something else needs a key of \
+                 its own.",
+            ),
+            idempotency::Error::InProgress => Self::new(
+                Code::IdempotencyInProgress,
+                "The first call with this idempotency key is still being answered: send this one again in a moment.",
+            )
+            .retry_after(Duration::from_secs(1)),
+            idempotency::Error::Unwritable(error) => Self::internal(&error),
+            idempotency::Error::Database(error) => error.into(),
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod challenge;
 pub(crate) mod comments;
 mod envelope;
 pub(crate) mod metadata;
+pub(crate) mod payments;
 pub(crate) mod posts;
 pub(crate) mod protected;
 pub(crate) mod session;

@@ -14,7 +14,7 @@ use crate::ids::Id;
 use crate::paging::{Cursor, Listed};
 use serde::Serialize;
 use shared::clock::Timestamp;
-use shared::db::{self, Db};
+use shared::db::{self, Db, Tx};
 use shared::{execute, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
@@ -116,10 +116,10 @@ impl Seen {
 }
 
 /// Stores a new post.
-pub(crate) async fn create(db: &Db, author: Actor, new: &NewPost, now: Timestamp) -> Result<Post, Error> {
+pub(crate) async fn create(tx: &mut Tx, author: Actor, new: &NewPost, now: Timestamp) -> Result<Post, Error> {
     let published_at = (new.status == Status::Published).then_some(now);
     let post = fetch_one!(
-        db.writer(),
+        tx.on(),
         Post,
         INSERT,
         author.user_id,

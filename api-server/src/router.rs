@@ -2,7 +2,8 @@
 
 use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
-use crate::http::{challenge, comments, metadata, posts, protected, session, users};
+use crate::http::{challenge, comments, metadata, payments, posts, protected, session, users};
+use crate::idempotency::Idempotency;
 use crate::versions::{self, VERSIONS};
 use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
@@ -18,6 +19,7 @@ use utoipa_axum::routes;
 #[derive(Clone, FromRef)]
 pub(crate) struct App {
     pub(crate) db: Db,
+    pub(crate) idempotency: Idempotency,
     pub(crate) identity: Identity,
     pub(crate) policy: Arc<Policy>,
     pub(crate) cors: Cors,
@@ -34,6 +36,11 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(posts::read, posts::update, posts::delete))
         .routes(routes!(comments::list, comments::create))
         .routes(routes!(comments::read, comments::delete))
+        .routes(routes!(payments::list, payments::create))
+        .routes(routes!(payments::read))
+        .routes(routes!(payments::capture))
+        .routes(routes!(payments::cancel))
+        .routes(routes!(payments::refund))
         .routes(routes!(users::create))
         .routes(routes!(users::read))
         .routes(routes!(session::login))

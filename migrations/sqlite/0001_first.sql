@@ -233,6 +233,80 @@ BEGIN
     SELECT RAISE(ABORT, 'the row of a signing key stays');
 END;
 
+-- `public_id` is the id that the API shows; `id` is the place of payments that were made at the same instant. An
+-- amount is in the minor units of its currency. Nothing fails a payment yet. What a bug or a race would do to its
+-- money, these rules refuse.
+CREATE TABLE payments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    public_id TEXT NOT NULL,
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    status TEXT NOT NULL CHECK (
+        status IN ('created', 'captured', 'partially_refunded', 'refunded', 'canceled', 'failed')
+    ),
+    amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND 99999999999),
+    amount_captured BIGINT NOT NULL,
+    amount_refunded BIGINT NOT NULL,
+    currency TEXT NOT NULL CHECK (length(currency) = 3 AND currency = upper(currency)),
+    description TEXT,
+    metadata TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    CONSTRAINT no_more_than_there_is CHECK (
+        amount_captured BETWEEN 0 AND amount AND amount_refunded BETWEEN 0 AND amount_captured
+    ),
+    CONSTRAINT status_and_amounts_agree CHECK (
+        CASE status
+            WHEN 'captured' THEN amount_captured > 0 AND amount_refunded = 0
+            WHEN 'partially_refunded' THEN amount_refunded > 0 AND amount_refunded < amount_captured
+            WHEN 'refunded' THEN amount_captured > 0 AND amount_refunded = amount_captured
+            ELSE amount_captured = 0 AND amount_refunded = 0
+        END
+    )
+);
+CREATE UNIQUE INDEX payments_public_id ON payments (public_id);
+CREATE INDEX payments_user_created_at ON payments (user_id, created_at, id);
+
+CREATE TRIGGER payments_begin BEFORE INSERT ON payments
+WHEN NEW.status <> 'created'
+BEGIN
+    SELECT RAISE(ABORT, 'a payment begins as created');
+END;
+CREATE TRIGGER payments_move BEFORE UPDATE ON payments
+WHEN NOT (
+    NEW.id = OLD.id AND NEW.public_id = OLD.public_id AND NEW.user_id = OLD.user_id
+    AND NEW.amount = OLD.amount AND NEW.currency = OLD.currency AND NEW.created_at = OLD.created_at
+    AND NEW.description IS NOT DISTINCT FROM OLD.description AND NEW.metadata = OLD.metadata
+    AND (OLD.status = 'created' OR NEW.amount_captured = OLD.amount_captured)
+    AND NEW.amount_refunded >= OLD.amount_refunded
+    AND OLD.status || ' to ' || NEW.status IN (
+        'created to captured', 'created to canceled', 'created to failed',
+        'captured to partially_refunded', 'captured to refunded',
+        'partially_refunded to partially_refunded', 'partially_refunded to refunded'
+    )
+)
+BEGIN
+    SELECT RAISE(ABORT, 'a payment moves forward, and what it was made with stays');
+END;
+CREATE TRIGGER payments_stay BEFORE DELETE ON payments
+BEGIN
+    SELECT RAISE(ABORT, 'the row of a payment stays');
+END;
+
+-- The answers to writes that succeeded, each written in the transaction of its write. `id` is the SHA-256 of whose key
+-- it is, for which method and path, and the key; `fingerprint` that of the body.
+CREATE TABLE idempotency_keys (
+    id BLOB PRIMARY KEY NOT NULL,
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    fingerprint BLOB NOT NULL,
+    status BIGINT NOT NULL,
+    location TEXT NOT NULL,
+    etag TEXT,
+    body TEXT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
+CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
+
 CREATE TABLE security_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,

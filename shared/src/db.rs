@@ -165,6 +165,19 @@ impl Tx {
         }
     }
 
+    /// Takes the lock of this number until the transaction ends, without waiting for it: false if another
+    /// transaction has it. On SQLite this one has the whole database.
+    pub async fn try_lock(&mut self, number: i64) -> Result<bool, Error> {
+        let Engine::Postgres(tx) = &mut self.engine else {
+            return Ok(true);
+        };
+        let (taken,) = sqlx::query_as("SELECT pg_try_advisory_xact_lock($1)")
+            .bind(number)
+            .fetch_one(&mut **tx)
+            .await?;
+        Ok(taken)
+    }
+
     /// Makes the writes durable, and logs the security events among them.
     pub async fn commit(self) -> Result<(), Error> {
         match self.engine {

@@ -85,6 +85,8 @@ pub enum Name {
     AuthorisationFail,
     /// A call without the anti-forgery token was refused.
     CsrfFail,
+    /// An idempotency key came again with another body.
+    IdempotencyConflict,
 }
 
 impl Name {
@@ -111,6 +113,7 @@ impl Name {
             Self::KeyCompromised => "key_compromised",
             Self::AuthorisationFail => "authz_fail",
             Self::CsrfFail => "malicious_csrf",
+            Self::IdempotencyConflict => "idempotency_conflict",
         }
     }
 

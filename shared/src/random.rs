@@ -1,5 +1,6 @@
 //! Random values from the operating system's generator.
 
+use crate::clock::Timestamp;
 use crate::secret::{Secret, encode};
 
 /// `N` random bytes.
@@ -24,6 +25,13 @@ pub fn id() -> String {
 /// A random UUID (version 4).
 pub fn uuid() -> String {
     uuid::Builder::from_random_bytes(bytes()).into_uuid().to_string()
+}
+
+/// A UUID (version 7, RFC 9562 §5.7) that sorts by its time, to the millisecond.
+pub fn uuid_of(time: Timestamp) -> String {
+    let millis = u64::try_from(time.micros().div_euclid(1_000)).unwrap_or_default();
+    let builder = uuid::Builder::from_unix_timestamp_millis(millis, &bytes());
+    builder.into_uuid().to_string()
 }
 
 /// A W3C trace id: 16 random bytes, lower-case hexadecimal.

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use shared::scope::ALL as SCOPES;
 use std::collections::BTreeSet;
-use tests::{App, Caller, Forger, PASSWORD, Person, Post, World, on_every_shape};
+use tests::{App, Caller, Forger, PASSWORD, Payment, Person, Post, World, fresh_key, on_every_shape};
 
 /// The columns, in order; those without a scope in the order of the scopes.
 const CALLERS: [&str; 18] = [
@@ -31,7 +31,8 @@ const CALLERS: [&str; 18] = [
 ];
 
 /// A row: the operation, one call of it, and the status for each caller. In paths and bodies `{draft}`,
-/// `{published}`, `{comment}` and `{owner}` are things of the owner's, made anew for each call.
+/// `{published}`, `{comment}`, `{payment}`, `{captured}` and `{owner}` are things of the owner's, made anew for each
+/// call.
 struct Row {
     operation: &'static str,
     method: &'static str,
@@ -69,6 +70,8 @@ macro_rules! table {
 }
 
 const TITLE: Body = Body::Json(|_| json!({ "title": "A title" }));
+const NOTHING: Body = Body::Json(|_| json!({}));
+const PAYMENT: Body = Body::Json(|_| json!({ "amount": 100, "currency": "EUR" }));
 const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
 const SIGN_UP: Body =
     Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
@@ -103,6 +106,16 @@ table! {
                                                                            [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
     delete_comment: "deleteComment" DELETE "/posts/{published}/comments/{comment}" Body::None,
                                                                            [401 | 403 204 204 204 | 204 | 204 204 403 204 204 204 204 204 403 | 401 | 401 401];
+
+    list_payments: "listPayments" GET "/payments" Body::None,              [401 | 200 200 200 200 | 200 | 200 200 200 403 200 200 200 200 403 | 401 | 401 401];
+    create_payment: "createPayment" POST "/payments" PAYMENT,              [401 | 201 201 201 201 | 201 | 201 201 201 201 403 201 201 201 403 | 401 | 401 401];
+    read_payment: "readPayment" GET "/payments/{payment}" Body::None,      [401 | 404 200 404 404 | 200 | 200 200 200 403 200 200 404 404 403 | 401 | 401 401];
+    capture_payment: "capturePayment" POST "/payments/{payment}/captures" NOTHING,
+                                                                           [401 | 404 201 404 404 | 201 | 201 201 201 201 403 201 404 404 403 | 401 | 401 401];
+    cancel_payment: "cancelPayment" POST "/payments/{payment}/cancellations" NOTHING,
+                                                                           [401 | 404 201 404 404 | 201 | 201 201 201 201 403 201 404 404 403 | 401 | 401 401];
+    refund_payment: "refundPayment" POST "/payments/{captured}/refunds" NOTHING,
+                                                                           [401 | 404 201 404 404 | 201 | 201 201 201 201 403 201 404 404 403 | 401 | 401 401];
 
     create_user: "createUser" POST "/users" SIGN_UP,                       [201 | 201 201 201 201 | 201 | 201 201 201 201 201 201 201 201 201 | 401 | 201 401];
     read_user: "readUser" GET "/users/{owner}" Body::None,                 [401 | 404 200 404 200 | 200 | 200 200 200 200 200 403 404 200 403 | 401 | 401 401];
@@ -202,6 +215,8 @@ struct Things {
     draft: Post,
     published: Post,
     comment: String,
+    payment: Payment,
+    captured: Payment,
 }
 
 impl Things {
@@ -213,10 +228,14 @@ impl Things {
             .json(&json!({ "body": "A comment" }))
             .await
             .expect(201);
+        let (payment, captured) = (owner.pay(100).await, owner.pay(100).await);
+        owner.act(&captured, "captures", &json!({})).await.expect(201);
         Self {
             draft,
             published,
             comment: made.json()["id"].to_string(),
+            payment,
+            captured,
         }
     }
 
@@ -224,6 +243,8 @@ impl Things {
         path.replace("{draft}", &self.draft.id.to_string())
             .replace("{published}", &self.published.id.to_string())
             .replace("{comment}", &self.comment)
+            .replace("{payment}", &self.payment.id)
+            .replace("{captured}", &self.captured.id)
             .replace("{owner}", &owner.id.to_string())
     }
 }
@@ -239,6 +260,7 @@ impl Row {
         let mut found = [0; 18];
         for (n, path) in paths.into_iter().enumerate().rev() {
             let call = cast.callers[n].call(self.method, &path).header("if-match", "*");
+            let call = call.key(&fresh_key());
             let call = match &self.body {
                 Body::None => call.without("if-match"),
                 Body::Json(body) => call.json(&body(&cast.owner)),

@@ -23,6 +23,10 @@ fn changes(caller: &Caller, person: &Person, post: &Post) -> Vec<Call> {
         caller
             .post("/users")
             .json(&json!({ "email": "forged@example.org", "password": PASSWORD })),
+        caller.payment("forged", &json!({ "amount": 1, "currency": "EUR" })),
+        caller.post("/payments/pay_x/captures").key("forged"),
+        caller.post("/payments/pay_x/cancellations").key("forged"),
+        caller.post("/payments/pay_x/refunds").key("forged"),
         caller.post("/logout"),
     ]
 }
@@ -39,6 +43,8 @@ async fn is_refused(world: &World, caller: &Caller, person: &Person, post: &Post
     assert_eq!(all["items"].as_array().map(Vec::len), Some(1), "{all}");
     let comments = person.get(&post.comments()).await.expect(200).json();
     assert_eq!(comments["items"], json!([]));
+    let payments = person.get("/payments").await.expect(200).json();
+    assert_eq!(payments["items"], json!([]));
     let users = world.cli(&["users", "list", "--json"], "");
     assert!(
         users

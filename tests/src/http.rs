@@ -281,6 +281,12 @@ impl Call {
         self.without("content-type").header("content-type", content_type)
     }
 
+    /// Sends it under an idempotency key.
+    #[must_use]
+    pub fn key(self, key: &str) -> Self {
+        self.header("idempotency-key", key)
+    }
+
     /// Lets the answer be a 5xx; any other call that gets one fails its test.
     #[must_use]
     pub fn may_fail(mut self) -> Self {
@@ -288,18 +294,28 @@ impl Call {
         self
     }
 
+    /// Sends it to a program that may be killed meanwhile: the answer, if there is a whole one.
+    pub async fn attempt(self) -> Option<Reply> {
+        self.may_fail().exchange().await.ok()
+    }
+
     async fn send(self) -> Reply {
+        let what = self.what.clone();
+        match self.exchange().await {
+            Ok(reply) => reply,
+            Err(error) => panic!("{what}: {error:?}"),
+        }
+    }
+
+    async fn exchange(self) -> reqwest::Result<Reply> {
         let mut request = self.request.headers(self.headers);
         if let Some(body) = self.body {
             request = request.body(body);
         }
-        let response = match request.send().await {
-            Ok(response) => response,
-            Err(error) => panic!("{}: {error:?}", self.what),
-        };
+        let response = request.send().await?;
         let path = response.url().path().to_owned();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = response.bytes().await.unwrap().to_vec();
+        let body = response.bytes().await?.to_vec();
         let reply = Reply {
             what: self.what,
             status,
@@ -311,7 +327,7 @@ impl Call {
         if let Some(contract) = &self.contract {
             contract.check(&self.method, &path, &reply);
         }
-        reply
+        Ok(reply)
     }
 }
 

@@ -23,6 +23,7 @@ mod http;
 mod lists;
 mod lookup;
 mod metrics;
+mod payments;
 mod people;
 mod postgres;
 mod program;
@@ -48,6 +49,7 @@ pub use lists::{
     walk,
 };
 pub use metrics::soon;
+pub use payments::{Payment, fresh_key};
 pub use people::{Comment, PASSWORD, Person, Post, other_spellings};
 pub use raw::Raw;
 pub use receiver::{Received, Receiver};

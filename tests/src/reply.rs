@@ -40,6 +40,23 @@ impl Reply {
         reply
     }
 
+    /// Fails the test unless it is this error as a problem (RFC 9457).
+    #[track_caller]
+    pub fn expect_problem(self, status: u16, code: &str) -> Self {
+        let reply = self.expect(status);
+        let body = reply.json();
+        let is_whole = reply.header("content-type") == "application/problem+json"
+            && body["type"] == format!("urn:problem-type:latchkey:{code}")
+            && body["title"].as_str().is_some_and(|title| !title.is_empty())
+            && body["status"] == status
+            && body["code"] == code
+            && body["detail"].is_string()
+            && body["detail"] == body["message"]
+            && body["correlationId"] == reply.correlation_id();
+        assert!(is_whole, "expected the problem {code}: {reply}");
+        reply
+    }
+
     /// Fails the test unless it is a 422 that names these members, in any order.
     #[track_caller]
     pub fn expect_faults(self, pointers: &[&str]) -> Self {

@@ -1,4 +1,4 @@
-//! Routes that write posts and comments.
+//! Routes that write what belongs to a user: posts, comments, payments.
 
 use super::principal::Principal;
 use crate::posts::Actor;
@@ -20,6 +20,10 @@ pub(crate) struct Author {
 #[derive(Debug)]
 pub(crate) struct Commenter(pub(crate) Author);
 
+/// A user who may make payments.
+#[derive(Debug)]
+pub(crate) struct Payer(pub(crate) Author);
+
 impl Author {
     /// As whom the author reads posts.
     pub(crate) fn reader(&self) -> Option<Actor> {
@@ -29,6 +33,11 @@ impl Author {
     /// A refusal that names the author in the security event.
     pub(crate) fn refused(&self, error: impl Into<Error>) -> Error {
         self.principal.refused(error)
+    }
+
+    /// By which app the author calls, if by any.
+    pub(crate) fn client_id(&self) -> Option<&str> {
+        self.principal.client_id.as_deref()
     }
 
     async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, Error> {
@@ -42,6 +51,7 @@ impl Author {
 refuses! {
     Author: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
     Commenter: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
+    Payer: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
 }
 
 impl FromRequestParts<App> for Author {
@@ -57,5 +67,13 @@ impl FromRequestParts<App> for Commenter {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         Author::with_scope(parts, app, "comments:write").await.map(Self)
+    }
+}
+
+impl FromRequestParts<App> for Payer {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Author::with_scope(parts, app, "payments:write").await.map(Self)
     }
 }

@@ -4,14 +4,15 @@ use super::envelope::{self, Envelope};
 use super::tagged;
 use crate::comments::{self, Comment, CommentBody, ListQuery, NewComment};
 use crate::error::precondition_failed;
-use crate::extract::{Commenter, PathId, Principal};
+use crate::extract::{Commenter, Once, PathId, Principal};
+use crate::idempotency::{Key, Reply};
 use crate::ids::Id;
 use crate::paging::Walk;
 use crate::posts::{self, Seen};
 use crate::versions::Prefix;
 use axum::Extension;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use shared::db::Db;
 use shared::events::Context;
@@ -47,7 +48,7 @@ pub(crate) async fn list(
     Ok(envelope::show(
         page,
         &query.walk,
-        &policy.url(&path(prefix, post)),
+        &policy.url(&prefix.path(&path(post))),
     ))
 }
 
@@ -56,26 +57,34 @@ pub(crate) async fn list(
 /// By who sees the post.
 #[utoipa::path(
     post, path = "/posts/{id}/comments", operation_id = "createComment", tag = "Comments",
-    request_body = NewComment, params(("id" = inline(Id), Path, description = "Which post.")),
+    request_body = NewComment,
+    params(
+        ("id" = inline(Id), Path, description = "Which post."),
+        ("Idempotency-Key" = inline(Option<Key>), Header, description = "Names the call, which is then done once."),
+    ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["comments:write"])),
     responses(
-        (status = 201, description = "The comment.", body = Comment, headers(("Location"), ("ETag"))),
-        Commenter, PathId, JsonBody,
+        (status = 201, description = "The comment.", body = Comment,
+         headers(("Location"), ("ETag"), ("Idempotent-Replayed"))),
+        Once, Commenter, PathId, JsonBody,
     )
 )]
 pub(crate) async fn create(
+    once: Once,
     Commenter(author): Commenter,
     post: PathId,
-    prefix: Prefix,
     State(db): State<Db>,
-    Extension(context): Extension<Context>,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<Response, Error> {
     let post = posts::see(&db, author.reader(), post.found()?).await?;
     let new = read_new(&body)?;
-    let comment = comments::create(&db, post, author.actor, &new, context.now).await?;
-    let location = [(header::LOCATION, format!("{}/{}", path(prefix, post), comment.id))];
-    Ok((StatusCode::CREATED, location, show(comment)))
+    let now = once.now();
+    once.run(&author, &body, async |tx| {
+        let comment = comments::create(tx, post, author.actor, &new, now).await?;
+        let location = format!("{}/{}", path(post), comment.id);
+        Ok(Reply::created(location, &comment)?.tagged(comment.etag()))
+    })
+    .await
 }
 
 /// Read a comment
@@ -140,13 +149,8 @@ pub(crate) async fn delete(
 }
 
 /// Where a post's comments are.
-fn path(prefix: Prefix, post: Seen) -> String {
-    prefix.path(&format!("/posts/{}/comments", post.id()))
-}
-
-/// A comment and its entity tag.
-fn show(comment: Comment) -> impl IntoResponse {
-    tagged::show(comment.etag(), comment)
+fn path(post: Seen) -> String {
+    format!("/posts/{}/comments", post.id())
 }
 
 fn read_new(body: &JsonBody) -> Result<NewComment, Error> {

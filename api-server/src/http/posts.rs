@@ -3,14 +3,15 @@
 use super::envelope::{self, Envelope};
 use super::tagged;
 use crate::error::{precondition_failed, precondition_required};
-use crate::extract::{Author, PathId, Principal};
+use crate::extract::{Author, Once, PathId, Principal};
+use crate::idempotency::{Key, Reply};
 use crate::ids::Id;
 use crate::paging::Walk;
 use crate::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
 use crate::versions::Prefix;
 use axum::Extension;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use shared::db::Db;
 use shared::events::Context;
@@ -53,23 +54,22 @@ pub(crate) async fn list(
 /// A draft, unless it is published at once.
 #[utoipa::path(
     post, path = "/posts", operation_id = "createPost", tag = "Posts", request_body = NewPost,
+    params(("Idempotency-Key" = inline(Option<Key>), Header, description = "Names the call, which is then done once.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
     responses(
-        (status = 201, description = "The post.", body = Post, headers(("Location"), ("ETag"))),
-        Author, JsonBody<LARGE>,
+        (status = 201, description = "The post.", body = Post,
+         headers(("Location"), ("ETag"), ("Idempotent-Replayed"))),
+        Once, Author, JsonBody<LARGE>,
     )
 )]
-pub(crate) async fn create(
-    author: Author,
-    prefix: Prefix,
-    State(db): State<Db>,
-    Extension(context): Extension<Context>,
-    body: JsonBody<LARGE>,
-) -> Result<impl IntoResponse, Error> {
+pub(crate) async fn create(once: Once, author: Author, body: JsonBody<LARGE>) -> Result<Response, Error> {
     let new = read_new(&body)?;
-    let post = posts::create(&db, author.actor, &new, context.now).await?;
-    let location = [(header::LOCATION, prefix.path(&format!("/posts/{}", post.id)))];
-    Ok((StatusCode::CREATED, location, show(post)))
+    let now = once.now();
+    once.run(&author, &body, async |tx| {
+        let post = posts::create(tx, author.actor, &new, now).await?;
+        Ok(Reply::created(format!("/posts/{}", post.id), &post)?.tagged(post.etag()))
+    })
+    .await
 }
 
 /// Read a post

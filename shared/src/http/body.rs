@@ -1,11 +1,12 @@
 //! Reading bodies: within a limit, within a time, as JSON.
 
 use super::error::{Code, Error};
-use super::json::Fields;
+use super::json::{self, Fields};
 use super::openapi::refusals;
 use super::single;
-use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Request};
+use crate::secret;
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use std::collections::BTreeMap;
@@ -33,6 +34,19 @@ impl<const MAX: usize> JsonBody<MAX> {
     pub fn fields(&self) -> Result<Fields, Error> {
         Fields::read(&self.0)
     }
+
+    /// What is the same of two bodies that say the same: the SHA-256 of the value in the canonical form
+    /// that [`json::canonical`] gives. Refuses what [`fields`](Self::fields) refuses.
+    pub fn fingerprint(&self) -> Result<Vec<u8>, Error> {
+        Ok(secret::hash(&json::canonical(&self.fields()?.into_value())))
+    }
+}
+
+/// The object without members.
+impl<const MAX: usize> Default for JsonBody<MAX> {
+    fn default() -> Self {
+        Self(Bytes::from_static(b"{}"))
+    }
 }
 
 impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
@@ -54,6 +68,20 @@ impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
             .header(header::ACCEPT_ENCODING, "identity"));
         }
         read(body, MAX).await.map(Self)
+    }
+}
+
+/// `None` where no body is sent and none is said to be.
+impl<S: Send + Sync, const MAX: usize> OptionalFromRequest<S> for JsonBody<MAX> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Error> {
+        if request.body().is_end_stream() && !request.headers().contains_key(header::CONTENT_TYPE) {
+            return Ok(None);
+        }
+        <Self as FromRequest<S>>::from_request(request, state)
+            .await
+            .map(Some)
     }
 }
 

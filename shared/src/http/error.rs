@@ -40,6 +40,16 @@ pub enum Code {
     RequestTimeout,
     /// An account with this e-mail exists.
     EmailTaken,
+    /// The payment is past the state that this move begins from.
+    PaymentStateConflict,
+    /// The header `Idempotency-Key` is missing.
+    IdempotencyKeyMissing,
+    /// The header `Idempotency-Key` holds no key.
+    IdempotencyKeyInvalid,
+    /// The key came before, with another body.
+    IdempotencyKeyReused,
+    /// The first call with this key is not done yet.
+    IdempotencyInProgress,
     /// `If-Match` does not match (RFC 9110 §13.1.1).
     PreconditionFailed,
     /// `If-Match` is missing (RFC 6585 §3).
@@ -75,6 +85,11 @@ impl Code {
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::RequestTimeout => (StatusCode::REQUEST_TIMEOUT, "request_timeout"),
             Self::EmailTaken => (StatusCode::CONFLICT, "email_taken"),
+            Self::PaymentStateConflict => (StatusCode::CONFLICT, "payment_state_conflict"),
+            Self::IdempotencyKeyMissing => (StatusCode::BAD_REQUEST, "idempotency_key_missing"),
+            Self::IdempotencyKeyInvalid => (StatusCode::BAD_REQUEST, "idempotency_key_invalid"),
+            Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
+            Self::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
             Self::PreconditionRequired => (StatusCode::PRECONDITION_REQUIRED, "precondition_required"),
             Self::PayloadTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large"),
@@ -86,6 +101,18 @@ impl Code {
             Self::DependencyUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "dependency_unavailable"),
             Self::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
         }
+    }
+
+    /// Whether the body is a problem (RFC 9457) whatever the caller asked for: so are those of idempotency
+    /// keys (draft-ietf-httpapi-idempotency-key-header §2.7).
+    pub(super) const fn is_problem(self) -> bool {
+        matches!(
+            self,
+            Self::IdempotencyKeyMissing
+                | Self::IdempotencyKeyInvalid
+                | Self::IdempotencyKeyReused
+                | Self::IdempotencyInProgress
+        )
     }
 }
 

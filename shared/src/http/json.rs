@@ -1,10 +1,15 @@
 //! Strict JSON: no member twice, no NUL, nothing after the end; and objects read member by member, so
 //! that every member at fault is named at once.
 
+mod canonical;
+
+pub use canonical::canonical;
+
 use super::error::{Code, Error, FieldError};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Why a text was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -64,11 +69,35 @@ impl Fields {
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Option<T> {
-        if !self.members.contains_key(name) {
-            self.fault(name, "required", "is required");
-            return None;
-        }
-        self.optional(name, parse)
+        self.has(name).then(|| self.optional(name, parse))?
+    }
+
+    /// Takes a member that must be there and be a whole number that `parse` accepts.
+    pub fn required_integer<T, E: ToString>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(i64) -> Result<T, E>,
+    ) -> Option<T> {
+        self.has(name).then(|| self.optional_integer(name, parse))?
+    }
+
+    /// Takes a member that may be absent and is a whole number otherwise.
+    pub fn optional_integer<T, E: ToString>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(i64) -> Result<T, E>,
+    ) -> Option<T> {
+        self.take(name, "must be a whole number", |value| value.as_i64(), parse)
+    }
+
+    /// Takes a member that may be absent and is an object of strings otherwise.
+    pub fn optional_strings<T, E: ToString>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(BTreeMap<String, String>) -> Result<T, E>,
+    ) -> Option<T> {
+        let read = |value| serde_json::from_value(value).ok();
+        self.take(name, "must be an object of strings", read, parse)
     }
 
     /// Takes a member that may be absent; `null` is not absence.
@@ -77,19 +106,43 @@ impl Fields {
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Option<T> {
-        match self.members.remove(name)? {
-            Value::String(text) => match parse(&text) {
-                Ok(value) => Some(value),
-                Err(error) => {
-                    self.fault(name, "invalid", &error.to_string());
-                    None
-                }
-            },
-            _ => {
-                self.fault(name, "wrong_type", "must be a string");
-                None
-            }
+        let read = |value| match value {
+            Value::String(text) => Some(text),
+            _ => None,
+        };
+        self.take(name, "must be a string", read, |text: String| parse(&text))
+    }
+
+    /// All that is left, as it was sent.
+    pub(super) fn into_value(self) -> Value {
+        Value::Object(self.members)
+    }
+
+    /// Whether a member that must be there is.
+    fn has(&mut self, name: &str) -> bool {
+        let has = self.members.contains_key(name);
+        if !has {
+            self.fault(name, "required", "is required");
         }
+        has
+    }
+
+    /// Takes a member: first as what it must be, which `wrong_type` says, then as what `parse` accepts.
+    fn take<V, T, E: ToString>(
+        &mut self,
+        name: &str,
+        wrong_type: &str,
+        read: impl FnOnce(Value) -> Option<V>,
+        parse: impl FnOnce(V) -> Result<T, E>,
+    ) -> Option<T> {
+        let Some(value) = read(self.members.remove(name)?) else {
+            self.fault(name, "wrong_type", wrong_type);
+            return None;
+        };
+        let parsed = parse(value);
+        parsed
+            .map_err(|error| self.fault(name, "invalid", &error.to_string()))
+            .ok()
     }
 
     /// Notes that a member is at fault.

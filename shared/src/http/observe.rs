@@ -114,7 +114,12 @@ fn finish(mut response: Response, asked: &Asked) -> Response {
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     if let Some(error) = error {
-        let media_type = HeaderValue::from_static(asked.form.media_type());
+        let form = if error.code().is_problem() {
+            Form::Problem
+        } else {
+            asked.form
+        };
+        let media_type = HeaderValue::from_static(form.media_type());
         headers.insert(header::CONTENT_TYPE, media_type);
         headers.remove(header::CONTENT_LENGTH);
         add_to_list(headers, &header::VARY, &HeaderValue::from_static("Accept"));
@@ -122,7 +127,7 @@ fn finish(mut response: Response, asked: &Asked) -> Response {
             // The rest of the body is still on its way: do not read it as the next request.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        *response.body_mut() = Body::from(error.body(asked.form, &asked.trace_id));
+        *response.body_mut() = Body::from(error.body(form, &asked.trace_id));
     }
     response
 }

@@ -30,12 +30,21 @@ gives; a call by cookie that changes something repeats the `csrf` cookie in the 
 **Errors** are `{code, message, correlationId}`: programs look at `code`, people at `message`, and the \
 correlation id finds the request in the log.
 
+**Idempotency**: a write that takes the header `Idempotency-Key` is done once for each key, however often it \
+is sent. A key belongs to a user of a client, a method and a path (with or without `/v1`), and is kept for 30 days \
+unless this installation says otherwise. Once a call succeeded, the same key and body are answered with the same \
+status, body and `Location`, and `Idempotent-Replayed: true`; another body is refused with 422. Bodies are the same \
+if they have the same members with the same values: neither their order nor white space matters. An error stores \
+nothing: the call may be sent again with the same key. Calls with one key at the same time wait for the first, five \
+seconds at most.
+
 **Versions**: the paths of the API exist with and without the prefix `/v1`, and both are version 1.";
 
 /// What operations are grouped by.
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 10] = [
     ("Posts", "Texts of users, drafts and published ones."),
     ("Comments", "What readers say of a post."),
+    ("Payments", "Sums of money, and what becomes of them."),
     ("Users", "Accounts, and one's own."),
     (
         "Sessions",

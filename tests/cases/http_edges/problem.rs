@@ -6,28 +6,7 @@ use tests::{Call, PASSWORD, Reply, World, on_every_shape};
 const PROBLEM: &str = "application/problem+json";
 
 async fn as_problem(call: Call, status: u16, code: &str) -> Reply {
-    let reply = call.header("accept", PROBLEM).await.expect(status);
-    assert_eq!(reply.header("content-type"), PROBLEM, "{reply}");
-    let body = reply.json();
-    assert_eq!(
-        body["type"],
-        format!("urn:problem-type:latchkey:{code}"),
-        "{reply}"
-    );
-    assert_eq!(
-        (&body["status"], &body["code"]),
-        (&json!(status), &json!(code)),
-        "{reply}"
-    );
-    assert!(
-        body["title"].as_str().is_some_and(|title| !title.is_empty()),
-        "{reply}"
-    );
-    assert!(
-        body["detail"].is_string() && body["detail"] == body["message"],
-        "{reply}"
-    );
-    assert_eq!(body["correlationId"], reply.correlation_id());
+    let reply = call.header("accept", PROBLEM).await.expect_problem(status, code);
     assert!(has_vary(&reply, "Accept"), "{reply}");
     reply
 }

@@ -1,9 +1,32 @@
-//! Section 7 of the API's specification: errors. The 400 of payments is not here.
+//! Section 7 of the API's specification: errors.
 
 use super::{NO_POST, WRONG, fail, log_in};
 use serde_json::{Value, json};
-use tests::{PASSWORD, Shape, World, on_every_shape};
+use tests::{Caller, PASSWORD, Shape, World, on_every_shape};
 use url::Url;
+
+/// 7, status 400: "Required header `Idempotency-Key` missing on payment creation"; and the problem-style body, "used
+/// for the missing idempotency key", whatever was asked for. Settled: it comes before the 401.
+async fn status_400_is_a_payment_without_idempotency_key(world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "amount": 1250, "currency": "EUR" });
+    for caller in [
+        Caller::clone(&ann),
+        world.anyone(),
+        ann.with("accept", "application/json"),
+    ] {
+        let reply = caller.post("/payments").json(&body).await;
+        let reply = reply.expect_problem(400, "idempotency_key_missing");
+        let problem = reply.json();
+        assert!(
+            problem["type"].is_string() && problem["title"].is_string(),
+            "{reply}"
+        );
+        assert_eq!(problem["status"], 400);
+    }
+    let none = ann.get("/payments").await.expect(200).json();
+    assert_eq!(none["items"], json!([]));
+}
 
 /// 7, status 401: "Not authenticated".
 async fn status_401_is_not_authenticated(world: World) {
@@ -173,6 +196,7 @@ async fn a_blocked_login_is_answered_429(shape: Shape) {
 }
 
 on_every_shape!(
+    status_400_is_a_payment_without_idempotency_key,
     status_401_is_not_authenticated,
     status_401_is_wrong_credentials_at_login_with_an_empty_body,
     status_404_is_a_post_that_does_not_exist,

@@ -12,6 +12,7 @@ impl Error {
         let name = match self.code {
             Code::CsrfMismatch => events::Name::CsrfFail,
             Code::Forbidden | Code::InsufficientScope => events::Name::AuthorisationFail,
+            Code::IdempotencyKeyReused => events::Name::IdempotencyConflict,
             _ => return None,
         };
         let event = events::Event::failure(name)

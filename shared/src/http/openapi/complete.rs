@@ -53,14 +53,15 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (bool, &mut Operation
 }
 
 /// A body of JSON has the members that are named and no others, unless its schema says otherwise: so do
-/// the parsers.
-fn close_body(operation: &Operation, components: &mut Components) {
-    let Some(RefOr::T(body)) = &operation.request_body else {
+/// the parsers. One that may be absent is an `Option` to the code too.
+fn close_body(operation: &mut Operation, components: &mut Components) {
+    let Some(RefOr::T(body)) = &mut operation.request_body else {
         return;
     };
-    for content in body.content.values() {
-        if let RefOr::T(content) = content
-            && let Some(RefOr::Ref(reference)) = &content.schema
+    for content in body.content.values_mut() {
+        let RefOr::T(content) = content else { continue };
+        content.schema = content.schema.take().and_then(without_null);
+        if let Some(RefOr::Ref(reference)) = &content.schema
             && let Some(name) = reference.ref_location.rsplit('/').next()
             && let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name)
             && object.additional_properties.is_none()
@@ -72,17 +73,22 @@ fn close_body(operation: &Operation, components: &mut Components) {
 
 /// A parameter that may be absent is an `Option` to the code, but none is ever null.
 fn never_null(parameter: &mut RefOr<Parameter>) {
-    let RefOr::T(parameter) = parameter else { return };
-    parameter.schema = match parameter.schema.take() {
-        Some(RefOr::T(Schema::OneOf(either))) => either.items.into_iter().find(|item| !is_null(item)),
-        Some(RefOr::T(Schema::Object(mut object))) => {
+    if let RefOr::T(parameter) = parameter {
+        parameter.schema = parameter.schema.take().and_then(without_null);
+    }
+}
+
+fn without_null(schema: RefOr<Schema>) -> Option<RefOr<Schema>> {
+    match schema {
+        RefOr::T(Schema::OneOf(either)) => either.items.into_iter().find(|item| !is_null(item)),
+        RefOr::T(Schema::Object(mut object)) => {
             if let SchemaType::Array(types) = &mut object.schema_type {
                 types.retain(|kind| *kind != Type::Null);
             }
             Some(object.into())
         }
-        other => other,
-    };
+        other => Some(other),
+    }
 }
 
 fn is_null(schema: &RefOr<Schema>) -> bool {

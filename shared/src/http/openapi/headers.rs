@@ -13,7 +13,7 @@ enum Sent {
     Sometimes,
 }
 
-const ALL: [(&str, Sent, &str); 11] = [
+const ALL: [(&str, Sent, &str); 12] = [
     (
         CORRELATION_ID,
         Sent::Always,
@@ -28,6 +28,11 @@ const ALL: [(&str, Sent, &str); 11] = [
         "ETag",
         Sent::Always,
         "The strong entity tag of this version: for `If-Match` and `If-None-Match` (RFC 9110 §8.8.3).",
+    ),
+    (
+        "Idempotent-Replayed",
+        Sent::Sometimes,
+        "`true` where this is the stored answer to an earlier call with the same idempotency key.",
     ),
     (
         "Link",

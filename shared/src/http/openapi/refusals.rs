@@ -50,6 +50,7 @@ codes!(
     MalformedJson,
     NotFound,
     PayloadTooLarge,
+    PaymentStateConflict,
     PreconditionFailed,
     PreconditionRequired,
     RequestTimeout,
@@ -102,13 +103,18 @@ fn refusal(code: Code, status: StatusCode) -> Response {
     let problem = example(serde_json::to_value(Problem::new(status, body())));
     let mut response = ResponseBuilder::new()
         .description(format!("`{name}`: {}", explanation(code)))
-        .content(JSON, content("Error", name, error))
         .content(PROBLEM, content("Problem", name, problem))
         .build();
+    if !code.is_problem() {
+        let error = content("Error", name, error);
+        response.content.insert(JSON.to_owned(), error.into());
+    }
     let headers: &[&str] = match (status, code) {
         (_, Code::RateLimited) => &["Retry-After", "RateLimit", "RateLimit-Policy"],
         (_, Code::InsufficientScope) | (StatusCode::UNAUTHORIZED, _) => &["WWW-Authenticate"],
-        (_, Code::LoginLocked | Code::DependencyUnavailable) => &["Retry-After"],
+        (_, Code::LoginLocked | Code::DependencyUnavailable | Code::IdempotencyInProgress) => {
+            &["Retry-After"]
+        }
         _ => &[],
     };
     let named = headers.iter();
@@ -138,6 +144,11 @@ const fn explanation(code: Code) -> &'static str {
         Code::MethodNotAllowed => "The path has other methods.",
         Code::RequestTimeout => "The body took too long to arrive.",
         Code::EmailTaken => "An account with this e-mail exists.",
+        Code::PaymentStateConflict => "The payment is past the state that this begins from.",
+        Code::IdempotencyKeyMissing => "The header Idempotency-Key is missing.",
+        Code::IdempotencyKeyInvalid => "The header Idempotency-Key holds no key, or there are two of them.",
+        Code::IdempotencyKeyReused => "The idempotency key was used before, with another body.",
+        Code::IdempotencyInProgress => "The first call with this idempotency key is still being answered.",
         Code::PreconditionFailed => "If-Match names another version than the present one.",
         Code::PreconditionRequired => "If-Match is missing.",
         Code::PayloadTooLarge => "The body is over its limit.",

@@ -1,0 +1,253 @@
+//! `/payments`.
+
+use super::envelope::{self, Envelope};
+use crate::extract::{Author, Keyed, PathId, Payer, Principal};
+use crate::idempotency::{Key, Reply};
+use crate::paging::{Query, Walk};
+use crate::payments::{
+    self, Amount, Currency, Description, Metadata, Move, NewPayment, Payment, PaymentId, Status,
+};
+use crate::versions::Prefix;
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use serde::Serialize;
+use shared::db::Db;
+use shared::http::openapi::refusals::code;
+use shared::http::{Error, JsonBody, Policy};
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// What is said of a new payment.
+#[derive(Serialize, ToSchema)]
+struct CreatedPayment {
+    /// Identifies the payment.
+    id: PaymentId,
+    /// `created`
+    status: Status,
+}
+
+/// How much of a payment to capture or to refund.
+#[derive(ToSchema)]
+#[schema(as = PaymentPart, example = json!({"amount": 250}))]
+struct Part {
+    /// How much; all that is left unless said otherwise.
+    #[schema(nullable = false)]
+    amount: Option<Amount>,
+}
+
+/// That a payment is given up: there is nothing to say.
+#[derive(ToSchema)]
+#[schema(example = json!({}))]
+struct Cancellation {}
+
+/// List payments
+///
+/// The caller's own, twenty a page. What is not understood in the query is ignored.
+#[utoipa::path(
+    get, path = "/payments", operation_id = "listPayments", tag = "Payments", params(Walk),
+    security(("session" = []), ("oauth2" = ["payments:read"])),
+    responses(
+        (status = 200, description = "A page.", body = Envelope<Payment>, headers(("Link"))),
+        Principal, code::InsufficientScope, code::Forbidden,
+    )
+)]
+pub(crate) async fn list(
+    caller: Principal,
+    prefix: Prefix,
+    State(db): State<Db>,
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    caller.require("payments:read")?;
+    let user_id = caller.user()?.id;
+    let walk = Query::read(query.as_deref().unwrap_or_default()).walk();
+    let page = payments::list(&db, user_id, &walk).await?;
+    Ok(envelope::show(
+        page,
+        &walk,
+        &policy.url(&prefix.path("/payments")),
+    ))
+}
+
+/// Make a payment
+///
+/// Once for each idempotency key. It is captured, or canceled, by a call of its own.
+#[utoipa::path(
+    post, path = "/payments", operation_id = "createPayment", tag = "Payments", request_body = NewPayment,
+    params(("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once.")),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
+    responses(
+        (status = 201, description = "It is made.", body = CreatedPayment,
+         headers(("Location"), ("Idempotent-Replayed"))),
+        Keyed, Payer, JsonBody,
+    )
+)]
+pub(crate) async fn create(
+    Keyed(once): Keyed,
+    Payer(payer): Payer,
+    body: JsonBody,
+) -> Result<Response, Error> {
+    let new = read_new(&body)?;
+    let (user_id, now) = (payer.actor.user_id, once.now());
+    once.run(&payer, &body, async |tx| {
+        let Payment { id, status, .. } = payments::create(tx, user_id, &new, now).await?;
+        Ok(Reply::created(path(&id), &CreatedPayment { id, status })?)
+    })
+    .await
+}
+
+/// Read a payment
+///
+/// One's own; every other is not found.
+#[utoipa::path(
+    get, path = "/payments/{id}", operation_id = "readPayment", tag = "Payments",
+    params(("id" = inline(PaymentId), Path, description = "Which payment.")),
+    security(("session" = []), ("oauth2" = ["payments:read"])),
+    responses(
+        (status = 200, description = "The payment.", body = Payment),
+        Principal, PathId, code::InsufficientScope, code::Forbidden,
+    )
+)]
+pub(crate) async fn read(
+    caller: Principal,
+    id: PathId<0, PaymentId>,
+    State(db): State<Db>,
+) -> Result<Json<Payment>, Error> {
+    caller.require("payments:read")?;
+    let user_id = caller.user()?.id;
+    Ok(Json(payments::find(&db, user_id, &id.found()?).await?))
+}
+
+/// Capture a payment
+///
+/// One that is `created`, whole or in part, once: what is not captured is released.
+#[utoipa::path(
+    post, path = "/payments/{id}/captures", operation_id = "capturePayment", tag = "Payments",
+    request_body(content = Option<Part>, description = "All of it unless said otherwise."),
+    params(
+        ("id" = inline(PaymentId), Path, description = "Which payment."),
+        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+    ),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
+    responses(
+        (status = 201, description = "The payment as it is now.", body = Payment,
+         headers(("Location"), ("Idempotent-Replayed"))),
+        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+    )
+)]
+pub(crate) async fn capture(
+    keyed: Keyed,
+    Payer(payer): Payer,
+    id: PathId<0, PaymentId>,
+    State(db): State<Db>,
+    body: Option<JsonBody>,
+) -> Result<Response, Error> {
+    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
+    let body = body.unwrap_or_default();
+    let how = Move::Capture(read_part(&body)?);
+    perform(keyed, &payer, &payment, how, &body).await
+}
+
+/// Cancel a payment
+///
+/// One that is `created`.
+#[utoipa::path(
+    post, path = "/payments/{id}/cancellations", operation_id = "cancelPayment", tag = "Payments",
+    request_body(content = Option<Cancellation>, description = "Nothing need be said."),
+    params(
+        ("id" = inline(PaymentId), Path, description = "Which payment."),
+        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+    ),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
+    responses(
+        (status = 201, description = "The payment as it is now.", body = Payment,
+         headers(("Location"), ("Idempotent-Replayed"))),
+        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+    )
+)]
+pub(crate) async fn cancel(
+    keyed: Keyed,
+    Payer(payer): Payer,
+    id: PathId<0, PaymentId>,
+    State(db): State<Db>,
+    body: Option<JsonBody>,
+) -> Result<Response, Error> {
+    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
+    let body = body.unwrap_or_default();
+    body.fields()?.finish(Some(Cancellation {}))?;
+    perform(keyed, &payer, &payment, Move::Cancel, &body).await
+}
+
+/// Refund a payment
+///
+/// Of what was captured, all that is left or a part of it; in as many parts as one likes.
+#[utoipa::path(
+    post, path = "/payments/{id}/refunds", operation_id = "refundPayment", tag = "Payments",
+    request_body(content = Option<Part>, description = "All that is left unless said otherwise."),
+    params(
+        ("id" = inline(PaymentId), Path, description = "Which payment."),
+        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+    ),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
+    responses(
+        (status = 201, description = "The payment as it is now.", body = Payment,
+         headers(("Location"), ("Idempotent-Replayed"))),
+        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+    )
+)]
+pub(crate) async fn refund(
+    keyed: Keyed,
+    Payer(payer): Payer,
+    id: PathId<0, PaymentId>,
+    State(db): State<Db>,
+    body: Option<JsonBody>,
+) -> Result<Response, Error> {
+    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
+    let body = body.unwrap_or_default();
+    let how = Move::Refund(read_part(&body)?);
+    perform(keyed, &payer, &payment, how, &body).await
+}
+
+async fn perform(
+    Keyed(once): Keyed,
+    payer: &Author,
+    payment: &Payment,
+    how: Move,
+    body: &JsonBody,
+) -> Result<Response, Error> {
+    let (user_id, now) = (payer.actor.user_id, once.now());
+    once.run(payer, body, async |tx| {
+        let payment = payments::perform(tx, user_id, payment, how, now).await?;
+        Ok(Reply::created(path(&payment.id), &payment)?)
+    })
+    .await
+}
+
+/// Where a payment is.
+fn path(id: &PaymentId) -> String {
+    format!("/payments/{}", id.as_str())
+}
+
+fn read_new(body: &JsonBody) -> Result<NewPayment, Error> {
+    let mut fields = body.fields()?;
+    let amount = fields.required_integer("amount", Amount::parse);
+    let currency = fields.required("currency", Currency::parse);
+    let description = fields.optional("description", Description::parse);
+    let metadata = fields.optional_strings("metadata", Metadata::parse);
+    let whole = amount.zip(currency);
+    fields.finish(whole.map(|(amount, currency)| NewPayment {
+        amount,
+        currency,
+        description,
+        metadata: metadata.unwrap_or_default(),
+    }))
+}
+
+fn read_part(body: &JsonBody) -> Result<Option<Amount>, Error> {
+    let mut fields = body.fields()?;
+    let part = Part {
+        amount: fields.optional_integer("amount", Amount::parse),
+    };
+    fields.finish(Some(part.amount))
+}

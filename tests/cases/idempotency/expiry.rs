@@ -1,0 +1,81 @@
+//! How long an answer is kept.
+
+use super::{expect_replay, payment, rows};
+use serde_json::json;
+use shared::execute;
+use std::time::{Duration, Instant};
+use tests::{PASSWORD, Shape, World, fresh_key, on_every_shape};
+
+const DAY: Duration = Duration::from_secs(86_400);
+const SECOND: Duration = Duration::from_secs(1);
+/// The APIs sweep at their start.
+const SOON: Duration = Duration::from_secs(20);
+
+async fn an_answer_is_kept_for_thirty_days(shape: Shape) {
+    let world = World::of(shape).clock().start().await;
+    let (mut ann, key) = (world.sign_up().await, fresh_key());
+    let first = ann.payment(&key, &payment()).await.expect(201);
+    world.advance(30 * DAY - SECOND);
+    ann = world.log_in(&ann.email, PASSWORD).await;
+    expect_replay(&ann.payment(&key, &payment()).await, &first);
+    world.advance(SECOND);
+    // It is in the table still, and counts as gone: for any body.
+    let other = json!({ "amount": 7, "currency": "CHF" });
+    let second = ann.payment(&key, &other).await.expect(201);
+    assert!(!second.has("idempotent-replayed"), "{second}");
+    assert_ne!(second.json()["id"], first.json()["id"]);
+    expect_replay(&ann.payment(&key, &other).await, &second);
+    assert_eq!(
+        (
+            rows(&world, "payments").await,
+            rows(&world, "idempotency_keys").await
+        ),
+        (2, 1)
+    );
+}
+
+async fn how_long_is_a_setting(shape: Shape) {
+    let setup = World::of(shape).flag("--idempotency-key-lifetime", "1m");
+    let world = setup.clock().start().await;
+    let (ann, key) = (world.sign_up().await, fresh_key());
+    let first = ann.payment(&key, &payment()).await.expect(201);
+    world.advance(59 * SECOND);
+    expect_replay(&ann.payment(&key, &payment()).await, &first);
+    world.advance(SECOND);
+    let second = ann.payment(&key, &payment()).await.expect(201);
+    assert_ne!(second.json()["id"], first.json()["id"]);
+}
+
+async fn what_has_expired_is_deleted_and_nothing_else(mut world: World) {
+    let ann = world.sign_up().await;
+    let (kept, key) = (ann.payment("kept", &payment()).await.expect(201), "kept");
+    let now = world.now().micros();
+    let db = world.db().await;
+    let mut tx = db.begin().await.unwrap();
+    let insert = "INSERT INTO idempotency_keys (id, user_id, fingerprint, status, location, body, expires_at)
+                  VALUES ($1, $2, $1, 201, '/x', '{}', $3)";
+    // More than one statement deletes.
+    for n in 0..1_203_i64 {
+        let id = n.to_be_bytes().to_vec();
+        execute!(tx.on(), insert, id, ann.id, now - n).unwrap();
+    }
+    tx.commit().await.unwrap();
+    assert_eq!(rows(&world, "idempotency_keys").await, 1_204);
+    world.stop().await;
+    world.start_again().await;
+    let began = Instant::now();
+    while rows(&world, "idempotency_keys").await > 1 {
+        assert!(
+            began.elapsed() < SOON,
+            "{}",
+            rows(&world, "idempotency_keys").await
+        );
+    }
+    expect_replay(&ann.payment(key, &payment()).await, &kept);
+}
+
+on_every_shape!(
+    an_answer_is_kept_for_thirty_days,
+    how_long_is_a_setting,
+    what_has_expired_is_deleted_and_nothing_else,
+);
