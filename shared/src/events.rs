@@ -2,12 +2,16 @@
 
 use crate::clock::Timestamp;
 use crate::db::{Db, Error, Tx};
-use crate::{execute, sql};
+use crate::{execute, fetch_all, sql};
+use serde::Serialize;
 use std::net::IpAddr;
+use utoipa::ToSchema;
 
 sql! {
     INSERT = "INSERT INTO security_events (at, name, outcome, user_id, client_id, address, trace_id, detail)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    OF_USER = "SELECT id, at, name, outcome, client_id, address, trace_id, detail FROM security_events
+               WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3";
 }
 
 /// Who asks, when, and under which trace id: what an event says of the request that caused it.
@@ -19,6 +23,8 @@ pub struct Context {
     pub trace_id: String,
     /// The client's address, `None` for a command run in the shell.
     pub address: Option<IpAddr>,
+    /// What the client says that it is: 200 characters at most, without control characters.
+    pub user_agent: Option<String>,
 }
 
 impl Context {
@@ -28,6 +34,7 @@ impl Context {
             now: crate::clock::now(),
             trace_id: crate::random::trace_id(),
             address: None,
+            user_agent: None,
         }
     }
 }
@@ -43,18 +50,34 @@ pub enum Name {
     LoginLock,
     /// A session ended at its user's wish.
     Logout,
+    /// A session was ended from another one of its user.
+    SessionRevoked,
     /// A password was changed.
     PasswordChange,
+    /// Sign-in asks for a one-time code from now on.
+    MfaEnabled,
+    /// Sign-in asks for no one-time code any more.
+    MfaDisabled,
+    /// A recovery code was used in place of a one-time code.
+    RecoveryCodeUsed,
+    /// The failures of an account were forgotten.
+    LoginUnlock,
+    /// A user got another role.
+    RoleChange,
     /// An account was made.
     UserCreated,
     /// An account was disabled.
     UserDisabled,
     /// A disabled account was enabled.
     UserEnabled,
+    /// An account was deleted by its user.
+    UserDeleted,
     /// A client was registered.
     ClientCreated,
     /// A user consented to a client's request, or denied it.
     Consent,
+    /// A user took their consent back.
+    ConsentRevoked,
     /// A used authorization code came again, with everything else right.
     CodeReuse,
     /// A used refresh token came again.
@@ -85,12 +108,20 @@ impl Name {
             Self::LoginFail => "authn_login_fail",
             Self::LoginLock => "authn_login_lock",
             Self::Logout => "authn_logout",
+            Self::SessionRevoked => "authn_session_revoked",
             Self::PasswordChange => "authn_password_change",
+            Self::MfaEnabled => "authn_mfa_enabled",
+            Self::MfaDisabled => "authn_mfa_disabled",
+            Self::RecoveryCodeUsed => "authn_recovery_code_used",
+            Self::LoginUnlock => "authn_login_unlock",
+            Self::RoleChange => "privilege_permissions_changed",
             Self::UserCreated => "user_created",
             Self::UserDisabled => "user_disabled",
             Self::UserEnabled => "user_enabled",
+            Self::UserDeleted => "user_deleted",
             Self::ClientCreated => "client_created",
             Self::Consent => "authz_consent",
+            Self::ConsentRevoked => "authz_consent_revoked",
             Self::CodeReuse => "authn_code_reuse",
             Self::RefreshReuse => "authn_token_reuse",
             Self::TokenRevoked => "authn_token_revoked",
@@ -103,6 +134,36 @@ impl Name {
             Self::CsrfFail => "malicious_csrf",
         }
     }
+}
+
+/// An event as its user is shown it.
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
+#[schema(as = SecurityEvent)]
+pub struct Recorded {
+    /// Identifies the event.
+    pub id: i64,
+    /// When the request arrived that caused it.
+    pub at: Timestamp,
+    /// What happened.
+    pub name: String,
+    /// `success` or `failure`
+    pub outcome: String,
+    /// The client that it concerns.
+    #[schema(required)]
+    pub client_id: Option<String>,
+    /// From where the request came; null for a command in the shell.
+    #[schema(required)]
+    pub address: Option<String>,
+    /// The correlation id of the request.
+    pub trace_id: String,
+    /// More about it.
+    #[schema(required)]
+    pub detail: Option<String>,
+}
+
+/// Events of a user after the one of this id, the oldest first.
+pub async fn of_user(db: &Db, user_id: i64, after_id: i64, limit: i64) -> Result<Vec<Recorded>, Error> {
+    fetch_all!(db.reader(), Recorded, OF_USER, user_id, after_id, limit)
 }
 
 /// One event. Begin with [`success`](Event::success) or [`failure`](Event::failure).

@@ -1,6 +1,7 @@
 //! The lockout: five failures of one identity from one address in fifteen minutes.
 
 use super::email::Email;
+use crate::clock::Timestamp;
 use crate::ephemeral::Window;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
@@ -22,8 +23,9 @@ pub fn delay(failures: usize) -> Duration {
     })
 }
 
-/// What failures are counted by. An IPv6 customer holds a /64, so that is one address.
-pub fn key(email: &Email, address: Option<IpAddr>) -> String {
+/// What failures are counted by. An IPv6 customer holds a /64, so that is one address. An account that was
+/// unlocked has names of its own since: whatever was counted under the former ones, on whatever store, is over.
+pub fn key(email: &Email, address: Option<IpAddr>, unlocked_at: Option<Timestamp>) -> String {
     let address = match address {
         Some(IpAddr::V6(v6)) => match v6.to_ipv4_mapped() {
             Some(v4) => v4.to_string(),
@@ -32,7 +34,8 @@ pub fn key(email: &Email, address: Option<IpAddr>) -> String {
         Some(v4) => v4.to_string(),
         None => String::new(),
     };
-    format!("login {} {address}", email.key())
+    let since = unlocked_at.map_or(0, Timestamp::micros);
+    format!("login {} {address} {since}", email.key())
 }
 
 #[cfg(test)]
@@ -41,10 +44,17 @@ mod tests {
 
     #[test]
     fn an_identity_and_an_address_have_one_key_however_written() {
-        let ann = |address: &str| key(&Email::parse("ann@example.org").unwrap(), address.parse().ok());
+        let ann = |address: &str| {
+            key(
+                &Email::parse("ann@example.org").unwrap(),
+                address.parse().ok(),
+                None,
+            )
+        };
         let shouting = key(
             &Email::parse(" ANN@Example.ORG").unwrap(),
             "::ffff:10.0.0.1".parse().ok(),
+            None,
         );
         assert_eq!(ann("10.0.0.1"), shouting);
         assert_eq!(ann("2001:db8:1:2::1"), ann("2001:db8:1:2:ffff::9"));
