@@ -12,7 +12,7 @@ use crate::text::Text;
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::{self, Db, Tx};
-use shared::{execute, fetch_one, fetch_optional, sql};
+use shared::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// What a comment says.
@@ -39,6 +39,10 @@ sql! {
          VALUES ($1, $2, $3, $4) RETURNING ", columns!());
     FIND = concat!(
         "SELECT ", columns!(), " FROM comments WHERE id = $1 AND post_id = $2 AND deleted_at IS NULL");
+    OF_AUTHOR = concat!(
+        "SELECT ", columns!(), " FROM comments
+         WHERE author_id = $1 AND deleted_at IS NULL AND (post_id, created_at, id) > ($2, $3, $4)
+         ORDER BY post_id, created_at, id LIMIT $5");
     DELETE = "UPDATE comments SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
 }
 
@@ -122,6 +126,25 @@ pub(crate) async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result
         0 => Err(Error::Missing),
         _ => Ok(()),
     }
+}
+
+/// Comments of an author, post by post and from the oldest on; those after this post, time and id.
+pub(crate) async fn of_author(
+    db: &Db,
+    author_id: i64,
+    (post_id, created_at, id): (i64, i64, i64),
+    limit: i64,
+) -> Result<Vec<Comment>, db::Error> {
+    fetch_all!(
+        db.reader(),
+        Comment,
+        OF_AUTHOR,
+        author_id,
+        post_id,
+        created_at,
+        id,
+        limit
+    )
 }
 
 /// Every statement about comments with its name.

@@ -16,4 +16,4 @@ pub(crate) use once::{Keyed, Once};
 pub(crate) use path_id::PathId;
 pub(crate) use principal::{Method, Principal};
 pub(crate) use public::Public;
-pub(crate) use session::CurrentSession;
+pub(crate) use session::{CurrentSession, SettledSession};

@@ -3,11 +3,13 @@
 //! It knows the issuer by its URL (its key set) and by the revocations in the database, and nothing else
 //! of it. `http` and `extract` know axum and never SQL; the other modules know SQL and never axum.
 
+mod accounts;
 mod api;
 mod bearer;
 mod comments;
 pub mod config;
 mod error;
+mod export;
 mod extract;
 mod http;
 mod idempotency;

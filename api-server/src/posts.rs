@@ -15,7 +15,7 @@ use crate::paging::{Cursor, Listed};
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::{self, Db, Tx};
-use shared::{execute, fetch_one, fetch_optional, sql};
+use shared::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 macro_rules! columns {
@@ -36,6 +36,12 @@ sql! {
                 version = version + 1
          WHERE id = $1 AND version = $2 AND deleted_at IS NULL RETURNING ", columns!());
     DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
+    DELETE_DRAFTS = "UPDATE posts SET deleted_at = $2
+                     WHERE author_id = $1 AND status = 'draft' AND deleted_at IS NULL";
+    OF_AUTHOR = concat!(
+        "SELECT ", columns!(), " FROM posts
+         WHERE author_id = $1 AND deleted_at IS NULL AND (created_at, id) > ($2, $3)
+         ORDER BY created_at, id LIMIT $4");
     DELETE_VERSION = "UPDATE posts SET deleted_at = $3
                       WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 }
@@ -192,6 +198,21 @@ pub(crate) async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Resu
         0 => Err(Error::Stale),
         _ => Ok(()),
     }
+}
+
+/// Takes away what an author has not published.
+pub(crate) async fn delete_drafts(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
+    execute!(tx.on(), DELETE_DRAFTS, author_id, now).map(|_| ())
+}
+
+/// Posts of an author, drafts too, from the oldest on; those after this time and id.
+pub(crate) async fn of_author(
+    db: &Db,
+    author_id: i64,
+    (created_at, id): (i64, i64),
+    limit: i64,
+) -> Result<Vec<Post>, db::Error> {
+    fetch_all!(db.reader(), Post, OF_AUTHOR, author_id, created_at, id, limit)
 }
 
 /// Every statement about posts with its name.

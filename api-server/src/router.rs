@@ -2,7 +2,9 @@
 
 use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
-use crate::http::{challenge, comments, metadata, payments, posts, protected, session, users};
+use crate::http::{
+    account, challenge, comments, grants, metadata, mfa, payments, posts, protected, session, sessions, users,
+};
 use crate::idempotency::Idempotency;
 use crate::versions::{self, VERSIONS};
 use axum::extract::FromRef;
@@ -45,8 +47,15 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(users::read))
         .routes(routes!(session::login))
         .routes(routes!(session::logout))
-        .routes(routes!(session::me))
+        .routes(routes!(session::me, account::delete))
         .routes(routes!(session::change_password))
+        .routes(routes!(account::export))
+        .routes(routes!(mfa::begin, mfa::disable))
+        .routes(routes!(mfa::confirm))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::end))
+        .routes(routes!(grants::list))
+        .routes(routes!(grants::withdraw))
         .routes(routes!(protected::read));
     let mut documents = OpenApiRouter::new()
         .routes(routes!(metadata::read))

@@ -11,10 +11,13 @@ use crate::keys::Error as KeyError;
 use clap::Subcommand;
 use serde::Serialize;
 use shared::config::{Common, Invalid};
+use shared::db::Tx;
 use shared::db::{self, Db};
 use shared::feed::Feed;
+use shared::identity::accounts;
 use shared::identity::passwords::{self, Passwords};
 use shared::identity::users as people;
+use shared::mail::Mails;
 use shared::revocation::Mirror;
 use shared::seal::SealingKey;
 use shared::start;
@@ -23,7 +26,7 @@ use std::io::{self, Write as _};
 /// What can be done besides serving.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make, list, disable and enable users.
+    /// Make, list, change, disable and enable users.
     #[command(subcommand)]
     Users(users::Command),
     /// Register and show client applications.
@@ -49,6 +52,9 @@ enum Error {
     /// The user was not made.
     #[error(transparent)]
     User(#[from] people::Error),
+    /// The account was not changed.
+    #[error(transparent)]
+    Account(#[from] accounts::Error),
     /// No hash was computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
@@ -95,6 +101,22 @@ struct Shell {
     keys: Keys,
     feed: Feed,
     revocations: Mirror,
+    issuer: String,
+}
+
+impl Shell {
+    /// Writes mails; fails where the key that seals them is not given.
+    fn mails(&self) -> Result<Mails, Invalid> {
+        let key = self.keys.account.clone()?;
+        Ok(Mails::new(key, &self.issuer))
+    }
+
+    /// Makes what was written durable, and what it revoked known.
+    async fn commit(&self, tx: Tx) -> Result<(), db::Error> {
+        tx.commit().await?;
+        self.revocations.announce().await;
+        Ok(())
+    }
 }
 
 /// Runs a command on the database that the settings name. A command that needs no key does without.
@@ -115,6 +137,7 @@ pub async fn run(
         settings: settings.clone(),
         keys,
         feed,
+        issuer: common.urls(common.listen)?.issuer,
     };
     let done = match command {
         Command::Users(command) => users::run(command, &shell).await,

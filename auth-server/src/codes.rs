@@ -10,15 +10,16 @@ use std::time::Duration;
 
 sql! {
     INSERT = "INSERT INTO authorization_codes
-              (code_hash, family_id, client_id, user_id, session_id, redirect_uri, code_challenge, scope, expires_at)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+              (code_hash, family_id, client_id, user_id, session_id, redirect_uri, code_challenge, scope, expires_at,
+               consent_id)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     // All that must hold stands in the one statement: who lacks any of it leaves the code for its owner,
     // and of any number who have it all one gets a row.
     CLAIM = "UPDATE authorization_codes SET used_at = $5
              WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
                AND used_at IS NULL AND expires_at > $5
-             RETURNING family_id, client_id, user_id, session_id, scope";
-    FIND_USED = "SELECT family_id, client_id, user_id, session_id, scope FROM authorization_codes
+             RETURNING family_id, client_id, user_id, session_id, consent_id, scope";
+    FIND_USED = "SELECT family_id, client_id, user_id, session_id, consent_id, scope FROM authorization_codes
                  WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
                    AND used_at IS NOT NULL";
     PRUNE = "DELETE FROM authorization_codes WHERE expires_at <= $1";
@@ -32,6 +33,7 @@ pub(crate) struct NewCode<'a> {
     pub(crate) client_id: &'a str,
     pub(crate) user_id: i64,
     pub(crate) session_id: i64,
+    pub(crate) consent_id: &'a str,
     pub(crate) redirect_uri: &'a str,
     pub(crate) code_challenge: &'a CodeChallenge,
     pub(crate) scope: String,
@@ -53,7 +55,16 @@ struct Row {
     client_id: String,
     user_id: i64,
     session_id: i64,
+    consent_id: String,
     scope: String,
+}
+
+/// What a code that was used up stood for.
+pub(crate) struct Claimed {
+    /// The family to begin.
+    pub(crate) family: NewFamily,
+    /// The consent that it came of.
+    pub(crate) consent_id: String,
 }
 
 /// Stores a new code and gives it.
@@ -71,6 +82,7 @@ pub(crate) async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Secret, Err
         new.code_challenge.as_str(),
         new.scope.as_str(),
         new.expires_at,
+        new.consent_id,
     )?;
     Ok(code)
 }
@@ -80,7 +92,7 @@ pub(crate) async fn claim(
     tx: &mut Tx,
     shown: Presented<'_>,
     now: Timestamp,
-) -> Result<Option<NewFamily>, Error> {
+) -> Result<Option<Claimed>, Error> {
     let row = fetch_optional!(
         tx.on(),
         Row,
@@ -91,7 +103,10 @@ pub(crate) async fn claim(
         shown.code_challenge.as_str(),
         now,
     )?;
-    Ok(row.map(NewFamily::from))
+    Ok(row.map(|row| Claimed {
+        consent_id: row.consent_id.clone(),
+        family: row.into(),
+    }))
 }
 
 /// The family that a code began which was used before, where everything else about the second use is

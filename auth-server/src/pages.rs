@@ -22,6 +22,8 @@ pub(crate) struct SignIn<'a> {
     pub(crate) email: &'a str,
     /// What was wrong the last time; empty at first.
     pub(crate) complaint: &'a str,
+    /// Whether the account asks for a one-time code, known once the password was right.
+    pub(crate) asks_code: bool,
 }
 
 /// What the consent form shows.

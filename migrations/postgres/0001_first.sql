@@ -13,7 +13,8 @@ CREATE TABLE users (
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     disabled_at BIGINT,
-    deleted_at BIGINT
+    deleted_at BIGINT,
+    unlocked_at BIGINT
 );
 CREATE UNIQUE INDEX users_email_key ON users (email_key);
 
@@ -120,6 +121,8 @@ CREATE TABLE consents (
     client_id TEXT NOT NULL REFERENCES clients (id),
     scope TEXT NOT NULL,
     granted_at BIGINT NOT NULL,
+    -- Another one each time that consent is given anew: a code is good under the consent that it came of.
+    id TEXT NOT NULL,
     PRIMARY KEY (user_id, client_id)
 );
 
@@ -129,6 +132,7 @@ CREATE TABLE authorization_codes (
     client_id TEXT NOT NULL REFERENCES clients (id),
     user_id BIGINT NOT NULL REFERENCES users (id),
     session_id BIGINT NOT NULL,
+    consent_id TEXT NOT NULL,
     redirect_uri TEXT NOT NULL,
     code_challenge TEXT NOT NULL,
     scope TEXT NOT NULL,
@@ -147,6 +151,7 @@ CREATE TABLE families (
     scope TEXT NOT NULL,
     generation BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
+    last_used_at BIGINT NOT NULL,
     idle_expires_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     revoked_at BIGINT
@@ -369,7 +374,7 @@ BEGIN
     GRANT SELECT ON clients TO latchkey_api;
     GRANT SELECT, UPDATE (revoked_at) ON families TO latchkey_api;
     GRANT SELECT, INSERT ON revocations TO latchkey_api;
-    GRANT INSERT ON security_events TO latchkey_api;
+    GRANT SELECT, INSERT ON security_events TO latchkey_api;
 EXCEPTION
     WHEN undefined_object OR insufficient_privilege THEN
         RAISE NOTICE 'role latchkey_api has no rights: create it and run the grants of 0001_first.sql';

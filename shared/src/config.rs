@@ -27,7 +27,7 @@ use url::Url;
 use values::{parse_network, parse_origin};
 
 /// A setting that cannot work: which, and what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(pub String);
 

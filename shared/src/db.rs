@@ -253,8 +253,12 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         crate::grants::clients::STATEMENTS,
         crate::grants::consents::STATEMENTS,
         crate::grants::families::STATEMENTS,
+        crate::identity::accounts::STATEMENTS,
+        crate::identity::recovery_codes::STATEMENTS,
         crate::identity::sessions::STATEMENTS,
+        crate::identity::totp::STATEMENTS,
         crate::identity::users::STATEMENTS,
+        crate::identity::users::changes::STATEMENTS,
         crate::mail::STATEMENTS,
         crate::revocation::STATEMENTS,
     ]

@@ -29,6 +29,8 @@ pub struct Context {
     pub trace_id: String,
     /// The client's address, `None` for a command run in the shell.
     pub address: Option<IpAddr>,
+    /// What the client says that it is: 200 characters at most, without control characters.
+    pub user_agent: Option<String>,
 }
 
 impl Context {
@@ -38,6 +40,7 @@ impl Context {
             now: crate::clock::now(),
             trace_id: crate::random::trace_id(),
             address: None,
+            user_agent: None,
         }
     }
 }
@@ -53,18 +56,34 @@ pub enum Name {
     LoginLock,
     /// A session ended at its user's wish.
     Logout,
+    /// A session was ended from another one of its user.
+    SessionRevoked,
     /// A password was changed.
     PasswordChange,
+    /// Sign-in asks for a one-time code from now on.
+    MfaEnabled,
+    /// Sign-in asks for no one-time code any more.
+    MfaDisabled,
+    /// A recovery code was used in place of a one-time code.
+    RecoveryCodeUsed,
+    /// The failures of an account were forgotten.
+    LoginUnlock,
+    /// A user got another role.
+    RoleChange,
     /// An account was made.
     UserCreated,
     /// An account was disabled.
     UserDisabled,
     /// A disabled account was enabled.
     UserEnabled,
+    /// An account was deleted by its user.
+    UserDeleted,
     /// A client was registered.
     ClientCreated,
     /// A user consented to a client's request, or denied it.
     Consent,
+    /// A user took their consent back.
+    ConsentRevoked,
     /// A used authorization code came again, with everything else right.
     CodeReuse,
     /// A used refresh token came again.
@@ -97,12 +116,20 @@ impl Name {
             Self::LoginFail => "authn_login_fail",
             Self::LoginLock => "authn_login_lock",
             Self::Logout => "authn_logout",
+            Self::SessionRevoked => "authn_session_revoked",
             Self::PasswordChange => "authn_password_change",
+            Self::MfaEnabled => "authn_mfa_enabled",
+            Self::MfaDisabled => "authn_mfa_disabled",
+            Self::RecoveryCodeUsed => "authn_recovery_code_used",
+            Self::LoginUnlock => "authn_login_unlock",
+            Self::RoleChange => "privilege_permissions_changed",
             Self::UserCreated => "user_created",
             Self::UserDisabled => "user_disabled",
             Self::UserEnabled => "user_enabled",
+            Self::UserDeleted => "user_deleted",
             Self::ClientCreated => "client_created",
             Self::Consent => "authz_consent",
+            Self::ConsentRevoked => "authz_consent_revoked",
             Self::CodeReuse => "authn_code_reuse",
             Self::RefreshReuse => "authn_token_reuse",
             Self::TokenRevoked => "authn_token_revoked",

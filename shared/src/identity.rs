@@ -5,8 +5,11 @@ pub mod accounts;
 pub mod email;
 pub mod lockout;
 pub mod login;
+pub mod mfa;
 pub mod passwords;
+pub mod recovery_codes;
 pub mod sessions;
+pub mod totp;
 pub mod users;
 
 use crate::db::Db;

@@ -7,10 +7,13 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::Serialize;
 use shared::clock::Timestamp;
+use shared::db::Db;
 use shared::events::Context;
-use shared::http::error::{BodyMeant, FieldError};
+use shared::http::error::BodyMeant;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
+use shared::identity::login::Proof;
+use shared::identity::mfa::{self, Otp};
 use shared::identity::passwords::{Password, new_password};
 use shared::identity::users::User;
 use shared::identity::{Identity, login};
@@ -27,6 +30,9 @@ struct SignIn {
     #[schema(pattern = r"^[^\u0000]*$")]
     email: String,
     password: Password,
+    /// A one-time code or a recovery code, where the account asks for one.
+    #[schema(nullable = false)]
+    otp: Option<Otp>,
 }
 
 /// A password to be.
@@ -43,6 +49,8 @@ struct PasswordChange {
 struct Me<'a> {
     #[serde(flatten)]
     user: &'a User,
+    /// Whether sign-in asks for a one-time code.
+    mfa_enabled: bool,
     auth: Auth<'a>,
 }
 
@@ -57,8 +65,8 @@ struct Auth<'a> {
 
 /// Sign in
 ///
-/// Begins a session. An unknown e-mail and a wrong password are answered alike, with no body; after five of
-/// them sign-in is blocked for a while.
+/// Begins a session. An unknown e-mail and a wrong password are answered alike, with no body; a code that is missing
+/// or wrong is said, once the password is right. After five failures sign-in is blocked for a while.
 #[utoipa::path(
     post, path = "/login", operation_id = "login", tag = "Sessions", request_body = SignIn,
     security((), ("csrf" = [])),
@@ -66,7 +74,7 @@ struct Auth<'a> {
         (status = 200, description = "The account, and the session's cookie.", body = User, headers(("Set-Cookie"))),
         (status = 401, description = "The e-mail or the password is wrong: there is no body.",
          extensions(("x-may-be-empty" = json!(true)))),
-        Public, JsonBody, code::LoginLocked,
+        Public, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]
 pub(crate) async fn login(
@@ -76,9 +84,10 @@ pub(crate) async fn login(
     headers: HeaderMap,
     body: JsonBody,
 ) -> Result<Response, Error> {
-    let SignIn { email, password } = read_sign_in(&body)?;
+    let SignIn { email, password, otp } = read_sign_in(&body)?;
+    let proof = Proof { password, otp };
     let former = cookies::only(&headers, cookies::SID).map(Secret::new);
-    match login::login(&identity, &email, password, former.as_ref(), &context).await {
+    match login::login(&identity, &email, proof, former.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
             Ok((
@@ -122,7 +131,7 @@ pub(crate) async fn logout(
         Principal, code::InsufficientScope, code::Forbidden,
     )
 )]
-pub(crate) async fn me(caller: Principal) -> Result<Response, Error> {
+pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Response, Error> {
     caller.require("profile:read")?;
     let auth = Auth {
         method: caller.method,
@@ -130,7 +139,12 @@ pub(crate) async fn me(caller: Principal) -> Result<Response, Error> {
         expires_at: caller.expires_at,
     };
     let user = caller.user()?;
-    Ok(Json(Me { user, auth }).into_response())
+    let me = Me {
+        user,
+        mfa_enabled: mfa::is_on(&db, user.id).await?,
+        auth,
+    };
+    Ok(Json(me).into_response())
 }
 
 /// Change one's password
@@ -156,11 +170,10 @@ pub(crate) async fn change_password(
     } = read_change(&body, &identity)?;
     match login::change_password(&identity, &session, current_password, new_password, &context).await {
         Ok(()) => Ok(signed_out()),
-        Err(login::Error::Wrong) => Err(Error::validation(vec![FieldError {
-            pointer: "/current_password".to_owned(),
-            code: "invalid",
-            message: "is not the password of this account".to_owned(),
-        }])),
+        Err(login::Error::Wrong) => Err(Error::not_the_accounts(
+            "current_password",
+            "the password of this account",
+        )),
         Err(error) => Err(error.into()),
     }
 }
@@ -169,8 +182,9 @@ fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {
     let mut fields = body.fields()?;
     let email = fields.required("email", |text| Ok::<_, Infallible>(text.to_owned()));
     let password = fields.required("password", Password::attempt);
+    let otp = fields.optional("otp", Otp::parse);
     let whole = email.zip(password);
-    fields.finish(whole.map(|(email, password)| SignIn { email, password }))
+    fields.finish(whole.map(|(email, password)| SignIn { email, password, otp }))
 }
 
 fn read_change(body: &JsonBody, identity: &Identity) -> Result<PasswordChange, Error> {
@@ -184,7 +198,8 @@ fn read_change(body: &JsonBody, identity: &Identity) -> Result<PasswordChange, E
     }))
 }
 
-fn signed_out() -> impl IntoResponse {
+/// The session is over, its cookie taken away.
+pub(super) fn signed_out() -> impl IntoResponse {
     (
         StatusCode::NO_CONTENT,
         AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]),

@@ -1,4 +1,4 @@
-//! `users create|list|disable|enable`.
+//! `users create|list|enable|disable|set-role|set-password|unlock|reset-mfa`.
 
 use super::{Error, Shell, print};
 use clap::{Args, Subcommand};
@@ -38,6 +38,27 @@ pub enum Command {
     Disable(Whom),
     /// Let a disabled user sign in again.
     Enable(Whom),
+    /// Give a user another role. They are signed out everywhere.
+    SetRole {
+        #[command(flatten)]
+        whom: Whom,
+        /// What the user may do at most.
+        #[arg(long)]
+        role: Role,
+    },
+    /// Set another password: every session and token of the user ends, and they are told by mail. Without
+    /// --password-stdin a one-time password is made and shown.
+    SetPassword {
+        #[command(flatten)]
+        whom: Whom,
+        /// Read the password from standard input.
+        #[arg(long)]
+        password_stdin: bool,
+    },
+    /// Forget a user's failed sign-ins, from whatever addresses.
+    Unlock(Whom),
+    /// Turn a user's two-step sign-in off: every session and token of theirs ends, and they are told by mail.
+    ResetMfa(Whom),
 }
 
 /// One user.
@@ -57,6 +78,48 @@ struct Created<'a> {
     user: &'a User,
     #[serde(skip_serializing_if = "Option::is_none")]
     one_time_password: Option<&'a str>,
+}
+
+/// A password to be set: chosen by who types it, or made to be used once.
+struct Chosen {
+    text: String,
+    hash: String,
+    one_time: bool,
+}
+
+impl Chosen {
+    async fn read(shell: &Shell, from_stdin: bool) -> Result<Self, Error> {
+        let text = match from_stdin {
+            true => io::read_to_string(io::stdin())?,
+            false => shell.passwords.one_time().expose().to_owned(),
+        };
+        let text = text.trim_end_matches(['\r', '\n']).to_owned();
+        let password = shell
+            .passwords
+            .choose(&text)
+            .map_err(|what| Invalid(format!("the password {what}")))?;
+        Ok(Self {
+            hash: shell.passwords.hash(password).await?,
+            one_time: !from_stdin,
+            text,
+        })
+    }
+
+    /// Shows the user, and the password if nobody knows it yet.
+    fn print(&self, user: &User, json: bool) -> Result<(), Error> {
+        let one_time_password = self.one_time.then_some(self.text.as_str());
+        let shown =
+            one_time_password.map(|text| format!("one-time password, to be changed at sign-in: {text}"));
+        let lines: Vec<String> = [line(user)].into_iter().chain(shown).collect();
+        print(
+            json,
+            &Created {
+                user,
+                one_time_password,
+            },
+            &lines,
+        )
+    }
 }
 
 pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
@@ -82,6 +145,33 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
             accounts::enable(&shell.db, user.id, &Context::shell()).await?;
             print(whom.json, &user, &[format!("{}  enabled", line(&user))])
         }
+        Command::SetRole { whom, role } => {
+            let (user, mut tx) = (find(shell, &whom).await?, shell.db.begin().await?);
+            let user = accounts::set_role(&mut tx, &user, role, &Context::shell()).await?;
+            shell.commit(tx).await?;
+            print(whom.json, &user, &[line(&user)])
+        }
+        Command::SetPassword { whom, password_stdin } => set_password(shell, &whom, password_stdin).await,
+        Command::Unlock(whom) => {
+            let (user, mut tx) = (find(shell, &whom).await?, shell.db.begin().await?);
+            accounts::unlock(&mut tx, user.id, &Context::shell()).await?;
+            shell.commit(tx).await?;
+            print(whom.json, &user, &[format!("{}  unlocked", line(&user))])
+        }
+        Command::ResetMfa(whom) => {
+            let (mails, user) = (shell.mails()?, find(shell, &whom).await?);
+            let mut tx = shell.db.begin().await?;
+            if !accounts::reset_mfa(&mut tx, &mails, &user, &Context::shell()).await? {
+                let nothing = format!("{} has no two-step sign-in", user.email);
+                return Err(Error::NotFound(nothing));
+            }
+            shell.commit(tx).await?;
+            print(
+                whom.json,
+                &user,
+                &[format!("{}  two-step sign-in off", line(&user))],
+            )
+        }
     }
 }
 
@@ -91,24 +181,12 @@ async fn find(shell: &Shell, whom: &Whom) -> Result<User, Error> {
 }
 
 async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json: bool) -> Result<(), Error> {
-    let (text, one_time) = match from_stdin {
-        true => (
-            io::read_to_string(io::stdin())?
-                .trim_end_matches(['\r', '\n'])
-                .to_owned(),
-            false,
-        ),
-        false => (shell.passwords.one_time().expose().to_owned(), true),
-    };
-    let password = shell
-        .passwords
-        .choose(&text)
-        .map_err(|what| Invalid(format!("the password {what}")))?;
+    let password = Chosen::read(shell, from_stdin).await?;
     let new = NewUser {
         email,
         role,
-        password_hash: shell.passwords.hash(password).await?,
-        password_change_required: one_time,
+        password_hash: password.hash.clone(),
+        password_change_required: password.one_time,
     };
     let context = Context::shell();
     let mut tx = shell.db.begin().await?;
@@ -118,18 +196,17 @@ async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json:
         .record(&mut tx, &context)
         .await?;
     tx.commit().await?;
-    let one_time_password = one_time.then_some(text.as_str());
-    let mut lines = vec![line(&user)];
-    lines
-        .extend(one_time_password.map(|text| format!("one-time password, to be changed at sign-in: {text}")));
-    print(
-        json,
-        &Created {
-            user: &user,
-            one_time_password,
-        },
-        &lines,
-    )
+    password.print(&user, json)
+}
+
+async fn set_password(shell: &Shell, whom: &Whom, from_stdin: bool) -> Result<(), Error> {
+    let (mails, user) = (shell.mails()?, find(shell, whom).await?);
+    let password = Chosen::read(shell, from_stdin).await?;
+    let mut tx = shell.db.begin().await?;
+    let stored = (password.hash.as_str(), password.one_time);
+    accounts::set_password(&mut tx, &mails, &user, stored, &Context::shell()).await?;
+    shell.commit(tx).await?;
+    password.print(&user, whom.json)
 }
 
 fn line(user: &User) -> String {

@@ -15,6 +15,7 @@ use oxide_auth_async::primitives::{Authorizer, Issuer, Registrar};
 use shared::db::Tx;
 use shared::events::{Context, Event, Name};
 use shared::grants::clients::Client;
+use shared::grants::consents;
 use shared::grants::families::{self, NewFamily};
 use shared::identity::sessions;
 use std::borrow::Cow;
@@ -91,13 +92,18 @@ impl Exchange<'_> {
             code_challenge: &self.code_challenge,
         };
         let mut tx = self.grants.db.begin().await?;
-        let Some(family) = codes::claim(&mut tx, shown, self.context.now).await? else {
+        let Some(claimed) = codes::claim(&mut tx, shown, self.context.now).await? else {
             drop(tx);
             self.grants.revoke_replayed(shown, self.context).await?;
             return Err(BAD_CODE);
         };
+        let family = claimed.family;
         if !sessions::hold(&mut tx, family.session_id, self.context.now).await? {
             return Err(TokenError::InvalidGrant("the user's session has ended"));
+        }
+        let (user_id, client_id) = (family.user_id, &family.client_id);
+        if !consents::hold(&mut tx, user_id, client_id, &claimed.consent_id).await? {
+            return Err(TokenError::InvalidGrant("the user has taken the consent back"));
         }
         Ok((tx, family))
     }

@@ -67,6 +67,11 @@ pub(crate) fn form_token(
 pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option<Duration>), Error> {
     let says = match &error {
         login::Error::Wrong => "The e-mail or the password is wrong.".to_owned(),
+        login::Error::CodeMissing => {
+            "Type your password again, and the code that your authenticator app shows, or a recovery code."
+                .to_owned()
+        }
+        login::Error::WrongCode => "The one-time code is wrong or was used already.".to_owned(),
         login::Error::Locked { .. } => format!("Sign-in is blocked: {error}."),
         login::Error::Passwords(passwords::Error::Overloaded) => {
             "Many people are signing in right now. Try again in a moment.".to_owned()
@@ -75,10 +80,14 @@ pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option
             tracing::error!(%cause, "a sign-in was not tried");
             "Sign-in is not possible right now. Try again in a moment.".to_owned()
         }
-        login::Error::Passwords(_) | login::Error::Database(_) => return Err(error.into()),
+        login::Error::Passwords(_) | login::Error::Seed(_) | login::Error::Database(_) => {
+            return Err(error.into());
+        }
     };
     Ok(match error {
-        login::Error::Wrong => (StatusCode::UNAUTHORIZED, says, None),
+        login::Error::Wrong | login::Error::CodeMissing | login::Error::WrongCode => {
+            (StatusCode::UNAUTHORIZED, says, None)
+        }
         login::Error::Locked { retry_after } => (StatusCode::TOO_MANY_REQUESTS, says, Some(retry_after)),
         _ => (
             StatusCode::SERVICE_UNAVAILABLE,

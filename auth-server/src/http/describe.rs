@@ -36,9 +36,14 @@ const FLOW: Field = (
     "The authorization request that the page belongs to.",
 );
 const CSRF: Field = ("csrf", true, "The value of the csrf cookie.");
-const SIGN_IN: [Field; 4] = [
+const SIGN_IN: [Field; 5] = [
     ("email", true, "As given at sign-up."),
     ("password", true, "The account's."),
+    (
+        "otp",
+        false,
+        "A one-time code or a recovery code, where the account asks for one.",
+    ),
     CSRF,
     FLOW,
 ];
@@ -121,7 +126,8 @@ pages! {
     NoFlow: 400 "The sign-in is over, or is another browser's, or the form is broken.",
         503 "A part of the service does not answer.";
     /// The sign-in form again.
-    SignInAgain: 401 "The e-mail or the password is wrong.", 429 "Sign-in is blocked for a while.",
+    SignInAgain: 401 "The e-mail, the password or the one-time code is wrong, or a code is asked for.",
+        429 "Sign-in is blocked for a while.",
         503 "Too many people sign in at once.";
     /// The form for a new password again.
     PasswordAgain: 422 "A password is wrong, or too short.", 429 "Sign-in is blocked for a while.",

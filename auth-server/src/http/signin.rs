@@ -12,7 +12,8 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
 use shared::http::{Policy, cookies};
 use shared::identity::Identity;
-use shared::identity::login::login;
+use shared::identity::login::{self, Proof, login};
+use shared::identity::mfa::Otp;
 use shared::identity::passwords::Password;
 use shared::secret::Secret;
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub(crate) async fn show(
     let params = Params::from_form(query.unwrap_or_default().as_bytes());
     match (session, params.get("flow")) {
         (Some(session), None) => pages::signed_in(&session.user.email),
-        (_, flow) => form(&policy, &headers, flow, StatusCode::OK, "", ""),
+        (_, flow) => form(&policy, &headers, flow, StatusCode::OK, &Page::default()),
     }
 }
 
@@ -62,12 +63,28 @@ pub(crate) async fn submit(
 ) -> Response {
     let email = fields.get("email").unwrap_or_default();
     let flow = fields.get("flow");
-    let again = |status, says: &str| form(&policy, &headers, flow, status, email, says);
-    let Ok(password) = Password::attempt(fields.get("password").unwrap_or_default()) else {
-        return again(StatusCode::UNAUTHORIZED, "The e-mail or the password is wrong.");
+    let again = |status, complaint: &str, asks_code| {
+        let page = Page {
+            email,
+            complaint,
+            asks_code,
+        };
+        form(&policy, &headers, flow, status, &page)
     };
+    let Ok(password) = Password::attempt(fields.get("password").unwrap_or_default()) else {
+        return again(
+            StatusCode::UNAUTHORIZED,
+            "The e-mail or the password is wrong.",
+            false,
+        );
+    };
+    let otp = fields.get("otp").filter(|otp| !otp.is_empty()).map(Otp::parse);
+    let Ok(otp) = otp.transpose() else {
+        return again(StatusCode::UNAUTHORIZED, "The one-time code is too long.", true);
+    };
+    let proof = Proof { password, otp };
     let former = cookies::only(&headers, cookies::SID).map(Secret::new);
-    match login(&identity, email, password, former.as_ref(), &context).await {
+    match login(&identity, email, proof, former.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
             let to = match flow {
@@ -76,11 +93,22 @@ pub(crate) async fn submit(
             };
             (AppendHeaders([(header::SET_COOKIE, cookie)]), see_other(&to)).into_response()
         }
-        Err(error) => match refusal(error) {
-            Ok((status, says, wait)) => after(wait, again(status, &says)),
-            Err(error) => error.into_response(),
-        },
+        Err(error) => {
+            let asks_code = matches!(error, login::Error::CodeMissing | login::Error::WrongCode);
+            match refusal(error) {
+                Ok((status, says, wait)) => after(wait, again(status, &says, asks_code)),
+                Err(error) => error.into_response(),
+            }
+        }
     }
+}
+
+/// What the form shows beside its fields.
+#[derive(Default)]
+struct Page<'a> {
+    email: &'a str,
+    complaint: &'a str,
+    asks_code: bool,
 }
 
 fn form(
@@ -88,15 +116,15 @@ fn form(
     headers: &HeaderMap,
     flow: Option<&str>,
     status: StatusCode,
-    email: &str,
-    complaint: &str,
+    page: &Page<'_>,
 ) -> Response {
     let (csrf, cookie) = form_token(headers, policy);
-    let page = pages::sign_in(&pages::SignIn {
+    let html = pages::sign_in(&pages::SignIn {
         csrf: &csrf,
         flow: flow.unwrap_or_default(),
-        email,
-        complaint,
+        email: page.email,
+        complaint: page.complaint,
+        asks_code: page.asks_code,
     });
-    (status, cookie, page).into_response()
+    (status, cookie, html).into_response()
 }

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 sql! {
     INSERT = "INSERT INTO families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                    idle_expires_at, expires_at)
-              VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8)";
+                                    last_used_at, idle_expires_at, expires_at)
+              VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8)";
     FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at FROM families WHERE id = $1";
-    ROTATE = "UPDATE families SET generation = generation + 1, idle_expires_at = $4
+    ROTATE = "UPDATE families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
               WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
                 AND idle_expires_at > $5 AND expires_at > $5
               RETURNING id, client_id, user_id, scope, generation, revoked_at";
@@ -23,6 +23,9 @@ sql! {
                   RETURNING id, client_id, user_id, scope, generation, revoked_at";
     REVOKE_OF_USER = "UPDATE families SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
                       RETURNING id, client_id, user_id, scope, generation, revoked_at";
+    REVOKE_OF_CLIENT = "UPDATE families SET revoked_at = $3
+                        WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL
+                        RETURNING id, client_id, user_id, scope, generation, revoked_at";
     REVOKE_OF_SESSION = "UPDATE families SET revoked_at = $2
                          WHERE session_id = $1 AND revoked_at IS NULL
                            AND client_id IN (SELECT id FROM clients WHERE first_party)
@@ -78,6 +81,8 @@ pub enum Of<'a> {
     Family(&'a str),
     /// All of a user.
     User(i64),
+    /// All of a user with one client.
+    Client(i64, &'a str),
     /// Those that first-party clients began in a session.
     Session(i64),
 }
@@ -145,6 +150,7 @@ pub async fn revoke(tx: &mut Tx, of: Of<'_>, context: &Context) -> Result<(), Er
     let rows = match of {
         Of::Family(id) => fetch_all!(tx.on(), Row, REVOKE_ONE, id, now)?,
         Of::User(id) => fetch_all!(tx.on(), Row, REVOKE_OF_USER, id, now)?,
+        Of::Client(id, client_id) => fetch_all!(tx.on(), Row, REVOKE_OF_CLIENT, id, client_id, now)?,
         Of::Session(id) => fetch_all!(tx.on(), Row, REVOKE_OF_SESSION, id, now)?,
     };
     let Some(first) = rows.first() else { return Ok(()) };

@@ -30,6 +30,8 @@ pub enum Code {
     Forbidden,
     /// The anti-forgery token is missing or wrong.
     CsrfMismatch,
+    /// A one-time code is missing or wrong.
+    MfaRequired,
     /// The session may do nothing but choose another password.
     PasswordChangeRequired,
     /// No such thing, or not for this caller's eyes.
@@ -80,6 +82,7 @@ impl Code {
             Self::InsufficientScope => (StatusCode::FORBIDDEN, "insufficient_scope"),
             Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
             Self::CsrfMismatch => (StatusCode::FORBIDDEN, "csrf_mismatch"),
+            Self::MfaRequired => (StatusCode::FORBIDDEN, "mfa_required"),
             Self::PasswordChangeRequired => (StatusCode::FORBIDDEN, "password_change_required"),
             Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
@@ -175,6 +178,15 @@ impl Error {
             errors,
             ..Self::new(Code::ValidationFailed, message)
         }
+    }
+
+    /// 422: this member is not what the account knows.
+    pub fn not_the_accounts(member: &str, what: &str) -> Self {
+        Self::validation(vec![FieldError {
+            pointer: format!("/{member}"),
+            code: "invalid",
+            message: format!("is not {what}"),
+        }])
     }
 
     /// 500: logs the cause, which the caller is not told.

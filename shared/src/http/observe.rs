@@ -19,6 +19,8 @@ use tracing::Instrument as _;
 
 /// A request that takes longer is given up.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// What is kept of a `User-Agent`, in characters.
+const MAX_USER_AGENT: usize = 200;
 
 /// Which route took the request, told from within the router.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +40,7 @@ pub(super) async fn observe(State(policy): State<Arc<Policy>>, mut request: Requ
     let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
     let peer = request.extensions().get::<Peer>().copied();
     let address = peer.map(|Peer(peer)| client_address(peer, request.headers(), &policy.trusted_proxies));
+    let user_agent = user_agent(request.headers());
     let (route, promised) = (Route::default(), Promised::default());
     let asked = Asked {
         method: request.method().clone(),
@@ -52,6 +55,7 @@ pub(super) async fn observe(State(policy): State<Arc<Policy>>, mut request: Requ
         now: clock::now(),
         trace_id: trace_id.clone(),
         address,
+        user_agent,
     });
 
     let span = tracing::info_span!("request", traceId = trace_id);
@@ -95,6 +99,13 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let whole = parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_digit);
     (whole && is_hex(trace, 32) && is_hex(parent, 16)).then(|| trace.to_owned())
+}
+
+/// What the client says that it is, fit to be stored and shown.
+fn user_agent(headers: &HeaderMap) -> Option<String> {
+    let said = String::from_utf8_lossy(headers.get(header::USER_AGENT)?.as_bytes());
+    let shown = said.chars().filter(|char| !char.is_control());
+    Some(shown.take(MAX_USER_AGENT).collect()).filter(|said: &String| !said.is_empty())
 }
 
 /// Writes the error body, where there is none yet, and the headers of every response.

@@ -45,10 +45,19 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Those of an identity and an address. Anything may be said to be an identity, of any length.
-    pub(super) fn new(throttles: Throttles, name: &str, address: Option<IpAddr>) -> Self {
+    /// Those of an identity and an address. Anything may be said to be an identity, of any length. An account that
+    /// was unlocked has names of its own since: what was counted under the former ones, on whatever store, is over.
+    pub(super) fn new(
+        throttles: Throttles,
+        name: &str,
+        unlocked_at: Option<Timestamp>,
+        address: Option<IpAddr>,
+    ) -> Self {
         let network = address.map(network::of).unwrap_or_default();
-        let name = secret::encode(&secret::hash(name));
+        let since = unlocked_at.map_or(0, Timestamp::micros);
+        let hashed = |text: &str| secret::encode(&secret::hash(text));
+        let whereabouts = format!("login {} at {network}", hashed(name));
+        let name = hashed(&format!("{name} {since}"));
         let throttle = |key: String, limit, length| Count {
             key,
             window: Window {
@@ -58,9 +67,8 @@ impl Counts {
             },
         };
         let from = throttle(format!("login from {network}"), throttles.address, ADDRESS_LENGTH);
-        let whereabouts = format!("login {name} {network}");
         let lockout = Count {
-            key: whereabouts.clone(),
+            key: format!("login {name} {network}"),
             window: WINDOW,
         };
         let account = throttle(format!("login of {name}"), throttles.account, ACCOUNT_LENGTH);
@@ -129,7 +137,7 @@ mod tests {
         };
         let keys = |email: &str, address: &str| {
             let email = Email::parse(email).unwrap();
-            let counts = Counts::new(throttles, email.key(), address.parse().ok()).counts;
+            let counts = Counts::new(throttles, email.key(), None, address.parse().ok()).counts;
             counts.into_iter().map(|count| count.key).collect::<Vec<_>>()
         };
         let ann = |address| keys("ann@example.org", address);

@@ -3,21 +3,30 @@
 use super::users::{Row as UserRow, User};
 use crate::clock::Timestamp;
 use crate::db::{Db, Error, Tx};
+use crate::events::{Context, Event, Name};
+use crate::grants::families::{self, Of};
+use crate::revocation::Mirror;
 use crate::secret::Secret;
-use crate::{execute, fetch_one, fetch_optional, random, sql};
+use crate::{execute, fetch_all, fetch_one, fetch_optional, random, sql};
+use serde::Serialize;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 sql! {
-    INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at)
-              VALUES ($1, $2, $3, $3, $4) RETURNING id";
+    INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent)
+              VALUES ($1, $2, $3, $3, $4, $5, $6) RETURNING id";
     // Joins the other table of this module's parent: one round trip a request.
     FIND = "SELECT s.id AS session_id, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
+    LIST = "SELECT id, created_at, last_seen_at, expires_at, address, user_agent, id = $4 AS current FROM sessions
+            WHERE user_id = $1 AND last_seen_at > $2 AND expires_at > $3
+            ORDER BY last_seen_at DESC, id DESC LIMIT 100";
     TOUCH = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     HOLD = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";
+    DELETE_OF = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1";
     PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
@@ -61,9 +70,36 @@ struct Row {
     user: UserRow,
 }
 
+/// A session as its user is shown it.
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
+#[schema(as = Session)]
+pub struct Listed {
+    /// Identifies the session; no secret.
+    pub id: i64,
+    /// When the user signed in.
+    pub created_at: Timestamp,
+    /// When it was last used, to the minute.
+    pub last_seen_at: Timestamp,
+    /// When it ends at the latest.
+    pub expires_at: Timestamp,
+    /// From where the user signed in.
+    #[schema(required)]
+    pub address: Option<String>,
+    /// With what program, as that says of itself.
+    #[schema(required)]
+    pub user_agent: Option<String>,
+    /// Whether it is the one that asks.
+    pub current: bool,
+}
+
 /// Begins a session with an identifier of its own, and gives that.
-pub async fn start(tx: &mut Tx, user_id: i64, lifetimes: Lifetimes, now: Timestamp) -> Result<Secret, Error> {
-    let sid = random::token();
+pub async fn start(
+    tx: &mut Tx,
+    user_id: i64,
+    lifetimes: Lifetimes,
+    context: &Context,
+) -> Result<Secret, Error> {
+    let (sid, now) = (random::token(), context.now);
     fetch_one!(
         tx.on(),
         (i64,),
@@ -71,7 +107,9 @@ pub async fn start(tx: &mut Tx, user_id: i64, lifetimes: Lifetimes, now: Timesta
         sid.hash(),
         user_id,
         now,
-        now.after(lifetimes.absolute)
+        now.after(lifetimes.absolute),
+        context.address.map(|address| address.to_string()),
+        context.user_agent.as_deref(),
     )?;
     Ok(sid)
 }
@@ -123,6 +161,48 @@ pub async fn end_by_sid(tx: &mut Tx, sid: &Secret) -> Result<Option<i64>, Error>
 /// Ends one session.
 pub async fn end(tx: &mut Tx, id: i64) -> Result<(), Error> {
     execute!(tx.on(), DELETE, id).map(|_| ())
+}
+
+/// The live sessions of this one's user, the last used first; a hundred at most.
+pub async fn list(
+    db: &Db,
+    session: &Session,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+) -> Result<Vec<Listed>, Error> {
+    let idle_since = now.before(lifetimes.idle);
+    fetch_all!(
+        db.reader(),
+        Listed,
+        LIST,
+        session.user.id,
+        idle_since,
+        now,
+        session.id
+    )
+}
+
+/// Ends a session of this user, and what first-party clients began in it. Gives whether there was one.
+pub async fn end_of(
+    db: &Db,
+    revocations: &Mirror,
+    user_id: i64,
+    id: i64,
+    context: &Context,
+) -> Result<bool, Error> {
+    let mut tx = db.begin().await?;
+    if execute!(tx.on(), DELETE_OF, id, user_id)? == 0 {
+        return Ok(false);
+    }
+    families::revoke(&mut tx, Of::Session(id), context).await?;
+    let event = Event::success(Name::SessionRevoked).user(user_id);
+    event
+        .detail(format!("session {id}"))
+        .record(&mut tx, context)
+        .await?;
+    tx.commit().await?;
+    revocations.announce().await;
+    Ok(true)
 }
 
 /// Ends every session of a user.

@@ -1,5 +1,7 @@
 //! Users.
 
+pub mod changes;
+
 use super::email::Email;
 use crate::clock::Timestamp;
 use crate::db::{self, Db, Tx};
@@ -8,25 +10,32 @@ use crate::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// Joins the other table that a sign-in looks at: one round trip.
+macro_rules! credentials {
+    () => {
+        "SELECT id, email, password_hash, password_version, unlocked_at,
+                EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa
+         FROM users"
+    };
+}
+
 sql! {
     INSERT = "INSERT INTO users
               (email, email_key, email_verified, role, password_hash, password_version, password_change_required,
                created_at, updated_at)
               VALUES ($1, $2, FALSE, $3, $4, 1, $5, $6, $6)
               RETURNING id, email, email_verified, role, created_at, updated_at";
-    FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users WHERE id = $1";
-    LIST = "SELECT id, email, email_verified, role, created_at, updated_at FROM users ORDER BY id";
-    FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' LIMIT 1";
+    FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
+            WHERE id = $1 AND deleted_at IS NULL";
+    LIST = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
+            WHERE deleted_at IS NULL ORDER BY id";
+    FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' AND deleted_at IS NULL LIMIT 1";
     FIND_ENABLED = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                     WHERE id = $1 AND disabled_at IS NULL";
     FIND_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                      WHERE email_key = $1";
-    DISABLE = "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL";
-    ENABLE = "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL";
-    CREDENTIALS = "SELECT id, password_hash, password_version FROM users
-                   WHERE email_key = $1 AND disabled_at IS NULL";
-    CREDENTIALS_BY_ID = "SELECT id, password_hash, password_version FROM users
-                         WHERE id = $1 AND disabled_at IS NULL";
+    CREDENTIALS = concat!(credentials!(), " WHERE email_key = $1 AND disabled_at IS NULL");
+    CREDENTIALS_BY_ID = concat!(credentials!(), " WHERE id = $1 AND disabled_at IS NULL");
     HOLD = "UPDATE users SET password_version = password_version
             WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
     RENEW_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
@@ -107,10 +116,17 @@ pub struct NewUser {
 pub struct Credentials {
     /// The user.
     pub id: i64,
+    /// Their address.
+    pub email: String,
     /// The PHC string.
     pub password_hash: String,
-    /// Which password of the user it is. A new hash of the same password changes nothing here.
+    /// Counts what a sign-in is checked against: passwords, second steps turned on and off. A new hash of the same
+    /// password changes nothing here.
     pub password_version: i64,
+    /// When failures were last forgotten.
+    pub unlocked_at: Option<Timestamp>,
+    /// Whether a one-time code is asked for too.
+    pub mfa: bool,
 }
 
 /// Why a user was not made.
@@ -167,17 +183,6 @@ pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
 /// The user with this address.
 pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
     Ok(fetch_optional!(db.reader(), Row, FIND_BY_EMAIL, email.key())?.map(User::from))
-}
-
-/// Disables a user; gives whether they were not disabled before. What they have under way is ended by
-/// [`accounts::disable`](super::accounts::disable).
-pub(super) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), DISABLE, id, now)? == 1)
-}
-
-/// Enables a user again; gives whether they were disabled.
-pub(super) async fn enable(tx: &mut Tx, id: i64) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), ENABLE, id)? == 1)
 }
 
 /// Every user, by id.

@@ -48,13 +48,14 @@ impl Giving<'_> {
     ) -> Result<Secret, db::Error> {
         let (grants, owner, now) = (self.grants, self.owner, self.context.now);
         let mut tx = grants.db.begin().await?;
-        consents::remember(&mut tx, owner.user_id, &client.id, scope, now).await?;
+        let consent_id = consents::remember(&mut tx, owner.user_id, &client.id, scope, now).await?;
         let code = codes::create(
             &mut tx,
             &NewCode {
                 client_id: &client.id,
                 user_id: owner.user_id,
                 session_id: owner.session_id,
+                consent_id: &consent_id,
                 redirect_uri,
                 code_challenge: challenge,
                 scope: scope.to_string(),

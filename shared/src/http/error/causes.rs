@@ -1,7 +1,7 @@
 //! What the errors of the domain modules of both services are on the wire.
 
 use super::{Code, Error};
-use crate::identity::{login, passwords};
+use crate::identity::{accounts, login, mfa, passwords};
 use crate::{db, redis};
 
 impl From<db::Error> for Error {
@@ -32,12 +32,55 @@ impl From<login::Error> for Error {
     fn from(error: login::Error) -> Self {
         match error {
             login::Error::Wrong => Self::new(Code::Unauthenticated, "The e-mail or the password is wrong."),
+            login::Error::CodeMissing => Self::new(
+                Code::MfaRequired,
+                "The password is right. Send a code of your authenticator app too, or a recovery code, as otp.",
+            ),
+            login::Error::WrongCode => Self::new(
+                Code::MfaRequired,
+                "The one-time code is wrong or was used already.",
+            ),
             login::Error::Locked { retry_after } => {
                 Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
             }
             login::Error::Passwords(error) => error.into(),
             login::Error::Uncounted(error) => error.into(),
+            login::Error::Seed(error) => Self::internal(&error),
             login::Error::Database(error) => error.into(),
+        }
+    }
+}
+
+/// Of somebody signed in who was to show once more who they are.
+fn not_proven(error: login::Error) -> Error {
+    match error {
+        login::Error::Wrong => Error::not_the_accounts("password", "the password of this account"),
+        error => error.into(),
+    }
+}
+
+impl From<mfa::Error> for Error {
+    fn from(error: mfa::Error) -> Self {
+        match error {
+            mfa::Error::On => Self::new(
+                Code::Forbidden,
+                "Two-step sign-in is on already: turn it off first, to begin with another app.",
+            ),
+            mfa::Error::Off => Self::not_found(),
+            mfa::Error::Login(error) => not_proven(error),
+        }
+    }
+}
+
+impl From<accounts::Error> for Error {
+    fn from(error: accounts::Error) -> Self {
+        match error {
+            accounts::Error::LastAdministrator => Self::new(
+                Code::Forbidden,
+                "This is the last administrator: make another one first.",
+            ),
+            accounts::Error::Login(error) => not_proven(error),
+            accounts::Error::Database(error) => error.into(),
         }
     }
 }

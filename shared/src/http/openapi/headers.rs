@@ -13,7 +13,7 @@ enum Sent {
     Sometimes,
 }
 
-const ALL: [(&str, Sent, &str); 12] = [
+const ALL: [(&str, Sent, &str); 13] = [
     (
         CORRELATION_ID,
         Sent::Always,
@@ -23,6 +23,11 @@ const ALL: [(&str, Sent, &str); 12] = [
         "Cache-Control",
         Sent::Always,
         "How long, and for whom, the answer may be kept (RFC 9111).",
+    ),
+    (
+        "Content-Disposition",
+        Sent::Always,
+        "That browsers save the answer as a file, and under which name (RFC 6266).",
     ),
     (
         "ETag",

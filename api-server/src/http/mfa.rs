@@ -1,0 +1,142 @@
+//! `/me/mfa/totp`: two-step sign-in.
+
+use super::proof;
+use super::session::signed_out;
+use crate::extract::SettledSession;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse};
+use axum::{Extension, Json};
+use serde::Serialize;
+use shared::events::Context;
+use shared::http::openapi::refusals::code;
+use shared::http::{Error, JsonBody, cookies};
+use shared::identity::Identity;
+use shared::identity::login::{self, Proof};
+use shared::identity::mfa::{self, Otp};
+use shared::identity::passwords::Password;
+use utoipa::ToSchema;
+
+/// Who asks.
+#[derive(ToSchema)]
+#[schema(example = json!({"password": "correct horse"}))]
+struct PasswordAgain {
+    password: Password,
+}
+
+/// A first code.
+#[derive(ToSchema)]
+#[schema(example = json!({"otp": "123456"}))]
+struct FirstCode {
+    otp: Otp,
+}
+
+/// A seed, shown this once.
+#[derive(Serialize, ToSchema)]
+struct TotpSeed {
+    /// For typing it into an authenticator app: base32 (RFC 4648 §6).
+    #[schema(example = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")]
+    secret: String,
+    /// The same for a QR code.
+    #[schema(example = "otpauth://totp/Latchkey:ann%40example.org?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")]
+    otpauth_url: String,
+}
+
+/// Codes for who has lost the authenticator app, shown this once. Each works once.
+#[derive(Serialize, ToSchema)]
+struct RecoveryCodes {
+    /// Ten of them.
+    #[schema(example = json!(["0h3k-8z5w-2m9x-tq7c"]))]
+    recovery_codes: Vec<String>,
+}
+
+/// Begin to turn two-step sign-in on
+///
+/// Gives a seed for an authenticator app, which replaces any other that was begun with. Nothing is asked for before a
+/// first code has shown that the app has it.
+#[utoipa::path(
+    post, path = "/me/mfa/totp", operation_id = "beginTotp", tag = "Users", request_body = PasswordAgain,
+    security(("session" = [], "csrf" = [])),
+    responses(
+        (status = 201, description = "The seed.", body = TotpSeed),
+        SettledSession, JsonBody, code::LoginLocked,
+    )
+)]
+pub(crate) async fn begin(
+    SettledSession(session): SettledSession,
+    State(identity): State<Identity>,
+    Extension(context): Extension<Context>,
+    body: JsonBody,
+) -> Result<impl IntoResponse, Error> {
+    let PasswordAgain { password } = read_password(&body)?;
+    let proof = Proof { password, otp: None };
+    let begun = mfa::begin(&identity, &session.user, &proof, &context).await?;
+    let seed = TotpSeed {
+        secret: begun.secret.expose().to_owned(),
+        otpauth_url: begun.otpauth_url.expose().to_owned(),
+    };
+    Ok((StatusCode::CREATED, Json(seed)))
+}
+
+/// Turn two-step sign-in on
+///
+/// By a first code. Every session of the user ends, this one included, and every app is cut off.
+#[utoipa::path(
+    post, path = "/me/mfa/totp/verifications", operation_id = "confirmTotp", tag = "Users",
+    request_body = FirstCode, security(("session" = [], "csrf" = [])),
+    responses(
+        (status = 200, description = "It is on; sign in with a code.", body = RecoveryCodes, headers(("Set-Cookie"))),
+        SettledSession, JsonBody, code::LoginLocked, code::NotFound,
+    )
+)]
+pub(crate) async fn confirm(
+    SettledSession(session): SettledSession,
+    State(identity): State<Identity>,
+    Extension(context): Extension<Context>,
+    body: JsonBody,
+) -> Result<impl IntoResponse, Error> {
+    let FirstCode { otp } = read_code(&body)?;
+    let recovery_codes = match mfa::confirm(&identity, &session.user, &otp, &context).await {
+        Ok(codes) => codes,
+        Err(mfa::Error::Login(login::Error::WrongCode)) => {
+            return Err(Error::not_the_accounts("otp", "the code that the app shows now"));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
+    Ok((cookie, Json(RecoveryCodes { recovery_codes })))
+}
+
+/// Turn two-step sign-in off
+///
+/// By the password and a code. Every session of the user ends, this one included, and every app is cut off.
+#[utoipa::path(
+    delete, path = "/me/mfa/totp", operation_id = "disableTotp", tag = "Users", request_body = Proof,
+    security(("session" = [], "csrf" = [])),
+    responses(
+        (status = 204, description = "It is off; sign in by the password.", headers(("Set-Cookie"))),
+        SettledSession, JsonBody, code::LoginLocked, code::MfaRequired, code::NotFound,
+    )
+)]
+pub(crate) async fn disable(
+    SettledSession(session): SettledSession,
+    State(identity): State<Identity>,
+    Extension(context): Extension<Context>,
+    body: JsonBody,
+) -> Result<impl IntoResponse, Error> {
+    let proof = proof::read(&body)?;
+    mfa::disable(&identity, &session.user, &proof, &context).await?;
+    Ok(signed_out())
+}
+
+fn read_password(body: &JsonBody) -> Result<PasswordAgain, Error> {
+    let mut fields = body.fields()?;
+    let password = fields.required("password", Password::attempt);
+    fields.finish(password.map(|password| PasswordAgain { password }))
+}
+
+fn read_code(body: &JsonBody) -> Result<FirstCode, Error> {
+    let mut fields = body.fields()?;
+    let otp = fields.required("otp", Otp::parse);
+    fields.finish(otp.map(|otp| FirstCode { otp }))
+}
