@@ -71,7 +71,10 @@ async fn generated_requests_find_nothing(world: World) {
     person.publish("Hello").await;
     let (issuer, api) = (world.issuer_ports()[0], world.api_ports()[0]);
     let token = app
-        .tokens(&person, "posts:read posts:write comments:write profile:read")
+        .tokens(
+            &person,
+            "posts:read posts:write comments:write payments:read payments:write profile:read",
+        )
         .await
         .access;
     let bearer = person.bearer(&token);
@@ -80,6 +83,8 @@ async fn generated_requests_find_nothing(world: World) {
         "Posts",
         "--include-tag",
         "Comments",
+        "--include-tag",
+        "Payments",
         "--include-operation-id",
         "readUser",
     ];

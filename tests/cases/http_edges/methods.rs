@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use tests::{Raw, Reply, World, on_every_shape};
 
 /// Paths with all their methods beside OPTIONS.
-const PATHS: [(&str, &[&str]); 16] = [
+const PATHS: [(&str, &[&str]); 19] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
     ("/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
     ("/v1/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
+    ("/payments", &["GET", "HEAD", "POST"]),
+    ("/v1/payments/x", &["GET", "HEAD"]),
+    ("/payments/x/refunds", &["POST"]),
     ("/v1/users", &["POST"]),
     ("/v1/users/1", &["GET", "HEAD"]),
     ("/v1/login", &["POST"]),
