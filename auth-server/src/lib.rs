@@ -24,6 +24,7 @@ use refresh_tokens::RefreshTokens;
 use router::App;
 use shared::clock;
 use shared::db::{Db, Error};
+use shared::mail::Delivery;
 use shared::seal::SealingKey;
 use shared::start::{self, Ground};
 use std::sync::Arc;
@@ -37,14 +38,20 @@ const HOUSEKEEPING: Duration = Duration::from_secs(60);
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Brings the schema up to date, opens the signing keys (made where missing), and begins to tend them and
-    /// to delete what has expired.
+    /// Brings the schema up to date, opens the signing keys (made where missing), and begins to tend them, to
+    /// send mails and to delete what has expired.
     pub async fn open(
         ground: &Ground,
         settings: &config::Settings,
         master_key: SealingKey,
     ) -> Result<Self, start::Error> {
         let identity = ground.identity.clone();
+        let delivery = Delivery {
+            db: identity.db.clone(),
+            mails: identity.mails.clone(),
+            post: settings.post(&ground.data_dir)?,
+            from: settings.sender(&ground.urls.issuer),
+        };
         identity.db.migrate().await?;
         let tender = Tender {
             store: KeyStore {
@@ -59,6 +66,7 @@ impl Issuer {
         let keys = tender.open().await?;
         tokio::spawn(tender.follow(keys.clone()));
         tokio::spawn(keep_house(identity.db.clone()));
+        tokio::spawn(delivery.run());
         let grants = Grants {
             db: identity.db.clone(),
             revocations: identity.revocations.clone(),
@@ -104,6 +112,7 @@ async fn keep_house(db: Db) {
 async fn sweep(db: &Db) -> Result<(), Error> {
     let now = clock::now();
     codes::prune(db, now).await?;
+    shared::identity::mailed_tokens::prune(db, now).await?;
     shared::identity::sessions::prune(db, now).await?;
     shared::grants::families::prune(db, now).await?;
     shared::revocation::prune(db, now).await?;

@@ -225,6 +225,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         crate::grants::clients::STATEMENTS,
         crate::grants::consents::STATEMENTS,
         crate::grants::families::STATEMENTS,
+        crate::identity::mailed_tokens::STATEMENTS,
         crate::identity::sessions::STATEMENTS,
         crate::identity::users::STATEMENTS,
         crate::mail::STATEMENTS,

@@ -8,6 +8,7 @@ pub mod db;
 pub mod ephemeral;
 pub mod events;
 pub mod feed;
+pub mod files;
 pub mod grants;
 pub mod http;
 pub mod identity;

@@ -146,7 +146,7 @@ fn make_room(counts: &mut HashMap<String, Count>, window: i64) {
 }
 
 /// Whom an address stands for: itself, or of IPv6 the network that one subscriber has.
-fn network(address: IpAddr) -> String {
+pub(crate) fn network(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => {

@@ -17,6 +17,7 @@ use crate::seal::SealingKey;
 use crate::{serve, telemetry};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -61,6 +62,8 @@ pub struct Ground {
     pub cors: Cors,
     /// Words between the processes.
     pub feed: Feed,
+    /// Where files are kept.
+    pub data_dir: PathBuf,
     redis: Option<Redis>,
     max_connections: usize,
 }
@@ -85,6 +88,7 @@ impl Ground {
             ephemeral: Ephemeral::new(redis.clone()),
             passwords: Passwords::new(common.password_policy())?,
             lifetimes: common.session_lifetimes(),
+            links: common.link_lifetimes(),
             revocations: Mirror::new(db.clone(), feed.clone()),
             mails: Mails::new(account_key.clone(), &urls.issuer),
             account_key,
@@ -105,6 +109,7 @@ impl Ground {
             limits: Limits::new(quotas),
             cors,
             feed,
+            data_dir: common.data_dir.clone(),
             redis,
             max_connections: common.max_connections,
         })

@@ -1,7 +1,7 @@
-//! Disabling accounts and enabling them again.
+//! Disabling accounts and enabling them again; and ending what they have under way.
 
-use super::{sessions, users};
-use crate::db::{Db, Error};
+use super::{mailed_tokens, sessions, users};
+use crate::db::{Db, Error, Tx};
 use crate::events::{Context, Event, Name};
 use crate::grants::families::{self, Of};
 use crate::revocation::Mirror;
@@ -13,8 +13,7 @@ pub async fn disable(db: &Db, revocations: &Mirror, user_id: i64, context: &Cont
     if !users::disable(&mut tx, user_id, context.now).await? {
         return Ok(false);
     }
-    sessions::end_all(&mut tx, user_id).await?;
-    families::revoke(&mut tx, Of::User(user_id), context).await?;
+    end_everything(&mut tx, user_id, context).await?;
     Event::success(Name::UserDisabled)
         .user(user_id)
         .record(&mut tx, context)
@@ -36,4 +35,12 @@ pub async fn enable(db: &Db, user_id: i64, context: &Context) -> Result<bool, Er
         .await?;
     tx.commit().await?;
     Ok(true)
+}
+
+/// Ends what a user has under way: every session, refresh token and access token, and every link that was mailed.
+/// For when who has them may be somebody else. Announce the revocations after the commit.
+pub(super) async fn end_everything(tx: &mut Tx, user_id: i64, context: &Context) -> Result<(), Error> {
+    sessions::end_all(tx, user_id).await?;
+    mailed_tokens::void_all(tx, user_id).await?;
+    families::revoke(tx, Of::User(user_id), context).await
 }

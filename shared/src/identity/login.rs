@@ -4,7 +4,7 @@ use super::email::Email;
 use super::passwords::{self, Password};
 use super::sessions::Session;
 use super::users::{self, User};
-use super::{Identity, lockout, sessions};
+use super::{Identity, accounts, lockout, sessions};
 use crate::db;
 use crate::ephemeral::Attempt;
 use crate::events::{Context, Event, Name};
@@ -108,25 +108,14 @@ pub async fn change_password(
     context: &Context,
 ) -> Result<(), Error> {
     let user_id = session.user.id;
-    let email = Email::parse(&session.user.email).map_err(|_| Error::Wrong)?;
-    let key = lockout::key(&email, context.address);
-    let stored = begin(
-        identity,
-        &key,
-        context,
-        users::credentials_by_id(&identity.db, user_id),
-    )
-    .await?;
-    check(identity, &key, current, stored.as_ref(), context).await?;
-    let verified = stored.ok_or(Error::Wrong)?;
+    let verified = reauthenticate(identity, session, current, context).await?;
     let hash = identity.passwords.hash(new).await?;
 
     let mut tx = identity.db.begin().await?;
     if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
         return Err(Error::Wrong);
     }
-    sessions::end_all(&mut tx, user_id).await?;
-    families::revoke(&mut tx, Of::User(user_id), context).await?;
+    accounts::end_everything(&mut tx, user_id, context).await?;
     Event::success(Name::PasswordChange)
         .user(user_id)
         .record(&mut tx, context)
@@ -138,6 +127,21 @@ pub async fn change_password(
     tx.commit().await?;
     identity.revocations.announce().await;
     Ok(())
+}
+
+/// Verifies the password of a session's user once more, counted like a sign-in.
+pub(super) async fn reauthenticate(
+    identity: &Identity,
+    session: &Session,
+    current: Password,
+    context: &Context,
+) -> Result<users::Credentials, Error> {
+    let email = Email::parse(&session.user.email).map_err(|_| Error::Wrong)?;
+    let key = lockout::key(&email, context.address);
+    let lookup = users::credentials_by_id(&identity.db, session.user.id);
+    let stored = begin(identity, &key, context, lookup).await?;
+    check(identity, &key, current, stored.as_ref(), context).await?;
+    stored.ok_or(Error::Wrong)
 }
 
 /// Ends a session, and what first-party clients began in it.
