@@ -2,6 +2,7 @@
 
 use crate::{bearer, comments, posts, users};
 use axum::http::{StatusCode, header};
+use shared::http::error::FieldError;
 use shared::http::{Code, Error};
 use shared::identity;
 
@@ -65,6 +66,15 @@ pub(crate) fn password_change_required() -> Error {
         Code::PasswordChangeRequired,
         "Choose a password of your own first: PUT /me/password.",
     )
+}
+
+/// 422: the password that a change needs is not the account's.
+pub(crate) fn wrong_current_password() -> Error {
+    Error::validation(vec![FieldError {
+        pointer: "/current_password".to_owned(),
+        code: "invalid",
+        message: "is not the password of this account".to_owned(),
+    }])
 }
 
 /// 412: `If-Match` names another version (RFC 9110 §13.1.1).

@@ -14,4 +14,4 @@ pub(crate) use bearer_only::BearerOnly;
 pub(crate) use path_id::PathId;
 pub(crate) use principal::{Method, Principal};
 pub(crate) use public::Public;
-pub(crate) use session::CurrentSession;
+pub(crate) use session::{CurrentSession, OwnSession};

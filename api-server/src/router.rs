@@ -2,7 +2,9 @@
 
 use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
-use crate::http::{challenge, comments, metadata, posts, protected, session, users};
+use crate::http::{
+    challenge, comments, email_verifications, metadata, password_resets, posts, protected, session, users,
+};
 use crate::versions::{self, VERSIONS};
 use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
@@ -40,6 +42,10 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(session::logout))
         .routes(routes!(session::me))
         .routes(routes!(session::change_password))
+        .routes(routes!(password_resets::request))
+        .routes(routes!(password_resets::confirm))
+        .routes(routes!(email_verifications::request))
+        .routes(routes!(email_verifications::confirm))
         .routes(routes!(protected::read));
     let mut documents = OpenApiRouter::new()
         .routes(routes!(metadata::read))

@@ -126,7 +126,10 @@ impl Settings {
             let url = Url::parse(issuer).ok();
             let host = url.as_ref().and_then(Url::host_str).unwrap_or("localhost");
             // The host of a URL is ASCII, and has nothing that ends an address.
-            Mailbox::new(Some("Latchkey".to_owned()), Address::new_dangerous("latchkey", host))
+            Mailbox::new(
+                Some("Latchkey".to_owned()),
+                Address::new_dangerous("latchkey", host),
+            )
         })
     }
 

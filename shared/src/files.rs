@@ -17,7 +17,10 @@ pub enum Existing {
 
 /// Makes a folder for this user alone, and those above it that are missing.
 pub fn make_private_dir(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
 }
 
 /// Writes a file for this user alone. It appears whole or not at all, and outlives a power cut.

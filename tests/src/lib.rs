@@ -22,6 +22,7 @@ mod front;
 mod http;
 mod lists;
 mod lookup;
+mod outbox;
 mod people;
 mod postgres;
 mod program;
@@ -30,6 +31,8 @@ mod redis;
 mod refusals;
 mod reply;
 mod shape;
+mod smtp;
+mod statistics;
 mod tokens;
 mod world;
 
@@ -45,12 +48,15 @@ pub use lists::{
     cursor, expect_cursor_outlives_item, expect_short_page_backwards_is_first, ids, items, link, pages_of_45,
     walk,
 };
+pub use outbox::Letter;
 pub use people::{Comment, PASSWORD, Person, Post, other_spellings};
 pub use raw::Raw;
 pub use redis::RedisServer;
 pub use reply::Reply;
 pub use shape::{Given, Shape, run};
 pub use shared::db::Db;
+pub use smtp::{Mood, Received, SmtpServer};
+pub use statistics::{median, rank_test};
 pub use tokens::{Grant, Tokens, basic, parameter};
 pub use world::{Setup, World};
 

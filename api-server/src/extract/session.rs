@@ -15,6 +15,24 @@ pub(crate) struct CurrentSession(pub(crate) Session);
 
 refuses!(CurrentSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden;);
 
+/// The same, of a user whose password is their own.
+#[derive(Debug)]
+pub(crate) struct OwnSession(pub(crate) Session);
+
+refuses!(OwnSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden, PasswordChangeRequired;);
+
+impl FromRequestParts<App> for OwnSession {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let CurrentSession(session) = CurrentSession::from_request_parts(parts, app).await?;
+        match session.password_change_required {
+            true => Err(error::password_change_required()),
+            false => Ok(Self(session)),
+        }
+    }
+}
+
 impl FromRequestParts<App> for CurrentSession {
     type Rejection = Error;
 

@@ -1,5 +1,6 @@
 //! Signing in and out, and who one is.
 
+use crate::error::wrong_current_password;
 use crate::extract::{CurrentSession, Method, Principal, Public};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -8,7 +9,7 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::events::Context;
-use shared::http::error::{BodyMeant, FieldError};
+use shared::http::error::BodyMeant;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
 use shared::identity::passwords::{Password, new_password};
@@ -156,11 +157,7 @@ pub(crate) async fn change_password(
     } = read_change(&body, &identity)?;
     match login::change_password(&identity, &session, current_password, new_password, &context).await {
         Ok(()) => Ok(signed_out()),
-        Err(login::Error::Wrong) => Err(Error::validation(vec![FieldError {
-            pointer: "/current_password".to_owned(),
-            code: "invalid",
-            message: "is not the password of this account".to_owned(),
-        }])),
+        Err(login::Error::Wrong) => Err(wrong_current_password()),
         Err(error) => Err(error.into()),
     }
 }

@@ -57,6 +57,11 @@ impl Fields {
         }
     }
 
+    /// Whether a member is there, and not taken yet.
+    pub fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
     /// Takes a member that must be there and be a string that `parse` accepts. Its error goes on with
     /// "… must …" or "… is …".
     pub fn required<T, E: ToString>(
@@ -64,7 +69,7 @@ impl Fields {
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Option<T> {
-        if !self.members.contains_key(name) {
+        if !self.has(name) {
             self.fault(name, "required", "is required");
             return None;
         }

@@ -51,5 +51,7 @@ pub(super) async fn may_mail(
         return Err(Refusal::TooMany { retry_after });
     }
     let to = format!("{kind} to {}", to.key());
-    Ok(throttle::count(ephemeral, &to, TO_ONE_ADDRESS, now).await?.is_none())
+    Ok(throttle::count(ephemeral, &to, TO_ONE_ADDRESS, now)
+        .await?
+        .is_none())
 }

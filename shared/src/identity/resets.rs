@@ -32,7 +32,10 @@ pub async fn request(identity: &Identity, email: &Email, context: &Context) -> R
     }
     let user = users::find_enabled_by_email(&identity.db, email).await?;
     let lifetime = identity.links.password_reset;
-    let (user_id, to) = (user.as_ref().map(|user| user.id), user.as_ref().map(|user| user.email.as_str()));
+    let (user_id, to) = (
+        user.as_ref().map(|user| user.id),
+        user.as_ref().map(|user| user.email.as_str()),
+    );
     let event = match user_id {
         Some(_) => Event::success(Name::PasswordResetRequest),
         None => Event::failure(Name::PasswordResetRequest),
@@ -87,7 +90,10 @@ pub async fn confirm(
 async fn forget_failures(identity: &Identity, email: &str, context: &Context) {
     let Ok(email) = Email::parse(email) else { return };
     let key = lockout::key(&email, context.address);
-    let forgotten = identity.ephemeral.attempt_succeeded(&key, lockout::WINDOW, context.now).await;
+    let forgotten = identity
+        .ephemeral
+        .attempt_succeeded(&key, lockout::WINDOW, context.now)
+        .await;
     if let Err(error) = forgotten {
         tracing::warn!(%error, "failed sign-ins from before a password reset still count");
     }

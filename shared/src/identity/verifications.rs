@@ -52,13 +52,22 @@ pub async fn welcome(
 /// Mails a link that confirms the present address of a session's user.
 pub async fn request(identity: &Identity, session: &Session, context: &Context) -> Result<(), Refusal> {
     // What is stored was read by the same rules.
-    let Ok(email) = Email::parse(&session.user.email) else { return Ok(()) };
+    let Ok(email) = Email::parse(&session.user.email) else {
+        return Ok(());
+    };
     if !may_mail(identity, "verification", &email, context).await? {
         return Ok(());
     }
     let mut tx = identity.db.begin().await?;
     let user_id = session.user.id;
-    mail_link(identity, &mut tx, (user_id, &email), Link::EmailVerification, context).await?;
+    mail_link(
+        identity,
+        &mut tx,
+        (user_id, &email),
+        Link::EmailVerification,
+        context,
+    )
+    .await?;
     Event::success(Name::EmailVerificationRequest)
         .user(user_id)
         .record(&mut tx, context)
@@ -103,7 +112,13 @@ pub async fn confirm(identity: &Identity, token: &Secret, context: &Context) -> 
     let is_change = proof.email_key != proof.present_key;
 
     let mut tx = identity.db.begin().await?;
-    let set = users::set_email(&mut tx, proof.user_id, &proof.present_key, (&proof.email, &proof.email_key), now);
+    let set = users::set_email(
+        &mut tx,
+        proof.user_id,
+        &proof.present_key,
+        (&proof.email, &proof.email_key),
+        now,
+    );
     let set = set.await.map_err(|error| match error {
         db::Error::Conflict => Error::EmailTaken,
         error => Error::Database(error),

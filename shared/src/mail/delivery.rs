@@ -96,7 +96,10 @@ impl Delivery {
     }
 
     async fn send(&self, claimed: &Claimed) -> Result<(), Failure> {
-        let mail = self.mails.open(&claimed.sealed).map_err(|_| Failure::Unsendable)?;
+        let mail = self
+            .mails
+            .open(&claimed.sealed)
+            .map_err(|_| Failure::Unsendable)?;
         let Some(to) = &mail.to else { return Ok(()) };
         let (id, at) = (claimed.id, claimed.created_at);
         let message = compose(&mail, to, &self.from, (id, at))?;

@@ -75,7 +75,11 @@ mod tests {
         let subject = "Hello\r\nBcc: eve@example.org";
         let text = composed("ann@example.org", subject, "Hello").unwrap();
         assert!(!text.split("\r\n").any(|line| line.starts_with("Bcc:")), "{text}");
-        for to in ["ann@example.org\r\nBcc: eve@example.org", "ann@example.org, eve@example.org", "ann"] {
+        for to in [
+            "ann@example.org\r\nBcc: eve@example.org",
+            "ann@example.org, eve@example.org",
+            "ann",
+        ] {
             assert!(composed(to, "Hello", "Hello").is_err(), "{to}");
         }
     }

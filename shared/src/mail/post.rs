@@ -78,8 +78,11 @@ impl Post {
 impl SmtpUrl {
     /// Whether everything that is said travels in clear, or may, to a host that is not this one.
     pub fn is_exposed(&self) -> bool {
-        let requires_tls =
-            self.0.scheme() == "smtps" || self.0.query_pairs().any(|pair| pair == ("tls".into(), "required".into()));
+        let requires_tls = self.0.scheme() == "smtps"
+            || self
+                .0
+                .query_pairs()
+                .any(|pair| pair == ("tls".into(), "required".into()));
         !requires_tls && !self.is_on_loopback()
     }
 
@@ -102,8 +105,13 @@ impl FromStr for SmtpUrl {
             return Err(how.to_owned());
         }
         let known = ["required", "opportunistic"];
-        if url.query_pairs().any(|(name, value)| name != "tls" || !known.contains(&&*value)) {
-            return Err(format!("of the query only tls=required or tls=opportunistic is known; {how}"));
+        if url
+            .query_pairs()
+            .any(|(name, value)| name != "tls" || !known.contains(&&*value))
+        {
+            return Err(format!(
+                "of the query only tls=required or tls=opportunistic is known; {how}"
+            ));
         }
         if url.username().is_empty() != url.password().is_none() {
             return Err(format!("a user has a password; {how}"));
@@ -154,7 +162,11 @@ mod tests {
     #[test]
     fn what_travels_in_clear_to_another_host_is_known() {
         let is_exposed = |text: &str| SmtpUrl::from_str(text).unwrap().is_exposed();
-        for text in ["smtp://mail.example.org", "smtp://192.0.2.1:25", "smtp://mail?tls=opportunistic"] {
+        for text in [
+            "smtp://mail.example.org",
+            "smtp://192.0.2.1:25",
+            "smtp://mail?tls=opportunistic",
+        ] {
             assert!(is_exposed(text), "{text}");
         }
         for text in [

@@ -70,7 +70,9 @@ impl From<verifications::Error> for Error {
     fn from(error: verifications::Error) -> Self {
         match error {
             verifications::Error::TokenInvalid => token_invalid(&error),
-            verifications::Error::EmailTaken => Self::new(Code::EmailTaken, "Another account has this e-mail."),
+            verifications::Error::EmailTaken => {
+                Self::new(Code::EmailTaken, "Another account has this e-mail.")
+            }
             verifications::Error::Database(error) => error.into(),
         }
     }
