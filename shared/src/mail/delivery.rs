@@ -7,10 +7,10 @@ use super::{CLAIM, DELETE, DUE, Mails, PUT_OFF};
 use crate::clock::{self, Timestamp};
 use crate::db::{Db, Error};
 use crate::{execute, fetch_all, fetch_optional};
-use futures_util::StreamExt as _;
-use futures_util::stream;
 use lettre::message::Mailbox;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// How often the table is looked at.
 const POLL: Duration = Duration::from_millis(500);
@@ -51,24 +51,27 @@ struct Claimed {
 impl Delivery {
     /// Sends for ever what is queued.
     pub async fn run(self) {
+        let slots = Arc::new(Semaphore::new(AT_ONCE));
         loop {
-            if let Err(error) = self.look(clock::now()).await {
+            if let Err(error) = self.look(&slots).await {
                 tracing::warn!(%error, "cannot look for mails to send");
             }
             tokio::time::sleep(POLL).await;
         }
     }
 
-    /// Sends what is due.
-    async fn look(&self, now: Timestamp) -> Result<(), Error> {
-        let due = fetch_all!(self.db.reader(), (i64, Timestamp), DUE, now)?;
-        stream::iter(due)
-            .for_each_concurrent(AT_ONCE, async |(id, due_at)| {
-                if let Err(error) = self.deliver(id, due_at).await {
+    /// Begins to send what is due, as far as there are slots. What is being sent is not due.
+    async fn look(&self, slots: &Arc<Semaphore>) -> Result<(), Error> {
+        for (id, due_at) in fetch_all!(self.db.reader(), (i64, Timestamp), DUE, clock::now())? {
+            let slot = Arc::clone(slots).acquire_owned().await;
+            let delivery = self.clone();
+            tokio::spawn(async move {
+                if let Err(error) = delivery.deliver(id, due_at).await {
                     tracing::warn!(%error, mail = id, "cannot note what became of a mail");
                 }
-            })
-            .await;
+                drop(slot);
+            });
+        }
         Ok(())
     }
 

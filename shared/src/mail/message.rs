@@ -3,12 +3,14 @@
 use super::Mail;
 use crate::clock::Timestamp;
 use crate::identity::email::Email;
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{Mailbox, Message};
+use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
+use lettre::message::{Body, Mailbox, Message};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Keeps automatic replies away (RFC 3834 §5).
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
+/// In bytes, without its end.
+const LONGEST_LINE: usize = 998;
 
 /// Writes a mail out. Its id and time make its Message-ID: one that is sent twice, after a crash in the middle, is
 /// known as one. `None` if the address is none.
@@ -28,8 +30,20 @@ pub(super) fn compose(
         .raw_header(HeaderValue::new(AUTO_SUBMITTED, "auto-generated".to_owned()))
         .header(ContentType::TEXT_PLAIN)
         .subject(mail.subject.clone())
-        .body(mail.text.clone())
+        .body(body(&mail.text))
         .map_err(|_| Unsendable)
+}
+
+/// Plain letters travel as they are, in lines as long as may be (RFC 5322 §2.1.1): wrapped and escaped, a link could
+/// not be copied out of a file.
+fn body(text: &str) -> Body {
+    match text.is_ascii() && text.lines().all(|line| line.len() <= LONGEST_LINE) {
+        true => Body::dangerous_pre_encoded(
+            text.replace('\n', "\r\n").into_bytes(),
+            ContentTransferEncoding::SevenBit,
+        ),
+        false => Body::new(text.to_owned()),
+    }
 }
 
 /// What no message can be made of.

@@ -152,9 +152,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused_without_repeating_it(text in r"(smtps?://)?\PC{0,24}") {
-            if let Err(error) = SmtpUrl::from_str(&text) {
-                prop_assert!(text.len() < 8 || !error.contains(&text));
+        fn any_text_is_read_or_refused_without_repeating_it(
+            before in r"(smtps?://)?\PC{0,16}",
+            after in r"\PC{0,16}",
+        ) {
+            if let Err(error) = SmtpUrl::from_str(&format!("{before}hunter2{after}")) {
+                prop_assert!(!error.contains("hunter2"));
             }
         }
     }
