@@ -31,7 +31,7 @@ impl World {
             .iter()
             .map(|file| Letter::read(file))
             .collect();
-        letters.retain(|letter| letter.header("to") == to);
+        letters.retain(|letter| letter.header("to").eq_ignore_ascii_case(to));
         letters.sort_by_key(Letter::number);
         letters
     }
