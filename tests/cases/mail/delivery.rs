@@ -32,9 +32,10 @@ async fn a_mail_is_a_file_whose_name_tells_nothing(world: World) {
     let name = letter.file.file_name().unwrap().to_str().unwrap();
     let is_plain = |c: char| c.is_ascii_digit() || "TZ.-".contains(c);
     assert!(name.strip_suffix(".eml").unwrap().chars().all(is_plain), "{name}");
-    assert!(world.log().contains(&format!("outbox/{name}")), "{}", world.log());
-    assert!(!world.log().contains(&token) && !world.log().contains(&ann.email));
     world.until_mailed().await;
+    let log = world.log();
+    assert!(log.contains(&format!("outbox/{name}")), "{log}");
+    assert!(!log.contains(&token) && !log.contains(&ann.email), "{log}");
     for entry in std::fs::read_dir(world.outbox()).unwrap().flatten() {
         let name = entry.file_name().into_string().unwrap();
         assert!(name.ends_with(".eml"), "a draft stays: {name}");
