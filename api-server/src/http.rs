@@ -3,10 +3,13 @@
 pub(crate) mod account;
 pub(crate) mod challenge;
 pub(crate) mod comments;
+pub(crate) mod email_verifications;
 mod envelope;
 pub(crate) mod grants;
+mod mailed_token;
 pub(crate) mod metadata;
 pub(crate) mod mfa;
+pub(crate) mod password_resets;
 pub(crate) mod payments;
 pub(crate) mod posts;
 mod proof;

@@ -3,7 +3,8 @@
 use crate::bearer::Verifier;
 use crate::http::metadata::Metadata;
 use crate::http::{
-    account, challenge, comments, grants, metadata, mfa, payments, posts, protected, session, sessions, users,
+    account, challenge, comments, email_verifications, grants, metadata, mfa, password_resets, payments,
+    posts, protected, session, sessions, users,
 };
 use crate::idempotency::Idempotency;
 use crate::versions::{self, VERSIONS};
@@ -56,6 +57,10 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(sessions::end))
         .routes(routes!(grants::list))
         .routes(routes!(grants::withdraw))
+        .routes(routes!(password_resets::request))
+        .routes(routes!(password_resets::confirm))
+        .routes(routes!(email_verifications::request))
+        .routes(routes!(email_verifications::confirm))
         .routes(routes!(protected::read));
     let mut documents = OpenApiRouter::new()
         .routes(routes!(metadata::read))

@@ -6,6 +6,7 @@ use shared::identity::Identity;
 use shared::identity::email::Email;
 use shared::identity::passwords::{self, Password};
 use shared::identity::users::{self, NewUser, Role, User};
+use shared::identity::verifications;
 
 /// Why an account was not made.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +25,7 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Makes an account of the least role.
+/// Makes an account of the least role, and mails a link that confirms its address.
 pub(crate) async fn sign_up(
     identity: &Identity,
     email: Email,
@@ -43,6 +44,7 @@ pub(crate) async fn sign_up(
         .user(user.id)
         .record(&mut tx, context)
         .await?;
+    verifications::welcome(identity, &mut tx, &user, &new.email, context).await?;
     tx.commit().await?;
     Ok(user)
 }

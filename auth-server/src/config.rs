@@ -6,11 +6,13 @@ pub use alerting::Alerting;
 
 use crate::grants::Lifetimes;
 use clap::Args;
-use shared::config::{Invalid, parse_duration, read_key};
+use shared::config::{Common, Invalid, parse_duration, read_key};
 use shared::grants::families;
+use shared::mail::{Address, Mailbox, Post, SmtpUrl};
 use shared::seal::SealingKey;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use url::Url;
 
 /// RFC 9068 tokens that the API refuses when they are older would be useless.
 const MAX_ACCESS_TOKEN: Duration = Duration::from_secs(600);
@@ -71,11 +73,25 @@ pub struct Settings {
     /// Security events and alerts.
     #[command(flatten)]
     pub alerting: Alerting,
+    /// Where mails go: `smtps://[USER:PASSWORD@]HOST[:PORT]` or `smtp://…?tls=required` [default: DATA_DIR/outbox].
+    #[arg(
+        long,
+        env = "LATCHKEY_SMTP_URL",
+        global = true,
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub smtp_url: Option<SmtpUrl>,
+
+    /// Whom mails are from, such as `Latchkey <no-reply@example.org>` [default: latchkey@HOST of the issuer].
+    #[arg(long, env = "LATCHKEY_MAIL_FROM", global = true, value_name = "ADDRESS")]
+    pub mail_from: Option<Mailbox>,
 }
 
 impl Settings {
-    /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), Invalid> {
+    /// Refuses what cannot work, and what would be insecure where others can reach it.
+    pub fn check(&self, common: &Common) -> Result<(), Invalid> {
+        common.check()?;
         let refuse = |what: &str| Err(Invalid(what.to_owned()));
         if self.access_token_lifetime > MAX_ACCESS_TOKEN {
             return refuse("ACCESS_TOKEN_LIFETIME is over 600s: the API accepts no older token");
@@ -92,7 +108,37 @@ impl Settings {
             );
         }
         self.alerting.check()?;
+        if common.is_production() && self.smtp_url.as_ref().is_some_and(SmtpUrl::is_exposed) {
+            return refuse(
+                "SMTP_URL sends mails in clear, links included: write smtps://… or smtp://…?tls=required",
+            );
+        }
         self.master_key().map(|_| ())
+    }
+
+    /// Where mails go.
+    pub(crate) fn post(&self, data_dir: &Path) -> Result<Post, Invalid> {
+        match &self.smtp_url {
+            Some(url) => Post::smtp(url).map_err(|error| Invalid(format!("SMTP_URL: {error}"))),
+            None => {
+                tracing::info!("SMTP_URL is not set: mails are written into files in DATA_DIR/outbox");
+                Post::outbox(data_dir)
+                    .map_err(|error| Invalid(format!("DATA_DIR {}: outbox: {error}", data_dir.display())))
+            }
+        }
+    }
+
+    /// Whom mails are from.
+    pub(crate) fn sender(&self, issuer: &str) -> Mailbox {
+        self.mail_from.clone().unwrap_or_else(|| {
+            let url = Url::parse(issuer).ok();
+            let host = url.as_ref().and_then(Url::host_str).unwrap_or("localhost");
+            // The host of a URL is ASCII, and has nothing that ends an address.
+            Mailbox::new(
+                Some("Latchkey".to_owned()),
+                Address::new_dangerous("latchkey", host),
+            )
+        })
     }
 
     /// The master key, if one was given.

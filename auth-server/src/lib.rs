@@ -25,6 +25,7 @@ use router::App;
 use shared::alerts;
 use shared::clock;
 use shared::db::{Db, Error};
+use shared::mail::Delivery;
 use shared::seal::SealingKey;
 use shared::start::{self, Ground};
 use std::sync::Arc;
@@ -38,14 +39,20 @@ const HOUSEKEEPING: Duration = Duration::from_secs(60);
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Brings the schema up to date, opens the signing keys (made where missing), and begins to tend them and
-    /// to delete what has expired.
+    /// Brings the schema up to date, opens the signing keys (made where missing), and begins to tend them, to
+    /// send mails and to delete what has expired.
     pub async fn open(
         ground: &Ground,
         settings: &config::Settings,
         master_key: SealingKey,
     ) -> Result<Self, start::Error> {
         let identity = ground.identity.clone();
+        let delivery = Delivery {
+            db: identity.db.clone(),
+            mails: identity.mails.clone(),
+            post: settings.post(&ground.data_dir)?,
+            from: settings.sender(&ground.urls.issuer),
+        };
         identity.db.migrate().await?;
         let tender = Tender {
             store: KeyStore {
@@ -64,6 +71,7 @@ impl Issuer {
         if let Some(webhook) = settings.alerting.webhook()? {
             tokio::spawn(webhook.follow(identity.db.clone()));
         }
+        tokio::spawn(delivery.run());
         let grants = Grants {
             db: identity.db.clone(),
             revocations: identity.revocations.clone(),
@@ -109,6 +117,7 @@ async fn keep_house(db: Db, events_kept: Duration) {
 async fn sweep(db: &Db, events_kept: Duration) -> Result<(), Error> {
     let now = clock::now();
     codes::prune(db, now).await?;
+    shared::identity::mailed_tokens::prune(db, now).await?;
     shared::identity::sessions::prune(db, now).await?;
     shared::grants::families::prune(db, now).await?;
     shared::revocation::prune(db, now).await?;

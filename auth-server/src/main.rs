@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(args: Args) -> Result<(), Error> {
-    args.issuer.check()?;
+    args.issuer.check(&args.common)?;
     let master_key = args.issuer.master_key();
     let master_key = master_key.and_then(|given| given.ok_or_else(config::no_master_key));
     if let Some(command) = args.command {

@@ -56,11 +56,39 @@ pub(crate) struct NewPassword<'a> {
     pub(crate) complaint: &'a str,
 }
 
+/// The form of those who forgot their password.
+#[derive(Template)]
+#[template(path = "forgot.html")]
+pub(crate) struct Forgot<'a> {
+    pub(crate) csrf: &'a str,
+    pub(crate) email: &'a str,
+    pub(crate) complaint: &'a str,
+}
+
+/// The form for a new password, for who has the link from the mail.
+#[derive(Template)]
+#[template(path = "reset.html")]
+pub(crate) struct Reset<'a> {
+    pub(crate) csrf: &'a str,
+    pub(crate) token: &'a str,
+    pub(crate) complaint: &'a str,
+}
+
+/// The button that confirms an address, for who has the link from the mail.
+#[derive(Template)]
+#[template(path = "verify.html")]
+pub(crate) struct Verify<'a> {
+    pub(crate) csrf: &'a str,
+    pub(crate) token: &'a str,
+}
+
 #[derive(Template)]
 #[template(path = "message.html")]
 struct Message<'a> {
     title: &'a str,
     says: &'a str,
+    /// Where to go on, and what that is called.
+    next: Option<(&'a str, &'a str)>,
 }
 
 pub(crate) fn sign_in(page: &SignIn<'_>) -> Response {
@@ -68,6 +96,18 @@ pub(crate) fn sign_in(page: &SignIn<'_>) -> Response {
 }
 
 pub(crate) fn password(page: &NewPassword<'_>) -> Response {
+    render(page)
+}
+
+pub(crate) fn forgot(page: &Forgot<'_>) -> Response {
+    render(page)
+}
+
+pub(crate) fn reset(page: &Reset<'_>) -> Response {
+    render(page)
+}
+
+pub(crate) fn verify(page: &Verify<'_>) -> Response {
     render(page)
 }
 
@@ -101,12 +141,19 @@ pub(crate) fn signed_in(email: &str) -> Response {
     render(&Message {
         title: "You are signed in",
         says: &format!("You are signed in as {email}."),
+        next: None,
     })
+}
+
+/// Says that something is done, and where to go on.
+pub(crate) fn done(title: &str, says: &str, next: Option<(&str, &str)>) -> Response {
+    render(&Message { title, says, next })
 }
 
 /// Says what went wrong and what to do.
 pub(crate) fn error(status: StatusCode, title: &str, says: &str) -> Response {
-    (status, render(&Message { title, says })).into_response()
+    let next = None;
+    (status, render(&Message { title, says, next })).into_response()
 }
 
 /// A flow that is over, unknown, or another browser's.
@@ -115,6 +162,16 @@ pub(crate) fn no_such_flow() -> Response {
         StatusCode::BAD_REQUEST,
         "This sign-in is over",
         "It was finished, took too long, or was begun in another browser. Go back to the application and begin again.",
+    )
+}
+
+/// A link from a mail that is used, too old or mangled.
+pub(crate) fn no_such_link(status: StatusCode) -> Response {
+    error(
+        status,
+        "This link does not work",
+        "It was used already, is too old, or there is a newer one; or it was not copied whole. Nothing was changed: \
+         ask for another one.",
     )
 }
 

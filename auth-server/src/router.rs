@@ -2,7 +2,9 @@
 
 use crate::flows::Flows;
 use crate::grants::Grants;
-use crate::http::{authorize, browser, consent, discovery, password, security_events, signin, token};
+use crate::http::{
+    authorize, browser, consent, discovery, forgot, password, reset, security_events, signin, token, verify,
+};
 use crate::pages;
 use axum::Router;
 use axum::extract::FromRef;
@@ -36,6 +38,9 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(signin::show, signin::submit))
         .routes(routes!(consent::show, consent::submit))
         .routes(routes!(password::show, password::submit))
+        .routes(routes!(forgot::show, forgot::submit))
+        .routes(routes!(reset::show, reset::submit))
+        .routes(routes!(verify::show, verify::submit))
         .layer(from_fn_with_state(policy, browser::by_its_name));
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))

@@ -61,6 +61,7 @@ CREATE TABLE mailed_tokens (
     used_at BIGINT
 );
 CREATE INDEX mailed_tokens_user_id ON mailed_tokens (user_id);
+CREATE INDEX mailed_tokens_email_key ON mailed_tokens (email_key);
 CREATE INDEX mailed_tokens_expires_at ON mailed_tokens (expires_at);
 
 -- Mails to be sent, each sealed under ACCOUNT_KEY: links carry secrets. Written in the transaction of its cause.
@@ -363,7 +364,7 @@ DO $$
 BEGIN
     GRANT SELECT, INSERT,
         UPDATE (email, email_key, email_verified, password_hash, password_version, password_change_required,
-                updated_at, disabled_at, deleted_at)
+                updated_at, disabled_at, deleted_at, unlocked_at)
         ON users TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE, DELETE ON totp, recovery_codes, mailed_tokens TO latchkey_api;
     GRANT INSERT ON mails TO latchkey_api;

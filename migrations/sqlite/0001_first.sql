@@ -61,6 +61,7 @@ CREATE TABLE mailed_tokens (
     used_at BIGINT
 );
 CREATE INDEX mailed_tokens_user_id ON mailed_tokens (user_id);
+CREATE INDEX mailed_tokens_email_key ON mailed_tokens (email_key);
 CREATE INDEX mailed_tokens_expires_at ON mailed_tokens (expires_at);
 
 -- Mails to be sent, each sealed under ACCOUNT_KEY: links carry secrets. Written in the transaction of its cause.

@@ -12,8 +12,9 @@ pub use sign_in::SignIn;
 pub use values::parse_duration;
 
 use crate::db::{DatabaseUrl, Db};
+use crate::files;
 use crate::http::{Policy, origin_of};
-use crate::identity::{passwords, sessions};
+use crate::identity::{mailed_tokens, passwords, sessions};
 use crate::redis::{Redis, RedisUrl};
 use crate::seal::SealingKey;
 use crate::secret::Secret;
@@ -169,6 +170,16 @@ pub struct Common {
           value_parser = parse_duration)]
     pub session_max: Duration,
 
+    /// How long the link to a new password works.
+    #[arg(long, env = "LATCHKEY_RESET_LINK_LIFETIME", global = true, default_value = "30m", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub reset_link_lifetime: Duration,
+
+    /// How long the link that confirms an e-mail address works.
+    #[arg(long, env = "LATCHKEY_EMAIL_LINK_LIFETIME", global = true, default_value = "24h", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub email_link_lifetime: Duration,
+
     /// The shortest new password, in characters.
     #[arg(long, env = "LATCHKEY_PASSWORD_MIN_LENGTH", global = true, default_value_t = 8, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(passwords::MIN_LENGTH as u64..=64))]
@@ -214,11 +225,7 @@ impl Common {
 
     /// Makes the folder that DATA_DIR names, for this user alone.
     pub fn make_data_dir(&self) -> Result<(), Invalid> {
-        use std::os::unix::fs::DirBuilderExt as _;
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.data_dir)
+        files::make_private_dir(&self.data_dir)
             .map_err(|error| Invalid(format!("DATA_DIR {}: {error}", self.data_dir.display())))
     }
 
@@ -351,6 +358,14 @@ impl Common {
         sessions::Lifetimes {
             idle: self.session_idle,
             absolute: self.session_max,
+        }
+    }
+
+    /// How long the links in mails live.
+    pub fn link_lifetimes(&self) -> mailed_tokens::Lifetimes {
+        mailed_tokens::Lifetimes {
+            password_reset: self.reset_link_lifetime,
+            email_verification: self.email_link_lifetime,
         }
     }
 

@@ -253,7 +253,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         crate::grants::clients::STATEMENTS,
         crate::grants::consents::STATEMENTS,
         crate::grants::families::STATEMENTS,
-        crate::identity::accounts::STATEMENTS,
+        crate::identity::mailed_tokens::STATEMENTS,
         crate::identity::recovery_codes::STATEMENTS,
         crate::identity::sessions::STATEMENTS,
         crate::identity::totp::STATEMENTS,

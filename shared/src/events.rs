@@ -70,6 +70,18 @@ pub enum Name {
     LoginUnlock,
     /// A user got another role.
     RoleChange,
+    /// A mail with a link to a new password was asked for.
+    PasswordResetRequest,
+    /// A password was replaced by such a link.
+    PasswordReset,
+    /// A mail that confirms the account's address was asked for.
+    EmailVerificationRequest,
+    /// The account's address was confirmed.
+    EmailVerified,
+    /// Another address was asked for.
+    EmailChangeRequest,
+    /// The account's address was changed.
+    EmailChange,
     /// An account was made.
     UserCreated,
     /// An account was disabled.
@@ -123,6 +135,12 @@ impl Name {
             Self::RecoveryCodeUsed => "authn_recovery_code_used",
             Self::LoginUnlock => "authn_login_unlock",
             Self::RoleChange => "privilege_permissions_changed",
+            Self::PasswordResetRequest => "authn_password_reset_request",
+            Self::PasswordReset => "authn_password_reset",
+            Self::EmailVerificationRequest => "authn_email_verification_request",
+            Self::EmailVerified => "authn_email_verified",
+            Self::EmailChangeRequest => "authn_email_change_request",
+            Self::EmailChange => "authn_email_change",
             Self::UserCreated => "user_created",
             Self::UserDisabled => "user_disabled",
             Self::UserEnabled => "user_enabled",

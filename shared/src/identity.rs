@@ -5,12 +5,16 @@ pub mod accounts;
 pub mod email;
 pub mod lockout;
 pub mod login;
+pub mod mailbox_proofs;
+pub mod mailed_tokens;
 pub mod mfa;
 pub mod passwords;
 pub mod recovery_codes;
+pub mod resets;
 pub mod sessions;
 pub mod totp;
 pub mod users;
+pub mod verifications;
 
 use crate::db::Db;
 use crate::ephemeral::Ephemeral;
@@ -33,6 +37,8 @@ pub struct Identity {
     pub passwords: Passwords,
     /// How long sessions live.
     pub lifetimes: sessions::Lifetimes,
+    /// How long the links in mails live.
+    pub links: mailed_tokens::Lifetimes,
     /// What ending a session may revoke.
     pub revocations: Mirror,
     /// What people are told by mail.
@@ -41,11 +47,12 @@ pub struct Identity {
     pub account_key: SealingKey,
 }
 
-/// Seconds for people: "15 minutes", "1 minute", "40 seconds".
+/// A length of time for people: "24 hours", "15 minutes", "40 seconds".
 pub fn in_words(length: Duration) -> String {
     let (n, unit) = match length.as_secs() {
         seconds if seconds < 60 => (seconds.max(1), "second"),
-        seconds => (seconds.div_ceil(60), "minute"),
+        seconds if seconds < 7_200 => (seconds.div_ceil(60), "minute"),
+        seconds => (seconds.div_ceil(3_600), "hour"),
     };
     format!("{n} {unit}{}", if n == 1 { "" } else { "s" })
 }

@@ -10,6 +10,7 @@ pub mod db;
 pub mod ephemeral;
 pub mod events;
 pub mod feed;
+pub mod files;
 pub mod grants;
 pub mod http;
 pub mod identity;

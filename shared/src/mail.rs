@@ -1,20 +1,36 @@
 //! Mails: written sealed, in the transaction of their cause, so that none is lost and none is sent for what did
-//! not happen.
+//! not happen. [`Delivery`] sends them.
 
+mod delivery;
+mod link;
+mod message;
 mod notice;
+mod post;
 
+pub use delivery::Delivery;
+pub use lettre::Address;
+pub use lettre::message::Mailbox;
+pub use link::Link;
 pub use notice::Notice;
+pub use post::{Post, SmtpUrl};
 
 use crate::clock::Timestamp;
 use crate::db::{Error, Tx};
 use crate::events::Context;
-use crate::seal::SealingKey;
+use crate::seal::{DoesNotOpen, SealingKey};
+use crate::secret::Secret;
 use crate::{execute, sql};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Duration;
 
 sql! {
     INSERT = "INSERT INTO mails (sealed, created_at, due_at, attempts) VALUES ($1, $2, $2, 0)";
+    DUE = "SELECT id, due_at FROM mails WHERE due_at <= $1 ORDER BY due_at, id LIMIT 50";
+    CLAIM = "UPDATE mails SET due_at = $3, attempts = attempts + 1 WHERE id = $1 AND due_at = $2
+             RETURNING id, sealed, created_at, attempts";
+    DELETE = "DELETE FROM mails WHERE id = $1 AND due_at = $2";
+    PUT_OFF = "UPDATE mails SET due_at = $3 WHERE id = $1 AND due_at = $2";
 }
 
 /// What a mail is sealed as.
@@ -64,5 +80,25 @@ impl Mails {
     ) -> Result<(), Error> {
         let mail = notice.to_mail(email, &self.issuer, context);
         self.queue(tx, &mail, context.now).await
+    }
+
+    /// Sends a link with a token that is good for so long, in the caller's transaction; to nobody it is the same
+    /// work.
+    pub async fn send_link(
+        &self,
+        tx: &mut Tx,
+        to: Option<&str>,
+        link: Link,
+        (token, lifetime): (&Secret, Duration),
+        context: &Context,
+    ) -> Result<(), Error> {
+        let mail = link.to_mail(to, &self.issuer, (token, lifetime), context);
+        self.queue(tx, &mail, context.now).await
+    }
+
+    /// Opens what [`queue`](Self::queue) wrote.
+    fn open(&self, sealed: &[u8]) -> Result<Mail, DoesNotOpen> {
+        let plain = self.key.open(SEALED_AS, sealed)?;
+        serde_json::from_slice(&plain).map_err(|_| DoesNotOpen)
     }
 }

@@ -18,6 +18,7 @@ use crate::seal::SealingKey;
 use crate::{serve, telemetry};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -62,6 +63,8 @@ pub struct Ground {
     pub cors: Cors,
     /// Words between the processes.
     pub feed: Feed,
+    /// Where files are kept.
+    pub data_dir: PathBuf,
     redis: Option<Redis>,
     metrics: Option<Exporter>,
     max_connections: usize,
@@ -97,6 +100,7 @@ impl Ground {
             throttles: common.sign_in.throttles(),
             passwords: Passwords::new(common.password_policy())?,
             lifetimes: common.session_lifetimes(),
+            links: common.link_lifetimes(),
             revocations: Mirror::new(db.clone(), feed.clone()),
             mails: Mails::new(account_key.clone(), &urls.issuer),
             account_key,
@@ -117,6 +121,7 @@ impl Ground {
             limits: Limits::new(quotas),
             cors,
             feed,
+            data_dir: common.data_dir.clone(),
             redis,
             metrics,
             max_connections: common.max_connections,

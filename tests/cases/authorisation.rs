@@ -76,6 +76,9 @@ const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
 const SIGN_UP: Body =
     Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
 const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password": PASSWORD }));
+const WHO: Body = Body::Json(|owner| json!({ "email": owner.email }));
+const BAD_TOKEN: Body = Body::Json(|_| json!({ "token": "x" }));
+const BAD_RESET: Body = Body::Json(|_| json!({ "token": "x", "new_password": PASSWORD }));
 const NEW_PASSWORD: Body =
     Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
 
@@ -123,6 +126,13 @@ table! {
     logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 200 403 | 401 | 401 401];
     change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    ask_for_reset: "requestPasswordReset" POST "/password-resets" WHO,     [202 | 202 202 202 202 | 202 | 202 202 202 202 202 202 202 202 202 | 401 | 202 401];
+    confirm_reset: "confirmPasswordReset" POST "/password-resets/confirmations" BAD_RESET,
+                                                                           [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
+    ask_for_verification: "requestEmailVerification" POST "/email-verifications" NOTHING,
+                                                                           [401 | 202 202 202 202 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    confirm_email: "confirmEmailVerification" POST "/email-verifications/confirmations" BAD_TOKEN,
+                                                                           [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
     read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
     // Administrators' sessions alone, on the issuer.
@@ -150,6 +160,12 @@ table! {
     submit_consent: "submitConsent" POST "/consent" Body::Form,            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_password: "showPassword" GET "/password" Body::None,              [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     submit_password: "submitPassword" POST "/password" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_forgotten: "showForgotten" GET "/forgot" Body::None,              [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    submit_forgotten: "submitForgotten" POST "/forgot" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_reset: "showReset" GET "/reset" Body::None,                       [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_reset: "submitReset" POST "/reset" Body::Form,                  [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_verify: "showVerify" GET "/verify" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_verify: "submitVerify" POST "/verify" Body::Form,               [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
 }
 
 /// Everybody in the columns.

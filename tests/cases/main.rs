@@ -26,6 +26,7 @@ mod jwks;
 mod keys;
 mod lists;
 mod lockout;
+mod mail;
 mod oauth;
 mod oauth_races;
 mod openapi;

@@ -95,11 +95,19 @@ async fn generated_requests_find_nothing(world: World) {
         "login",
         "--include-operation-id",
         "createUser",
+        "--include-operation-id",
+        "requestPasswordReset",
+        "--include-operation-id",
+        "confirmPasswordReset",
+        "--include-operation-id",
+        "confirmEmailVerification",
     ];
     generate(&world, &world.anyone(), api, &of_nobody).await;
     let of_sessions = [
         "--include-operation-id",
         "changePassword",
+        "--include-operation-id",
+        "requestEmailVerification",
         "--include-operation-id",
         "readMe",
         "--include-operation-id",

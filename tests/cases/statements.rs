@@ -5,6 +5,7 @@
 
 mod authentication;
 mod errors;
+mod password_reset;
 mod payments;
 mod posts_and_comments;
 mod users_and_sessions;

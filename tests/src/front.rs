@@ -15,11 +15,14 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// What belongs to the issuer; all else is the API's.
-const ISSUER: [&str; 12] = [
+const ISSUER: [&str; 15] = [
     "/authorize",
     "/signin",
     "/consent",
     "/password",
+    "/forgot",
+    "/reset",
+    "/verify",
     "/token",
     "/revoke",
     "/introspect",

@@ -23,6 +23,7 @@ mod http;
 mod lists;
 mod lookup;
 mod metrics;
+mod outbox;
 mod payments;
 mod people;
 mod postgres;
@@ -33,6 +34,8 @@ mod redis;
 mod refusals;
 mod reply;
 mod shape;
+mod smtp;
+mod statistics;
 mod tokens;
 mod world;
 
@@ -49,6 +52,7 @@ pub use lists::{
     walk,
 };
 pub use metrics::soon;
+pub use outbox::Letter;
 pub use payments::{Payment, fresh_key};
 pub use people::{Comment, PASSWORD, Person, Post, other_spellings};
 pub use raw::Raw;
@@ -57,6 +61,8 @@ pub use redis::RedisServer;
 pub use reply::Reply;
 pub use shape::{Given, Shape, run};
 pub use shared::db::Db;
+pub use smtp::{Arrived, Mood, SmtpServer};
+pub use statistics::{median, rank_test};
 pub use tokens::{Grant, Tokens, basic, parameter};
 pub use world::{Setup, World};
 

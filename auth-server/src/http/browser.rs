@@ -13,6 +13,7 @@ use shared::http::error::retry_after;
 use shared::http::{Error, Policy, body, cookies, csrf, origin_of};
 use shared::identity::Identity;
 use shared::identity::login;
+use shared::identity::mailbox_proofs::Refusal;
 use shared::identity::passwords;
 use shared::identity::sessions::{self, Session};
 use shared::random;
@@ -95,6 +96,29 @@ pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option
             Some(Duration::from_secs(1)),
         ),
     })
+}
+
+/// What a page says where no mail was sent, with its status and how long to wait; the error itself where it is
+/// ours and no page can help.
+pub(crate) fn unsent(refusal: Refusal) -> Result<(StatusCode, String, Duration), Error> {
+    match refusal {
+        Refusal::TooMany { retry_after } => {
+            let says = format!("No mail is sent: {refusal}.");
+            Ok((StatusCode::TOO_MANY_REQUESTS, says, retry_after))
+        }
+        Refusal::Uncounted(cause) => {
+            tracing::error!(%cause, "no mail was sent");
+            let says = "No mail can be sent right now. Try again in a moment.".to_owned();
+            Ok((StatusCode::SERVICE_UNAVAILABLE, says, Duration::from_secs(1)))
+        }
+        Refusal::Database(error) => Err(error.into()),
+    }
+}
+
+/// The token of the link that led here.
+pub(crate) fn mailed_token(query: Option<&str>) -> Option<Secret> {
+    let params = Params::from_form(query.unwrap_or_default().as_bytes());
+    params.get("token").map(Secret::new)
 }
 
 /// What a page says where it cannot be told whether a flow is finished.

@@ -54,6 +54,10 @@ const PASSWORD: [Field; 4] = [
     CSRF,
     FLOW,
 ];
+const FORGOT: [Field; 2] = [("email", true, "The account's address."), CSRF];
+const LINK: Field = ("token", true, "From the mail.");
+const RESET: [Field; 3] = [LINK, ("new_password", true, "The one to be."), CSRF];
+const VERIFY: [Field; 2] = [LINK, CSRF];
 const TOKEN: [Field; 7] = [
     ("grant_type", true, "`authorization_code` or `refresh_token`"),
     (
@@ -80,16 +84,27 @@ pub(crate) struct SignInForm;
 pub(crate) struct ConsentForm;
 /// What the form for a new password sends.
 pub(crate) struct PasswordForm;
+/// What the form for a forgotten password sends.
+pub(crate) struct ForgotForm;
+/// What the form that a reset's link leads to sends.
+pub(crate) struct ResetForm;
+/// What the button that confirms an address sends.
+pub(crate) struct VerifyForm;
 /// A token request (RFC 6749 §4.1.3, §6).
 pub(crate) struct TokenRequest;
 /// The query of a page.
 pub(crate) struct PageQuery;
+/// The query of a link from a mail.
+pub(crate) struct LinkQuery;
 
 schema! {
     AuthorizationRequest = form(&AUTHORIZE);
     SignInForm = form(&SIGN_IN);
     ConsentForm = form(&CONSENT);
     PasswordForm = form(&PASSWORD);
+    ForgotForm = form(&FORGOT);
+    ResetForm = form(&RESET);
+    VerifyForm = form(&VERIFY);
     TokenRequest = form(&TOKEN);
 }
 
@@ -102,6 +117,12 @@ impl IntoParams for AuthorizationRequest {
 impl IntoParams for PageQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         vec![query(&FLOW)]
+    }
+}
+
+impl IntoParams for LinkQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![query(&LINK)]
     }
 }
 
@@ -129,6 +150,15 @@ pages! {
     SignInAgain: 401 "The e-mail, the password or the one-time code is wrong, or a code is asked for.",
         429 "Sign-in is blocked for a while.",
         503 "Too many people sign in at once.";
+    /// A link that was not copied whole.
+    NoLink: 400 "The link is not whole.";
+    /// The form for a forgotten password again.
+    ForgotAgain: 422 "The address is none.", 429 "Too many mails were asked for.",
+        503 "A part of the service does not answer.";
+    /// The form that a reset's link leads to, again, or that the link does not work.
+    ResetAgain: 422 "The password is too short, or the link does not work.", 503 "Too many people sign in at once.";
+    /// An address that is not confirmed.
+    VerifyRefused: 409 "Another account has this address.", 422 "The link does not work.";
     /// The form for a new password again.
     PasswordAgain: 422 "A password is wrong, or too short.", 429 "Sign-in is blocked for a while.",
         503 "Too many people sign in at once.";

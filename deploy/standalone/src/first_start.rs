@@ -3,16 +3,14 @@
 use auth_server::clients::{Registration, register};
 use shared::config::Invalid;
 use shared::events::{Context, Event, Name};
+use shared::files::{Existing, write_private};
 use shared::grants::clients::{self, ClientType};
 use shared::identity::email::Email;
 use shared::identity::users::{self, NewUser, Role};
-use shared::random;
 use shared::seal::SealingKey;
 use shared::secret::Secret;
 use shared::start::{Error, Ground};
-use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 const ADMINISTRATOR: &str = "admin@localhost";
@@ -39,7 +37,7 @@ pub(crate) fn key(
     let given = given?;
     let path = data_dir.join(file);
     if given.is_none() && !path.exists() {
-        match write_private(&path, &SealingKey::generate().to_text(), Existing::Kept) {
+        match write_private(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
             // Another start was faster: its key is the one.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => done.map_err(|error| Invalid(format!("{}: {error}", path.display())))?,
@@ -110,7 +108,7 @@ async fn make_administrator(
         true => OneTimePassword::Shown(secret),
         false => {
             let path = data_dir.join("admin-password");
-            write_private(&path, secret.expose(), Existing::Replaced)?;
+            write_private(&path, &line(secret.expose()), Existing::Replaced)?;
             OneTimePassword::File(path)
         }
     };
@@ -133,30 +131,7 @@ fn demo_client(ground: &Ground) -> Registration {
     }
 }
 
-/// What becomes of a file that is there already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Existing {
-    Kept,
-    Replaced,
-}
-
-/// Writes a file that this user alone may read. It appears whole or not at all, and outlives a power cut.
-fn write_private(path: &Path, text: &str, existing: Existing) -> io::Result<()> {
-    let draft = path.with_extension(random::id());
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&draft)?;
-    file.write_all(text.as_bytes())?;
-    file.write_all(b"\n")?;
-    file.sync_all()?;
-    if existing == Existing::Replaced {
-        std::fs::rename(&draft, path)?;
-    } else {
-        let linked = std::fs::hard_link(&draft, path);
-        std::fs::remove_file(&draft)?;
-        linked?;
-    }
-    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+/// What a file of one line holds.
+fn line(text: &str) -> Vec<u8> {
+    format!("{text}\n").into_bytes()
 }

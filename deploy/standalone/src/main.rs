@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(args: Args) -> Result<(), Error> {
-    args.issuer.check()?;
+    args.issuer.check(&args.common)?;
     if let Some(command) = args.command {
         let data_dir = &args.common.data_dir;
         let keys = cli::Keys {

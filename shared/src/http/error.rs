@@ -64,6 +64,8 @@ pub enum Code {
     MalformedJson,
     /// JSON, but not what is asked for.
     ValidationFailed,
+    /// The token of a mailed link is not good.
+    ResetTokenInvalid,
     /// Too many failed sign-ins.
     LoginLocked,
     /// Too many requests (RFC 6585 §4).
@@ -99,6 +101,7 @@ impl Code {
             Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::MalformedJson => (StatusCode::BAD_REQUEST, "malformed_json"),
             Self::ValidationFailed => (StatusCode::UNPROCESSABLE_ENTITY, "validation_failed"),
+            Self::ResetTokenInvalid => (StatusCode::UNPROCESSABLE_ENTITY, "reset_token_invalid"),
             Self::LoginLocked => (StatusCode::TOO_MANY_REQUESTS, "login_locked"),
             Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::DependencyUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "dependency_unavailable"),

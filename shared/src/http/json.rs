@@ -62,6 +62,11 @@ impl Fields {
         }
     }
 
+    /// Whether a member is there, and not taken yet.
+    pub fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
     /// Takes a member that must be there and be a string that `parse` accepts. Its error goes on with
     /// "… must …" or "… is …".
     pub fn required<T, E: ToString>(
@@ -69,7 +74,7 @@ impl Fields {
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Option<T> {
-        self.has(name).then(|| self.optional(name, parse))?
+        self.expect(name).then(|| self.optional(name, parse))?
     }
 
     /// Takes a member that must be there and be a whole number that `parse` accepts.
@@ -78,7 +83,7 @@ impl Fields {
         name: &str,
         parse: impl FnOnce(i64) -> Result<T, E>,
     ) -> Option<T> {
-        self.has(name).then(|| self.optional_integer(name, parse))?
+        self.expect(name).then(|| self.optional_integer(name, parse))?
     }
 
     /// Takes a member that may be absent and is a whole number otherwise.
@@ -119,8 +124,8 @@ impl Fields {
     }
 
     /// Whether a member that must be there is.
-    fn has(&mut self, name: &str) -> bool {
-        let has = self.members.contains_key(name);
+    fn expect(&mut self, name: &str) -> bool {
+        let has = self.has(name);
         if !has {
             self.fault(name, "required", "is required");
         }

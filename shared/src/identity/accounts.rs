@@ -3,18 +3,13 @@
 use super::login::{self, Asked, Proof};
 use super::users::changes;
 use super::users::{self, Role, User};
-use super::{Identity, mfa, sessions};
+use super::{Identity, mailed_tokens, mfa, sessions};
 use crate::db::{self, Db, Tx};
 use crate::events::{Context, Event, Name};
 use crate::grants::consents;
 use crate::grants::families::{self, Of};
 use crate::mail::{Mails, Notice};
 use crate::revocation::Mirror;
-use crate::{execute, sql};
-
-sql! {
-    DELETE_MAILED_TOKENS = "DELETE FROM mailed_tokens WHERE user_id = $1";
-}
 
 /// Why an account was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -30,11 +25,12 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Ends every session, refresh token and access token of a user, and every sign-in under way. The one cascade
+/// Ends every session, refresh token and access token of a user, every mailed link and every sign-in under way. The one cascade
 /// of a password or a second factor that changed. Call [`Mirror::announce`] after the commit.
 pub async fn sign_out_everywhere(tx: &mut Tx, user_id: i64, context: &Context) -> Result<(), db::Error> {
     changes::move_on(tx, user_id).await?;
     sessions::end_all(tx, user_id).await?;
+    mailed_tokens::void_all(tx, user_id).await?;
     families::revoke(tx, Of::User(user_id), context).await
 }
 
@@ -147,7 +143,7 @@ pub async fn delete(identity: &Identity, user: &User, proof: &Proof, context: &C
     consents::forget_all(&mut tx, user.id).await?;
     sign_out_everywhere(&mut tx, user.id, context).await?;
     mfa::forget(&mut tx, user.id).await?;
-    execute!(tx.on(), DELETE_MAILED_TOKENS, user.id)?;
+    mailed_tokens::forget_all(&mut tx, user.id).await?;
     let event = Event::success(Name::UserDeleted).user(user.id);
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;

@@ -1,6 +1,7 @@
 //! E-mail addresses.
 
 use crate::schema;
+use lettre::Address;
 
 /// The longest address (RFC 5321 §4.5.3.1.3, less the angle brackets).
 const MAX_LENGTH: usize = 254;
@@ -56,6 +57,14 @@ impl Email {
     /// The address as given, trimmed.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The address as mail to it travels: the domain in ASCII.
+    pub fn mailbox(&self) -> Address {
+        let local = self.text.rsplit_once('@').map_or("", |(local, _)| local);
+        let domain = self.key.rsplit_once('@').map_or("", |(_, domain)| domain);
+        // Dangerous for what was not looked at: parsing has, and lets less pass than theirs would.
+        Address::new_dangerous(local, domain)
     }
 
     /// What addresses are compared by: lower case, the domain in ASCII.

@@ -36,12 +36,19 @@ sql! {
                      WHERE email_key = $1";
     CREDENTIALS = concat!(credentials!(), " WHERE email_key = $1 AND disabled_at IS NULL");
     CREDENTIALS_BY_ID = concat!(credentials!(), " WHERE id = $1 AND disabled_at IS NULL");
+    FIND_ENABLED_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
+                             WHERE email_key = $1 AND disabled_at IS NULL";
     HOLD = "UPDATE users SET password_version = password_version
             WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
     RENEW_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
                     password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND password_version = $2";
+    RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
+                      password_change_required = FALSE, email_verified = TRUE, updated_at = $4
+                      WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
+    SET_EMAIL = "UPDATE users SET email = $3, email_key = $4, email_verified = TRUE, updated_at = $5
+                 WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
 }
 
 /// What a user may do at most; a token may do less.
@@ -185,6 +192,11 @@ pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::E
     Ok(fetch_optional!(db.reader(), Row, FIND_BY_EMAIL, email.key())?.map(User::from))
 }
 
+/// The user with this address, unless they are disabled.
+pub(super) async fn find_enabled_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
+    Ok(fetch_optional!(db.reader(), Row, FIND_ENABLED_BY_EMAIL, email.key())?.map(User::from))
+}
+
 /// Every user, by id.
 pub async fn list(db: &Db) -> Result<Vec<User>, db::Error> {
     Ok(fetch_all!(db.reader(), Row, LIST)?
@@ -229,6 +241,30 @@ pub async fn set_password(
 ) -> Result<bool, db::Error> {
     let version = verified.password_version;
     Ok(execute!(tx.on(), SET_PASSWORD, verified.id, version, password_hash, now)? == 1)
+}
+
+/// Replaces the password of whoever proved that the account's address is theirs, which is confirmed by it. Gives
+/// whether the account still has that address.
+pub(super) async fn reset_password(
+    tx: &mut Tx,
+    id: i64,
+    email_key: &str,
+    password_hash: &str,
+    now: Timestamp,
+) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), RESET_PASSWORD, id, email_key, password_hash, now)? == 1)
+}
+
+/// Gives an account the address that was proved, if it still has the present one, by which that is known; gives
+/// whether it has. [`Conflict`](db::Error::Conflict): the new one is another account's.
+pub(super) async fn set_email(
+    tx: &mut Tx,
+    id: i64,
+    present_key: &str,
+    (email, email_key): (&str, &str),
+    now: Timestamp,
+) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), SET_EMAIL, id, present_key, email, email_key, now)? == 1)
 }
 
 impl From<Row> for User {

@@ -23,6 +23,11 @@ pub enum Notice<'a> {
         /// The new address.
         to: &'a str,
     },
+    /// Another address was asked for; told to the present one.
+    EmailChangeAsked {
+        /// The address to be.
+        to: &'a str,
+    },
     /// The account and what belonged to it alone are gone.
     AccountDeleted,
 }
@@ -75,7 +80,14 @@ impl Notice<'_> {
             ),
             Self::EmailChanged { to } => (
                 "Your e-mail address was changed",
-                format!("The address of your account is {to} now."),
+                format!("The address of your account is {to} now. {signed_out}"),
+            ),
+            Self::EmailChangeAsked { to } => (
+                "Another e-mail address was asked for",
+                format!(
+                    "Somebody who knows your password asked to make {to} the address of your account. It becomes so \
+                     once a link that was mailed there is opened."
+                ),
             ),
             Self::AccountDeleted => (
                 "Your account was deleted",

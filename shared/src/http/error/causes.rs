@@ -1,7 +1,8 @@
 //! What the errors of the domain modules of both services are on the wire.
 
 use super::{Code, Error};
-use crate::identity::{accounts, login, mfa, passwords};
+use crate::identity::mailbox_proofs::Refusal;
+use crate::identity::{accounts, login, mfa, passwords, resets, verifications};
 use crate::{db, redis};
 
 impl From<db::Error> for Error {
@@ -72,6 +73,19 @@ impl From<mfa::Error> for Error {
     }
 }
 
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::TooMany { retry_after } => {
+                let says = refusal.to_string();
+                Self::new(Code::RateLimited, format!("No mail is sent: {says}.")).retry_after(retry_after)
+            }
+            Refusal::Uncounted(error) => error.into(),
+            Refusal::Database(error) => error.into(),
+        }
+    }
+}
+
 impl From<accounts::Error> for Error {
     fn from(error: accounts::Error) -> Self {
         match error {
@@ -83,4 +97,39 @@ impl From<accounts::Error> for Error {
             accounts::Error::Database(error) => error.into(),
         }
     }
+}
+
+impl From<resets::Error> for Error {
+    fn from(error: resets::Error) -> Self {
+        match error {
+            resets::Error::TokenInvalid => token_invalid(&error),
+            resets::Error::Passwords(error) => error.into(),
+            resets::Error::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<verifications::Error> for Error {
+    fn from(error: verifications::Error) -> Self {
+        match error {
+            verifications::Error::TokenInvalid => token_invalid(&error),
+            verifications::Error::EmailTaken => {
+                Self::new(Code::EmailTaken, "Another account has this e-mail.")
+            }
+            verifications::Error::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<verifications::ChangeError> for Error {
+    fn from(error: verifications::ChangeError) -> Self {
+        match error {
+            verifications::ChangeError::Login(error) => error.into(),
+            verifications::ChangeError::Refused(error) => error.into(),
+        }
+    }
+}
+
+fn token_invalid(error: &dyn std::fmt::Display) -> Error {
+    Error::new(Code::ResetTokenInvalid, format!("Nothing was changed: {error}."))
 }

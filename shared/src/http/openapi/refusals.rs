@@ -55,6 +55,7 @@ codes!(
     PreconditionFailed,
     PreconditionRequired,
     RequestTimeout,
+    ResetTokenInvalid,
     UnsupportedMediaType,
     ValidationFailed,
 );
@@ -157,6 +158,9 @@ const fn explanation(code: Code) -> &'static str {
         Code::UnsupportedMediaType => "The body is not of the media type that is read here.",
         Code::MalformedJson => "The body is not JSON.",
         Code::ValidationFailed => "The body is JSON, but not what is asked for.",
+        Code::ResetTokenInvalid => {
+            "The token from the mail is unknown, used, too old, or there is a newer one."
+        }
         Code::LoginLocked => "Too many attempts failed.",
         Code::RateLimited => "Too many requests in this minute.",
         Code::DependencyUnavailable => "Something this service needs does not answer.",

@@ -1,0 +1,83 @@
+//! `/password-resets`: a new password for those who forgot theirs.
+
+use super::mailed_token::MailedToken;
+use crate::extract::Public;
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use shared::events::Context;
+use shared::http::openapi::refusals::code;
+use shared::http::{Error, JsonBody};
+use shared::identity::email::Email;
+use shared::identity::passwords::{Password, new_password};
+use shared::identity::{Identity, resets};
+use utoipa::ToSchema;
+
+/// Who forgot a password.
+#[derive(ToSchema)]
+#[schema(example = json!({"email": "ann@example.org"}))]
+struct PasswordReset {
+    email: Email,
+}
+
+/// A password to be, and the proof that the account is theirs.
+#[derive(ToSchema)]
+#[schema(example = json!({"token": "8Cr4-1S6hZzPuvq6Wn2BvXq0dX9dG3k0mX0b8z0yJ3c", "new_password": "battery staple"}))]
+struct PasswordResetConfirmation {
+    token: MailedToken,
+    #[schema(schema_with = new_password)]
+    new_password: Password,
+}
+
+/// Ask for a new password
+///
+/// A link is mailed to the account with this address, if there is one; the answer is the same if there is none.
+/// A newer link replaces the older ones, and nobody gets more than three in a quarter of an hour.
+#[utoipa::path(
+    post, path = "/password-resets", operation_id = "requestPasswordReset", tag = "Users",
+    request_body = PasswordReset, security((), ("csrf" = [])),
+    responses((status = 202, description = "If there is such an account, a mail is on its way."), Public, JsonBody)
+)]
+pub(crate) async fn request(
+    _: Public,
+    State(identity): State<Identity>,
+    Extension(context): Extension<Context>,
+    body: JsonBody,
+) -> Result<StatusCode, Error> {
+    let mut fields = body.fields()?;
+    let email = fields.required("email", Email::parse);
+    let PasswordReset { email } = fields.finish(email.map(|email| PasswordReset { email }))?;
+    resets::request(&identity, &email, &context).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Set a new password
+///
+/// With the token from the mail, which works once. Every session of the user ends and every app is cut off;
+/// nobody is signed in by it, and a second factor stays. The address counts as confirmed.
+#[utoipa::path(
+    post, path = "/password-resets/confirmations", operation_id = "confirmPasswordReset", tag = "Users",
+    request_body = PasswordResetConfirmation, security((), ("csrf" = [])),
+    responses(
+        (status = 204, description = "It is set; sign in with it."),
+        Public, JsonBody, code::ResetTokenInvalid,
+    )
+)]
+pub(crate) async fn confirm(
+    _: Public,
+    State(identity): State<Identity>,
+    Extension(context): Extension<Context>,
+    body: JsonBody,
+) -> Result<StatusCode, Error> {
+    let PasswordResetConfirmation { token, new_password } = read_confirmation(&body, &identity)?;
+    resets::confirm(&identity, &token.0, new_password, &context).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn read_confirmation(body: &JsonBody, identity: &Identity) -> Result<PasswordResetConfirmation, Error> {
+    let mut fields = body.fields()?;
+    let token = fields.required("token", MailedToken::parse);
+    let new = fields.required("new_password", |text| identity.passwords.choose(text));
+    let whole = token.zip(new);
+    fields.finish(whole.map(|(token, new_password)| PasswordResetConfirmation { token, new_password }))
+}

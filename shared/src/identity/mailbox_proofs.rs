@@ -1,0 +1,64 @@
+//! What password resets and changes of address have in common: a link is mailed, and its token comes back.
+
+use super::Identity;
+use super::email::Email;
+use crate::db;
+use crate::ephemeral::{Count, Rule, Window};
+use crate::events::Context;
+use crate::network;
+use crate::redis;
+use std::time::Duration;
+
+/// Mails that one mailbox gets of one kind.
+const TO_ONE_ADDRESS: Window = Window {
+    limit: 3,
+    length: Duration::from_secs(15 * 60),
+    rule: Rule::Throttle,
+};
+/// Mails that are asked for from one network.
+const FROM_ONE_NETWORK: Window = Window {
+    limit: 20,
+    length: Duration::from_secs(15 * 60),
+    rule: Rule::Throttle,
+};
+
+/// Why no mail was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Too many were asked for from this address.
+    #[error("too many mails were asked for; try again in {}", super::in_words(*.retry_after))]
+    TooMany {
+        /// When trying again makes sense.
+        retry_after: Duration,
+    },
+    /// Requests cannot be counted, so none may be made.
+    #[error(transparent)]
+    Uncounted(#[from] redis::Unavailable),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+/// Counts a request for a mail. `false`: this mailbox has had enough of the `kind` for now, which nobody is told.
+pub(super) async fn may_mail(
+    identity: &Identity,
+    kind: &str,
+    to: &Email,
+    context: &Context,
+) -> Result<bool, Refusal> {
+    let (ephemeral, now) = (&identity.ephemeral, context.now);
+    let network = context.address.map(network::of).unwrap_or_default();
+    let from = Count {
+        key: format!("mails from {network}"),
+        window: FROM_ONE_NETWORK,
+    };
+    if let Some(until) = ephemeral.take(&[from], now).await? {
+        let retry_after = until.since(now);
+        return Err(Refusal::TooMany { retry_after });
+    }
+    let to = Count {
+        key: format!("{kind} to {}", to.key()),
+        window: TO_ONE_ADDRESS,
+    };
+    Ok(ephemeral.take(&[to], now).await?.is_none())
+}

@@ -1,0 +1,172 @@
+//! E-mail addresses, confirmed by a link that is mailed to them; and changed so.
+
+use super::email::Email;
+use super::login::{self, Asked, Proof};
+use super::mailbox_proofs::{Refusal, may_mail};
+use super::mailed_tokens::{self, Purpose};
+use super::sessions::Session;
+use super::users::{self, User};
+use super::{Identity, accounts};
+use crate::db::{self, Tx};
+use crate::events::{Context, Event, Name};
+use crate::mail::{Link, Notice};
+use crate::secret::Secret;
+
+/// Why an address was not confirmed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The token is unknown, used, superseded or too old; which, nobody is told.
+    #[error("the link is unknown, used or too old; ask for another")]
+    TokenInvalid,
+    /// The address is that of another account.
+    #[error("another account has this e-mail")]
+    EmailTaken,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+/// Why no change was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The password was not verified.
+    #[error(transparent)]
+    Login(#[from] login::Error),
+    /// No mail may be sent.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Mails a link that confirms a new account's address, in the transaction that makes the account.
+pub async fn welcome(
+    identity: &Identity,
+    tx: &mut Tx,
+    user: &User,
+    email: &Email,
+    context: &Context,
+) -> Result<(), db::Error> {
+    mail_link(identity, tx, (user.id, email), Link::EmailVerification, context).await
+}
+
+/// Mails a link that confirms the present address of a session's user.
+pub async fn request(identity: &Identity, session: &Session, context: &Context) -> Result<(), Refusal> {
+    // What is stored was read by the same rules.
+    let Ok(email) = Email::parse(&session.user.email) else {
+        return Ok(());
+    };
+    if !may_mail(identity, "verification", &email, context).await? {
+        return Ok(());
+    }
+    let mut tx = identity.db.begin().await?;
+    let user_id = session.user.id;
+    mail_link(
+        identity,
+        &mut tx,
+        (user_id, &email),
+        Link::EmailVerification,
+        context,
+    )
+    .await?;
+    Event::success(Name::EmailVerificationRequest)
+        .user(user_id)
+        .record(&mut tx, context)
+        .await?;
+    Ok(tx.commit().await?)
+}
+
+/// Mails a link to the address that a session's user wants instead of theirs, and says so to the present one.
+/// Whether the new one is another account's is not looked at here: only who reads its mail is told.
+pub async fn request_change(
+    identity: &Identity,
+    session: &Session,
+    (to, proof): (&Email, &Proof),
+    context: &Context,
+) -> Result<(), ChangeError> {
+    login::prove(identity, &session.user, proof, Asked::Everything, context).await?;
+    if !may_mail(identity, "verification", to, context).await? {
+        return Ok(());
+    }
+    let (user, mails) = (&session.user, &identity.mails);
+    let mut tx = identity.db.begin().await.map_err(Refusal::from)?;
+    let written = async {
+        mail_link(identity, &mut tx, (user.id, to), Link::EmailChange, context).await?;
+        let asked = Notice::EmailChangeAsked { to: to.as_str() };
+        mails.tell(&mut tx, &user.email, asked, context).await?;
+        Event::success(Name::EmailChangeRequest)
+            .user(user.id)
+            .record(&mut tx, context)
+            .await?;
+        tx.commit().await
+    };
+    Ok(written.await.map_err(Refusal::from)?)
+}
+
+/// Confirms the address that the token was mailed to, and makes it the account's if it is another than that has.
+/// With a change every session, refresh token and access token of the user dies. The token is used up by success
+/// alone.
+pub async fn confirm(identity: &Identity, token: &Secret, context: &Context) -> Result<(), Error> {
+    let (purpose, now) = (Purpose::EmailVerification, context.now);
+    let proof = mailed_tokens::find(&identity.db, purpose, token, now).await?;
+    let proof = proof.ok_or(Error::TokenInvalid)?;
+    let is_change = proof.email_key != proof.present_key;
+
+    let mut tx = identity.db.begin().await?;
+    let set = users::set_email(
+        &mut tx,
+        proof.user_id,
+        &proof.present_key,
+        (&proof.email, &proof.email_key),
+        now,
+    );
+    let set = set.await.map_err(|error| match error {
+        db::Error::Conflict => Error::EmailTaken,
+        error => Error::Database(error),
+    })?;
+    if !set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
+        return Err(Error::TokenInvalid);
+    }
+    if is_change {
+        finish_change(identity, &mut tx, &proof, context).await?;
+    } else {
+        Event::success(Name::EmailVerified)
+            .user(proof.user_id)
+            .record(&mut tx, context)
+            .await?;
+    }
+    tx.commit().await?;
+    if is_change {
+        identity.revocations.announce().await;
+    }
+    Ok(())
+}
+
+async fn finish_change(
+    identity: &Identity,
+    tx: &mut Tx,
+    proof: &mailed_tokens::Proof,
+    context: &Context,
+) -> Result<(), db::Error> {
+    accounts::sign_out_everywhere(tx, proof.user_id, context).await?;
+    Event::success(Name::EmailChange)
+        .user(proof.user_id)
+        .record(tx, context)
+        .await?;
+    let changed = Notice::EmailChanged { to: &proof.email };
+    let mails = &identity.mails;
+    mails.tell(tx, &proof.present_email, changed, context).await
+}
+
+async fn mail_link(
+    identity: &Identity,
+    tx: &mut Tx,
+    (user_id, email): (i64, &Email),
+    link: Link,
+    context: &Context,
+) -> Result<(), db::Error> {
+    let (purpose, lifetime) = (Purpose::EmailVerification, identity.links.email_verification);
+    let token = mailed_tokens::create(tx, purpose, (Some(user_id), email), lifetime, context.now).await?;
+    let mails = &identity.mails;
+    mails
+        .send_link(tx, Some(email.as_str()), link, (&token, lifetime), context)
+        .await
+}
