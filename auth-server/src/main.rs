@@ -34,7 +34,7 @@ async fn run(args: Args) -> Result<(), Error> {
             master: master_key,
             account: args.common.given_account_key(),
         };
-        return cli::run(command, &args.common, &args.issuer, keys).await;
+        return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
     }
     args.common.check_shared("auth-server")?;
     let master_key = master_key?;

@@ -40,7 +40,7 @@ async fn run(args: Args) -> Result<(), Error> {
             master: first_start::kept_key(MASTER_KEY, args.issuer.master_key(), data_dir),
             account: first_start::kept_key(ACCOUNT_KEY, args.common.account_key(), data_dir),
         };
-        return cli::run(command, &args.common, &args.issuer, keys).await;
+        return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
     }
     let data_dir = &args.common.data_dir;
     let account_key = || {
