@@ -73,6 +73,9 @@ const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
 const SIGN_UP: Body =
     Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
 const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password": PASSWORD }));
+const PROOF: Body = Body::Json(|_| json!({ "password": PASSWORD }));
+const NO_PROOF: Body = Body::Json(|_| json!({ "password": "not the password" }));
+const CODE: Body = Body::Json(|_| json!({ "otp": "123456" }));
 const NEW_PASSWORD: Body =
     Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
 
@@ -110,6 +113,16 @@ table! {
     logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 200 403 | 401 | 401 401];
     change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    begin_totp: "beginTotp" POST "/me/mfa/totp" PROOF,                     [401 | 201 201 201 201 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    confirm_totp: "confirmTotp" POST "/me/mfa/totp/verifications" CODE,    [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    disable_totp: "disableTotp" DELETE "/me/mfa/totp" PROOF,               [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    list_sessions: "listSessions" GET "/me/sessions" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    end_session: "endSession" DELETE "/me/sessions/999999" Body::None,     [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    list_grants: "listGrants" GET "/me/grants" Body::None,                 [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    withdraw_grant: "withdrawGrant" DELETE "/me/grants/none" Body::None,   [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    export_account: "exportAccount" GET "/me/export" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    // By a wrong password: the right one ends the account.
+    delete_account: "deleteAccount" DELETE "/me" NO_PROOF,                 [401 | 422 422 422 422 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
     // What is the same for everyone: who calls is not looked at.

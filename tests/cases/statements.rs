@@ -5,6 +5,7 @@
 
 mod authentication;
 mod errors;
+mod multi_factor;
 mod posts_and_comments;
 mod users_and_sessions;
 

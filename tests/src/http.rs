@@ -221,7 +221,7 @@ impl Call {
     /// Sends JSON.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
-        for member in ["password", "current_password", "new_password"] {
+        for member in ["password", "current_password", "new_password", "otp"] {
             if let Some(Value::String(secret)) = body.get(member) {
                 self.canaries.add(secret);
             }
@@ -235,6 +235,7 @@ impl Call {
         for (name, value) in fields {
             let secret = [
                 "password",
+                "otp",
                 "code",
                 "code_verifier",
                 "refresh_token",

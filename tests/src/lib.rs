@@ -11,6 +11,7 @@
 )]
 
 mod apps;
+mod authenticator;
 mod browser;
 mod chromium;
 mod clock;
@@ -34,6 +35,7 @@ mod tokens;
 mod world;
 
 pub use apps::{App, Authorization, CALLBACK, Registration};
+pub use authenticator::Authenticator;
 pub use browser::{Browser, Page};
 pub use chromium::Chromium;
 pub use contract::{Contract, UNDOCUMENTED};

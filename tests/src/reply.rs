@@ -150,8 +150,11 @@ impl Reply {
             canaries.add(code.unwrap_or_default());
         }
         if let Ok(Value::Object(members)) = serde_json::from_slice(&self.body) {
-            for name in ["access_token", "refresh_token", "token"] {
-                canaries.add(members.get(name).and_then(Value::as_str).unwrap_or_default());
+            let names = ["access_token", "refresh_token", "token", "secret", "otpauth_url"];
+            let lone = names.into_iter().filter_map(|name| members.get(name));
+            let many = members.get("recovery_codes").and_then(Value::as_array);
+            for secret in lone.chain(many.into_iter().flatten()) {
+                canaries.add(secret.as_str().unwrap_or_default());
             }
         }
     }

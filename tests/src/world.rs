@@ -198,9 +198,10 @@ impl World {
         let printed: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{args:?} printed no JSON ({error}): {output:?}"));
         self.anyone.canaries().add(stdin);
-        self.anyone
-            .canaries()
-            .add(printed["client_secret"].as_str().unwrap_or_default());
+        for name in ["client_secret", "one_time_password"] {
+            let secret = printed[name].as_str().unwrap_or_default();
+            self.anyone.canaries().add(secret);
+        }
         printed
     }
 
