@@ -4,6 +4,7 @@ mod commands;
 mod connected_apps;
 mod leaving;
 mod mfa;
+mod mfa_guesses;
 mod mfa_races;
 mod own_sessions;
 

@@ -1,15 +1,10 @@
-//! Two-step sign-in: turning it on and off, codes and recovery codes, and guessing.
+//! Two-step sign-in: turning it on and off, codes and recovery codes.
 
 use serde_json::json;
 use shared::fetch_all;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tests::{Authenticator, PASSWORD, Page, Person, Shape, World, on_every_shape};
-
-/// Where a wrong code comes from: the code of another hour.
-fn wrong(app: &Authenticator, world: &World) -> String {
-    app.code(world, 120)
-}
 
 async fn codes_are_asked_for_once_one_was_shown(world: World) {
     let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
@@ -149,81 +144,6 @@ async fn a_recovery_code_of_another_is_none(world: World) {
     stolen.expect_error(403, "mfa_required");
 }
 
-/// Neither the code nor the password is guessed more than five times, whoever has the other.
-async fn guesses_of_codes_and_passwords_are_one_count(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
-    let log_in = |password: &str, otp: Option<&str>| {
-        let mut body = json!({ "email": ann.email, "password": password });
-        if let Some(otp) = otp {
-            body["otp"] = json!(otp);
-        }
-        world.anyone().post("/login").json(&body)
-    };
-    let wrong = wrong(&app, &world);
-    for _ in 0..2 {
-        log_in(PASSWORD, Some(&wrong))
-            .await
-            .expect_error(403, "mfa_required");
-        log_in("not the password", None).await.expect(401);
-        // The right password alone neither counts nor clears.
-        log_in(PASSWORD, None).await.expect_error(403, "mfa_required");
-    }
-    log_in(PASSWORD, Some(&wrong))
-        .await
-        .expect_error(403, "mfa_required");
-    for otp in [None, Some(wrong.as_str()), Some(app.next(&world).as_str())] {
-        log_in(PASSWORD, otp).await.expect_error(429, "login_locked");
-    }
-    world.advance(Duration::from_secs(15 * 60 + 1));
-    world.log_in_by(&app.sign_in(&world, &ann)).await;
-    for _ in 0..4 {
-        log_in(PASSWORD, Some(&wrong))
-            .await
-            .expect_error(403, "mfa_required");
-    }
-    // A success of both clears the count.
-    world.log_in_by(&app.sign_in(&world, &ann)).await;
-    log_in(PASSWORD, Some(&wrong))
-        .await
-        .expect_error(403, "mfa_required");
-}
-
-/// Of who sits at a session that another left open.
-async fn a_session_does_not_help_guessing(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
-    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
-    let off = |otp: Option<&str>| {
-        let mut body = json!({ "password": PASSWORD });
-        if let Some(otp) = otp {
-            body["otp"] = json!(otp);
-        }
-        ann.delete("/me/mfa/totp").json(&body)
-    };
-    off(None).await.expect_error(403, "mfa_required");
-    let wrong = wrong(&app, &world);
-    for _ in 0..4 {
-        off(Some(&wrong)).await.expect_error(403, "mfa_required");
-    }
-    // Nothing that asks for the password alone clears the count.
-    let again = json!({ "password": PASSWORD });
-    ann.post("/me/mfa/totp")
-        .json(&again)
-        .await
-        .expect_error(403, "forbidden");
-    off(Some(&wrong)).await.expect_error(403, "mfa_required");
-    let right = app.next(&world);
-    off(Some(&right)).await.expect_error(429, "login_locked");
-    ann.delete("/me")
-        .json(&json!({ "password": PASSWORD, "otp": right }))
-        .await
-        .expect_error(429, "login_locked");
-    ann.get("/me").await.expect(200);
-}
-
 async fn turning_it_on_ends_every_session_and_every_token(world: World) {
     let (ann, app) = world.person_and_app().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
@@ -295,7 +215,7 @@ async fn by_the_page(world: &World, ann: &Person, otp: &[&str]) -> Page {
 async fn the_page_asks_for_a_code_once_the_password_is_right(world: World) {
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
-    let wrong = wrong(&app, &world);
+    let wrong = app.code(&world, 120);
     let code = app.next(&world);
     let page = by_the_page(&world, &ann, &["", &wrong, &code]).await;
     assert_eq!(page.reply.status, 303, "{}", page.reply);
@@ -327,8 +247,6 @@ on_every_shape!(
     a_code_works_once_and_one_step_to_either_side,
     a_recovery_code_works_once_in_place_of_a_code,
     a_recovery_code_of_another_is_none,
-    guesses_of_codes_and_passwords_are_one_count,
-    a_session_does_not_help_guessing,
     turning_it_on_ends_every_session_and_every_token,
     turning_it_off_ends_every_session_and_every_token,
     the_page_asks_for_a_code_once_the_password_is_right,
