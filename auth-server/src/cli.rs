@@ -140,8 +140,8 @@ pub async fn run(
         issuer: common.urls(common.listen)?.issuer,
     };
     let done = match command {
-        Command::Users(command) => users::run(command, &shell).await,
-        Command::Clients(command) => clients::run(command, &shell).await,
+        Command::Users(command) => Box::pin(users::run(command, &shell)).await,
+        Command::Clients(command) => Box::pin(clients::run(command, &shell)).await,
         Command::Events(command) => events::run(command, &shell).await,
         Command::Keys(command) => Box::pin(keys::run(command, shell)).await,
     };

@@ -1,5 +1,13 @@
 //! Signing up, in and out; sessions and how they end; passwords.
 
+mod commands;
+mod connected_apps;
+mod leaving;
+mod mfa;
+mod mfa_guesses;
+mod mfa_races;
+mod own_sessions;
+
 use serde_json::{Value, json};
 use shared::identity::passwords::{Passwords, Policy};
 use shared::{execute, fetch_one};

@@ -79,6 +79,9 @@ const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password
 const WHO: Body = Body::Json(|owner| json!({ "email": owner.email }));
 const BAD_TOKEN: Body = Body::Json(|_| json!({ "token": "x" }));
 const BAD_RESET: Body = Body::Json(|_| json!({ "token": "x", "new_password": PASSWORD }));
+const PROOF: Body = Body::Json(|_| json!({ "password": PASSWORD }));
+const NO_PROOF: Body = Body::Json(|_| json!({ "password": "not the password" }));
+const CODE: Body = Body::Json(|_| json!({ "otp": "123456" }));
 const NEW_PASSWORD: Body =
     Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
 
@@ -133,6 +136,16 @@ table! {
                                                                            [401 | 202 202 202 202 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     confirm_email: "confirmEmailVerification" POST "/email-verifications/confirmations" BAD_TOKEN,
                                                                            [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
+    begin_totp: "beginTotp" POST "/me/mfa/totp" PROOF,                     [401 | 201 201 201 201 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    confirm_totp: "confirmTotp" POST "/me/mfa/totp/verifications" CODE,    [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    disable_totp: "disableTotp" DELETE "/me/mfa/totp" PROOF,               [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    list_sessions: "listSessions" GET "/me/sessions" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    end_session: "endSession" DELETE "/me/sessions/999999" Body::None,     [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    list_grants: "listGrants" GET "/me/grants" Body::None,                 [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    withdraw_grant: "withdrawGrant" DELETE "/me/grants/none" Body::None,   [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    export_account: "exportAccount" GET "/me/export" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    // By a wrong password: the right one ends the account.
+    delete_account: "deleteAccount" DELETE "/me" NO_PROOF,                 [401 | 422 422 422 422 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
     // Administrators' sessions alone, on the issuer.

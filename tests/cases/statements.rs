@@ -5,6 +5,7 @@
 
 mod authentication;
 mod errors;
+mod multi_factor;
 mod password_reset;
 mod payments;
 mod posts_and_comments;

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Canaries(Arc<Mutex<BTreeSet<String>>>);
 
 /// The members of bodies and the fields of forms that are secrets.
-const SECRETS: [&str; 11] = [
+const SECRETS: [&str; 13] = [
     "password",
     "current_password",
     "new_password",
@@ -28,6 +28,8 @@ const SECRETS: [&str; 11] = [
     "one_time_password",
     "secret",
     "recovery_codes",
+    "otp",
+    "otpauth_url",
 ];
 
 impl Canaries {

@@ -11,6 +11,7 @@
 )]
 
 mod apps;
+mod authenticator;
 mod browser;
 mod chromium;
 mod clock;
@@ -40,6 +41,7 @@ mod tokens;
 mod world;
 
 pub use apps::{App, Authorization, CALLBACK, Registration};
+pub use authenticator::Authenticator;
 pub use browser::{Browser, Page};
 pub use chromium::Chromium;
 pub use contract::{Contract, UNDOCUMENTED};

@@ -128,14 +128,20 @@ impl World {
 
     /// Signs in over the API.
     pub async fn log_in(&self, email: &str, password: &str) -> Person {
-        let anyone = self.anyone();
         let body = json!({ "email": email, "password": password });
-        let reply = anyone.post("/login").json(&body).await.expect(200);
+        self.log_in_by(&body).await
+    }
+
+    /// Signs in over the API by this body.
+    pub async fn log_in_by(&self, body: &Value) -> Person {
+        let anyone = self.anyone();
+        let reply = anyone.post("/login").json(body).await.expect(200);
+        let text = |name: &str| body[name].as_str().unwrap().to_owned();
         let (sid, csrf) = (reply.cookie("sid"), shared::random::uuid());
         Person {
             id: reply.json()["id"].as_i64().unwrap(),
-            email: email.to_owned(),
-            password: password.to_owned(),
+            email: text("email"),
+            password: text("password"),
             caller: anyone.session(&sid, &csrf),
             sid,
             csrf,

@@ -98,8 +98,8 @@ pub async fn set_password(
     mails.tell(tx, &user.email, Notice::PasswordSet, context).await
 }
 
-/// Turns two-step sign-in off and tells the user; gives whether there was anything to turn off. Call
-/// [`Mirror::announce`] after the commit.
+/// Turns two-step sign-in off and tells the user; gives whether it was on, and if not the caller commits nothing.
+/// Call [`Mirror::announce`] after the commit.
 pub async fn reset_mfa(
     tx: &mut Tx,
     mails: &Mails,

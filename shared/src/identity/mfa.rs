@@ -155,7 +155,7 @@ pub(super) async fn accept(
     Ok(true)
 }
 
-/// Deletes all that makes sign-in ask for a code; gives whether there was a seed.
+/// Deletes all that makes sign-in ask for a code; gives whether it did.
 pub(super) async fn forget(tx: &mut Tx, user_id: i64) -> Result<bool, db::Error> {
     recovery_codes::delete(tx, user_id).await?;
     totp::delete(tx, user_id).await

@@ -19,7 +19,7 @@ sql! {
     // A step works once: of any number of callers with one code, one changes the row.
     CLAIM = "UPDATE totp SET last_step = $3
              WHERE user_id = $1 AND sealed_seed = $2 AND confirmed_at IS NOT NULL AND last_step < $3";
-    DELETE = "DELETE FROM totp WHERE user_id = $1";
+    DELETE = "DELETE FROM totp WHERE user_id = $1 RETURNING confirmed_at IS NOT NULL AS confirmed";
 }
 
 /// The seed's length: that of the hash (RFC 4226 §4).
@@ -101,9 +101,10 @@ pub(super) async fn claim(db: &Db, user_id: i64, sealed: &Sealed, step: i64) -> 
     Ok(execute!(db.writer(), CLAIM, user_id, sealed.0.as_slice(), step)? == 1)
 }
 
-/// Deletes the seed; gives whether there was one.
+/// Deletes the seed; gives whether there was one whose codes were asked for.
 pub(super) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), DELETE, user_id)? == 1)
+    let deleted = fetch_optional!(tx.on(), (bool,), DELETE, user_id)?;
+    Ok(deleted.is_some_and(|(confirmed,)| confirmed))
 }
 
 fn step_of(seed: &[u8], code: &str, now: Timestamp) -> Option<i64> {

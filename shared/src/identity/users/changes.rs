@@ -73,20 +73,20 @@ pub(in crate::identity) async fn move_on(tx: &mut Tx, id: i64) -> Result<(), Err
     execute!(tx.on(), MOVE_ON, id).map(|_| ())
 }
 
-/// Replaces a password whatever it was; gives whether the user exists.
+/// Replaces a password whatever it was. Of who is gone nothing changes.
 pub(in crate::identity) async fn replace_password(
     tx: &mut Tx,
     id: i64,
     password_hash: &str,
     change_required: bool,
     now: Timestamp,
-) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), REPLACE_PASSWORD, id, password_hash, change_required, now)? == 1)
+) -> Result<(), Error> {
+    execute!(tx.on(), REPLACE_PASSWORD, id, password_hash, change_required, now).map(|_| ())
 }
 
-/// Lets failures begin anew.
-pub(in crate::identity) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), UNLOCK, id, now)? == 1)
+/// Lets failures begin anew. Of who is gone nothing changes.
+pub(in crate::identity) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
+    execute!(tx.on(), UNLOCK, id, now).map(|_| ())
 }
 
 /// Leaves of an account a row without a name, for what refers to it. Gives whether the password is still the
