@@ -279,6 +279,7 @@ impl Common {
         if self.session_idle > self.session_max {
             return Err(Invalid("SESSION_IDLE is longer than SESSION_MAX".to_owned()));
         }
+        self.sign_in.captcha()?;
         self.database().map(|_| ())
     }
 

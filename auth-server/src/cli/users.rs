@@ -7,6 +7,7 @@ use shared::config::Invalid;
 use shared::events::{Context, Event, Name};
 use shared::identity::accounts;
 use shared::identity::email::Email;
+use shared::identity::passwords;
 use shared::identity::users::{self, NewUser, Role, User};
 use std::io;
 
@@ -22,8 +23,12 @@ pub enum Command {
         #[arg(long, default_value = "user")]
         role: Role,
         /// Read the password from standard input.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "password_hash_stdin")]
         password_stdin: bool,
+        /// Read a bcrypt hash of the password ($2a$, $2b$, $2y$) from standard input, such as another service kept;
+        /// it is replaced by one of ours when the user signs in.
+        #[arg(long)]
+        password_hash_stdin: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -65,8 +70,16 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
             email,
             role,
             password_stdin,
+            password_hash_stdin,
             json,
-        } => create(shell, email, role, password_stdin, json).await,
+        } => {
+            let given = match (password_stdin, password_hash_stdin) {
+                (true, _) => Given::Password,
+                (_, true) => Given::Hash,
+                _ => Given::Nothing,
+            };
+            create(shell, email, role, given, json).await
+        }
         Command::List { json } => {
             let users = users::list(&shell.db).await?;
             let lines: Vec<String> = users.iter().map(line).collect();
@@ -90,25 +103,27 @@ async fn find(shell: &Shell, whom: &Whom) -> Result<User, Error> {
     found.ok_or_else(|| Error::NotFound(format!("there is no user {}", whom.email.as_str())))
 }
 
-async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json: bool) -> Result<(), Error> {
-    let (text, one_time) = match from_stdin {
-        true => (
-            io::read_to_string(io::stdin())?
-                .trim_end_matches(['\r', '\n'])
-                .to_owned(),
-            false,
-        ),
-        false => (shell.passwords.one_time().expose().to_owned(), true),
+/// What is on standard input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Password,
+    Hash,
+    Nothing,
+}
+
+async fn create(shell: &Shell, email: Email, role: Role, given: Given, json: bool) -> Result<(), Error> {
+    let one_time = shell.passwords.one_time();
+    let password_hash = match given {
+        Given::Password => hash(shell, &read_line()?, &email).await?,
+        Given::Hash => passwords::imported(&read_line()?).map_err(Invalid)?,
+        Given::Nothing => hash(shell, one_time.expose(), &email).await?,
     };
-    let password = shell
-        .passwords
-        .choose(&text)
-        .map_err(|what| Invalid(format!("the password {what}")))?;
+    let is_one_time = given == Given::Nothing;
     let new = NewUser {
         email,
         role,
-        password_hash: shell.passwords.hash(password).await?,
-        password_change_required: one_time,
+        password_hash,
+        password_change_required: is_one_time,
     };
     let context = Context::shell();
     let mut tx = shell.db.begin().await?;
@@ -118,7 +133,7 @@ async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json:
         .record(&mut tx, &context)
         .await?;
     tx.commit().await?;
-    let one_time_password = one_time.then_some(text.as_str());
+    let one_time_password = is_one_time.then(|| one_time.expose());
     let mut lines = vec![line(&user)];
     lines
         .extend(one_time_password.map(|text| format!("one-time password, to be changed at sign-in: {text}")));
@@ -130,6 +145,18 @@ async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json:
         },
         &lines,
     )
+}
+
+async fn hash(shell: &Shell, text: &str, email: &Email) -> Result<String, Error> {
+    let password = shell.passwords.choose_for(text, email.as_str());
+    let password = password.map_err(|what| Invalid(format!("the password {what}")))?;
+    Ok(shell.passwords.hash(password).await?)
+}
+
+/// Standard input without the end of its line.
+fn read_line() -> Result<String, Error> {
+    let text = io::read_to_string(io::stdin())?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 fn line(user: &User) -> String {

@@ -68,17 +68,19 @@ pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option
     let says = match &error {
         login::Error::Wrong => "The e-mail or the password is wrong.".to_owned(),
         login::Error::Locked { .. } => format!("Sign-in is blocked: {error}."),
+        login::Error::Captcha => "Solve the captcha too.".to_owned(),
         login::Error::Passwords(passwords::Error::Overloaded) => {
             "Many people are signing in right now. Try again in a moment.".to_owned()
         }
-        login::Error::Uncounted(cause) => {
-            tracing::error!(%cause, "a sign-in was not tried");
+        login::Error::Uncounted(_) | login::Error::Unverified(_) => {
+            tracing::error!(cause = %error, "a sign-in was not tried");
             "Sign-in is not possible right now. Try again in a moment.".to_owned()
         }
         login::Error::Passwords(_) | login::Error::Database(_) => return Err(error.into()),
     };
     Ok(match error {
         login::Error::Wrong => (StatusCode::UNAUTHORIZED, says, None),
+        login::Error::Captcha => (StatusCode::UNPROCESSABLE_ENTITY, says, None),
         login::Error::Locked { retry_after } => (StatusCode::TOO_MANY_REQUESTS, says, Some(retry_after)),
         _ => (
             StatusCode::SERVICE_UNAVAILABLE,

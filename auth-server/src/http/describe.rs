@@ -121,7 +121,7 @@ pages! {
     NoFlow: 400 "The sign-in is over, or is another browser's, or the form is broken.",
         503 "A part of the service does not answer.";
     /// The sign-in form again.
-    SignInAgain: 401 "The e-mail or the password is wrong.", 429 "Sign-in is blocked for a while.",
+    SignInAgain: 401 "The e-mail or the password is wrong.", 422 "The captcha is to be solved too.", 429 "Sign-in is blocked for a while.",
         503 "Too many people sign in at once.";
     /// The form for a new password again.
     PasswordAgain: 422 "A password is wrong, or too short.", 429 "Sign-in is blocked for a while.",

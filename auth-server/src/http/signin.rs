@@ -12,12 +12,19 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
 use shared::http::{Policy, cookies};
 use shared::identity::Identity;
-use shared::identity::login::login;
+use shared::identity::captcha::Captcha;
+use shared::identity::login::{Presented, login};
 use shared::identity::passwords::Password;
 use shared::secret::Secret;
 use std::sync::Arc;
 
 pub(crate) const PATH: &str = "/signin";
+/// What the widgets of the services call their answers.
+const ANSWERS: [&str; 3] = [
+    "h-captcha-response",
+    "cf-turnstile-response",
+    "g-recaptcha-response",
+];
 
 /// Show the sign-in page
 ///
@@ -38,7 +45,13 @@ pub(crate) async fn show(
     let params = Params::from_form(query.unwrap_or_default().as_bytes());
     match (session, params.get("flow")) {
         (Some(session), None) => pages::signed_in(&session.user.email),
-        (_, flow) => form(&policy, &headers, flow, StatusCode::OK, "", ""),
+        (_, flow) => {
+            let shown = Shown {
+                flow,
+                ..Shown::default()
+            };
+            form(&policy, &headers, StatusCode::OK, &shown)
+        }
     }
 }
 
@@ -62,12 +75,22 @@ pub(crate) async fn submit(
 ) -> Response {
     let email = fields.get("email").unwrap_or_default();
     let flow = fields.get("flow");
-    let again = |status, says: &str| form(&policy, &headers, flow, status, email, says);
+    let again = |status, complaint: &str| {
+        let shown = Shown {
+            flow,
+            email,
+            complaint,
+            captcha: identity.captcha.as_ref(),
+        };
+        form(&policy, &headers, status, &shown)
+    };
     let Ok(password) = Password::attempt(fields.get("password").unwrap_or_default()) else {
         return again(StatusCode::UNAUTHORIZED, "The e-mail or the password is wrong.");
     };
     let former = cookies::only(&headers, cookies::SID).map(Secret::new);
-    match login(&identity, email, password, former.as_ref(), &context).await {
+    let captcha = ANSWERS.iter().find_map(|name| fields.get(name));
+    let presented = Presented { email, captcha };
+    match login(&identity, presented, password, former.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
             let to = match flow {
@@ -83,20 +106,24 @@ pub(crate) async fn submit(
     }
 }
 
-fn form(
-    policy: &Policy,
-    headers: &HeaderMap,
-    flow: Option<&str>,
-    status: StatusCode,
-    email: &str,
-    complaint: &str,
-) -> Response {
+/// What the form shows.
+#[derive(Default)]
+struct Shown<'a> {
+    flow: Option<&'a str>,
+    email: &'a str,
+    complaint: &'a str,
+    /// Shown once something failed: at a first attempt it is hardly ever asked for.
+    captcha: Option<&'a Captcha>,
+}
+
+fn form(policy: &Policy, headers: &HeaderMap, status: StatusCode, shown: &Shown<'_>) -> Response {
     let (csrf, cookie) = form_token(headers, policy);
     let page = pages::sign_in(&pages::SignIn {
         csrf: &csrf,
-        flow: flow.unwrap_or_default(),
-        email,
-        complaint,
+        flow: shown.flow.unwrap_or_default(),
+        email: shown.email,
+        complaint: shown.complaint,
+        widget: shown.captcha.and_then(pages::Widget::of),
     });
     (status, cookie, page).into_response()
 }

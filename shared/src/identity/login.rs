@@ -1,5 +1,6 @@
 //! Signing in, signing out and changing a password: one place for the pages and the API.
 
+use super::captcha;
 use super::email::Email;
 use super::lockout::{self, Counts};
 use super::passwords::{self, Password};
@@ -29,6 +30,12 @@ pub enum Error {
         /// When trying again makes sense.
         retry_after: Duration,
     },
+    /// So much failed that the captcha is asked for, and it was not solved; no password was looked at.
+    #[error("the captcha is to be solved")]
+    Captcha,
+    /// Whether it was solved cannot be told, so it was not.
+    #[error(transparent)]
+    Unverified(#[from] captcha::Unavailable),
     /// No hash was computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
@@ -49,17 +56,25 @@ pub struct SignedIn {
     pub sid: Secret,
 }
 
-/// Signs in with e-mail and password, and ends the session that the browser came with. A text that is no
-/// e-mail address is an unknown one.
+/// Who somebody says to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Presented<'a> {
+    /// Any text; one that is no e-mail address is an unknown one.
+    pub email: &'a str,
+    /// The captcha's answer, if there is one.
+    pub captcha: Option<&'a str>,
+}
+
+/// Signs in with e-mail and password, and ends the session that the browser came with.
 pub async fn login(
     identity: &Identity,
-    email: &str,
+    presented: Presented<'_>,
     password: Password,
     former: Option<&Secret>,
     context: &Context,
 ) -> Result<SignedIn, Error> {
-    let known = Email::parse(email).ok();
-    let name = known.as_ref().map_or(email, Email::key);
+    let known = Email::parse(presented.email).ok();
+    let name = known.as_ref().map_or(presented.email, Email::key);
     let mut counts = Counts::new(identity.throttles, name, context.address);
     let lookup = async {
         match &known {
@@ -68,6 +83,7 @@ pub async fn login(
         }
     };
     let stored = begin(identity, &mut counts, context, lookup).await?;
+    solve(identity, &counts, presented.captcha, context).await?;
     check(identity, &counts, password.clone(), stored.as_ref(), context).await?;
     let verified = stored.ok_or(Error::Wrong)?;
     let user_id = verified.id;
@@ -172,6 +188,26 @@ async fn begin(
             Err(error.into())
         }
     }
+}
+
+/// Asks for the captcha where so much failed already; an attempt without it does not count, and tries nothing.
+async fn solve(
+    identity: &Identity,
+    counts: &Counts,
+    answer: Option<&str>,
+    context: &Context,
+) -> Result<(), Error> {
+    let Some(captcha) = identity.captcha.as_ref().filter(|_| counts.are_suspicious()) else {
+        return Ok(());
+    };
+    let verdict = captcha.verify(answer.unwrap_or_default(), context.address);
+    let error = match verdict.await {
+        Ok(true) => return Ok(()),
+        Ok(false) => Error::Captcha,
+        Err(error) => error.into(),
+    };
+    counts.void(identity, context.now).await?;
+    Err(error)
 }
 
 /// Verifies the password of a claimed attempt, and counts how it ended.
