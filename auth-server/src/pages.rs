@@ -4,7 +4,8 @@ use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use shared::grants::clients::Client;
-use shared::http::Error;
+use shared::http::{Error, origin_of};
+use shared::identity::captcha::Captcha;
 use shared::scope::{self, Scope};
 use url::Url;
 
@@ -24,6 +25,24 @@ pub(crate) struct SignIn<'a> {
     pub(crate) complaint: &'a str,
     /// Whether the account asks for a one-time code, known once the password was right.
     pub(crate) asks_code: bool,
+    /// A captcha's.
+    pub(crate) widget: Option<Widget<'a>>,
+}
+
+/// The widget of a captcha, which its script fills in.
+pub(crate) struct Widget<'a> {
+    site_key: &'a str,
+    script_url: &'a Url,
+}
+
+impl<'a> Widget<'a> {
+    /// That of a captcha, where its script is known.
+    pub(crate) fn of(captcha: &'a Captcha) -> Option<Self> {
+        Some(Self {
+            site_key: captcha.site_key(),
+            script_url: captcha.script_url()?,
+        })
+    }
 }
 
 /// What the consent form shows.
@@ -91,8 +110,21 @@ struct Message<'a> {
     next: Option<(&'a str, &'a str)>,
 }
 
+/// A captcha's script, and what it frames, may be loaded on this page alone and from its origin alone.
 pub(crate) fn sign_in(page: &SignIn<'_>) -> Response {
-    render(page)
+    let mut response = render(page);
+    if let Some(widget) = &page.widget {
+        let origin = origin_of(widget.script_url);
+        let policy = format!(
+            "{CONTENT_SECURITY_POLICY}; script-src {origin}; frame-src {origin}; connect-src {origin}"
+        );
+        if let Ok(policy) = HeaderValue::try_from(policy) {
+            response
+                .headers_mut()
+                .insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+    }
+    response
 }
 
 pub(crate) fn password(page: &NewPassword<'_>) -> Response {

@@ -321,6 +321,7 @@ impl Common {
             return Err(Invalid("SESSION_IDLE is longer than SESSION_MAX".to_owned()));
         }
         self.account_key()?;
+        self.sign_in.captcha()?;
         self.database().map(|_| ())
     }
 

@@ -76,13 +76,17 @@ impl Ephemeral {
     }
 
     /// Claims one attempt under each of `counts`, or under none, in one step: whatever the number of callers at
-    /// once, no more attempts than the limit of each are under way or failed.
-    pub async fn begin_attempt(&self, counts: &[Count], now: Timestamp) -> Result<Attempt, Unavailable> {
-        Ok(self.step(counts, Step::Begin, now).await?.0)
+    /// once, no more attempts than the limit of each are under way or failed. Gives the failures in each window too.
+    pub async fn begin_attempt(
+        &self,
+        counts: &[Count],
+        now: Timestamp,
+    ) -> Result<(Attempt, Vec<usize>), Unavailable> {
+        self.step(counts, Step::Begin, now).await
     }
 
-    /// The attempt failed; gives the failures in the first window, this one included.
-    pub async fn attempt_failed(&self, counts: &[Count], now: Timestamp) -> Result<usize, Unavailable> {
+    /// The attempt failed; gives the failures in each window, this one included.
+    pub async fn attempt_failed(&self, counts: &[Count], now: Timestamp) -> Result<Vec<usize>, Unavailable> {
         Ok(self.step(counts, Step::Fail, now).await?.1)
     }
 
@@ -112,7 +116,7 @@ impl Ephemeral {
         counts: &[Count],
         step: Step,
         now: Timestamp,
-    ) -> Result<(Attempt, usize), Unavailable> {
+    ) -> Result<(Attempt, Vec<usize>), Unavailable> {
         match self {
             Self::Memory(memory) => Ok(memory.step(counts, step, now)),
             Self::Shared(shared) => shared.step(counts, step, now).await,

@@ -2,6 +2,7 @@
 //! the API's routes alike.
 
 pub mod accounts;
+pub mod captcha;
 pub mod email;
 pub mod lockout;
 pub mod login;
@@ -33,6 +34,8 @@ pub struct Identity {
     pub ephemeral: Ephemeral,
     /// How many failures are too many, beside the lockout.
     pub throttles: lockout::Throttles,
+    /// Asked for after repeated failures, where there is one.
+    pub captcha: Option<captcha::Captcha>,
     /// Hashing under permits.
     pub passwords: Passwords,
     /// How long sessions live.

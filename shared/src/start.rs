@@ -98,6 +98,7 @@ impl Ground {
         let identity = Identity {
             ephemeral: Ephemeral::new(redis.clone()),
             throttles: common.sign_in.throttles(),
+            captcha: common.sign_in.captcha()?,
             passwords: Passwords::new(common.password_policy())?,
             lifetimes: common.session_lifetimes(),
             links: common.link_lifetimes(),

@@ -87,6 +87,15 @@ impl World {
         ours.map(|process| process.port).collect()
     }
 
+    /// The ids of its processes.
+    pub fn pids(&self) -> Vec<u32> {
+        let running = self
+            .processes
+            .iter()
+            .filter_map(|process| process.running.as_ref());
+        running.map(Running::id).collect()
+    }
+
     /// Its Redis, where it has one.
     pub fn redis(&self) -> &RedisServer {
         self.redis.as_ref().unwrap()

@@ -12,11 +12,11 @@ use shared::events::Context;
 use shared::http::error::BodyMeant;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
-use shared::identity::login::Proof;
+use shared::identity::login::{Presented, Proof};
 use shared::identity::mfa::{self, Otp};
 use shared::identity::passwords::{Password, new_password};
 use shared::identity::users::User;
-use shared::identity::{Identity, login};
+use shared::identity::{Identity, captcha, login};
 use shared::scope::Scope;
 use shared::secret::Secret;
 use std::convert::Infallible;
@@ -33,6 +33,9 @@ struct SignIn {
     /// A one-time code or a recovery code, where the account asks for one.
     #[schema(nullable = false)]
     otp: Option<Otp>,
+    /// The answer of a captcha's widget: asked for after repeated failures, where a captcha is set up.
+    #[schema(value_type = String, required = false, max_length = 8192, pattern = r"^[^\u0000]*$")]
+    captcha: Option<String>,
 }
 
 /// A password to be.
@@ -84,10 +87,17 @@ pub(crate) async fn login(
     headers: HeaderMap,
     body: JsonBody,
 ) -> Result<Response, Error> {
-    let SignIn { email, password, otp } = read_sign_in(&body)?;
-    let proof = Proof { password, otp };
+    let sign_in = read_sign_in(&body)?;
+    let presented = Presented {
+        email: &sign_in.email,
+        captcha: sign_in.captcha.as_deref(),
+    };
+    let proof = Proof {
+        password: sign_in.password,
+        otp: sign_in.otp,
+    };
     let former = cookies::only(&headers, cookies::SID).map(Secret::new);
-    match login::login(&identity, &email, proof, former.as_ref(), &context).await {
+    match login::login(&identity, presented, proof, former.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
             Ok((
@@ -167,7 +177,7 @@ pub(crate) async fn change_password(
     let PasswordChange {
         current_password,
         new_password,
-    } = read_change(&body, &identity)?;
+    } = read_change(&body, &identity, &session.user.email)?;
     match login::change_password(&identity, &session, current_password, new_password, &context).await {
         Ok(()) => Ok(signed_out()),
         Err(login::Error::Wrong) => Err(Error::not_the_accounts(
@@ -183,14 +193,27 @@ fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {
     let email = fields.required("email", |text| Ok::<_, Infallible>(text.to_owned()));
     let password = fields.required("password", Password::attempt);
     let otp = fields.optional("otp", Otp::parse);
+    let captcha = fields.optional("captcha", captcha_answer);
     let whole = email.zip(password);
-    fields.finish(whole.map(|(email, password)| SignIn { email, password, otp }))
+    fields.finish(whole.map(|(email, password)| SignIn {
+        email,
+        password,
+        otp,
+        captcha,
+    }))
 }
 
-fn read_change(body: &JsonBody, identity: &Identity) -> Result<PasswordChange, Error> {
+fn captcha_answer(text: &str) -> Result<String, &'static str> {
+    match text.len() > captcha::MAX_LENGTH {
+        true => Err("is longer than 8192 characters"),
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn read_change(body: &JsonBody, identity: &Identity, email: &str) -> Result<PasswordChange, Error> {
     let mut fields = body.fields()?;
     let current = fields.required("current_password", Password::attempt);
-    let new = fields.required("new_password", |text| identity.passwords.choose(text));
+    let new = fields.required("new_password", |text| identity.passwords.choose_for(text, email));
     let whole = current.zip(new);
     fields.finish(whole.map(|(current_password, new_password)| PasswordChange {
         current_password,

@@ -80,7 +80,8 @@ pub(crate) async fn read(caller: Principal, id: PathId, State(db): State<Db>) ->
 fn read_sign_up(body: &JsonBody, identity: &Identity) -> Result<SignUp, Error> {
     let mut fields = body.fields()?;
     let email = fields.required("email", Email::parse);
-    let password = fields.required("password", |text| identity.passwords.choose(text));
+    let address = email.as_ref().map_or("", Email::as_str);
+    let password = fields.required("password", |text| identity.passwords.choose_for(text, address));
     let whole = email.zip(password);
     fields.finish(whole.map(|(email, password)| SignUp { email, password }))
 }

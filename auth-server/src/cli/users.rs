@@ -7,7 +7,9 @@ use shared::config::Invalid;
 use shared::events::{Context, Event, Name};
 use shared::identity::accounts;
 use shared::identity::email::Email;
+use shared::identity::passwords;
 use shared::identity::users::{self, NewUser, Role, User};
+use shared::secret::Secret;
 use std::io;
 
 /// What can be done with users.
@@ -22,8 +24,12 @@ pub enum Command {
         #[arg(long, default_value = "user")]
         role: Role,
         /// Read the password from standard input.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "password_hash_stdin")]
         password_stdin: bool,
+        /// Read a bcrypt hash of the password ($2a$, $2b$, $2y$) from standard input, such as another service kept;
+        /// it is replaced by one of ours when the user signs in.
+        #[arg(long)]
+        password_hash_stdin: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -80,34 +86,27 @@ struct Created<'a> {
     one_time_password: Option<&'a str>,
 }
 
-/// A password to be set: chosen by who types it, or made to be used once.
+/// A password to be set.
 struct Chosen {
-    text: String,
     hash: String,
-    one_time: bool,
+    /// One that was made to be used once, for whoever runs the command.
+    one_time: Option<Secret>,
 }
 
 impl Chosen {
-    async fn read(shell: &Shell, from_stdin: bool) -> Result<Self, Error> {
-        let text = match from_stdin {
-            true => io::read_to_string(io::stdin())?,
-            false => shell.passwords.one_time().expose().to_owned(),
+    async fn read(shell: &Shell, given: Given, email: &Email) -> Result<Self, Error> {
+        let one_time = (given == Given::Nothing).then(|| shell.passwords.one_time());
+        let hash = match (given, &one_time) {
+            (Given::Hash, _) => passwords::imported(&read_line()?).map_err(Invalid)?,
+            (_, Some(made)) => hash(shell, made.expose(), email).await?,
+            (_, None) => hash(shell, &read_line()?, email).await?,
         };
-        let text = text.trim_end_matches(['\r', '\n']).to_owned();
-        let password = shell
-            .passwords
-            .choose(&text)
-            .map_err(|what| Invalid(format!("the password {what}")))?;
-        Ok(Self {
-            hash: shell.passwords.hash(password).await?,
-            one_time: !from_stdin,
-            text,
-        })
+        Ok(Self { hash, one_time })
     }
 
     /// Shows the user, and the password if nobody knows it yet.
     fn print(&self, user: &User, json: bool) -> Result<(), Error> {
-        let one_time_password = self.one_time.then_some(self.text.as_str());
+        let one_time_password = self.one_time.as_ref().map(Secret::expose);
         let shown =
             one_time_password.map(|text| format!("one-time password, to be changed at sign-in: {text}"));
         let lines: Vec<String> = [line(user)].into_iter().chain(shown).collect();
@@ -128,8 +127,16 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
             email,
             role,
             password_stdin,
+            password_hash_stdin,
             json,
-        } => create(shell, email, role, password_stdin, json).await,
+        } => {
+            let given = match (password_stdin, password_hash_stdin) {
+                (true, _) => Given::Password,
+                (_, true) => Given::Hash,
+                _ => Given::Nothing,
+            };
+            create(shell, email, role, given, json).await
+        }
         Command::List { json } => {
             let users = users::list(&shell.db).await?;
             let lines: Vec<String> = users.iter().map(line).collect();
@@ -180,13 +187,21 @@ async fn find(shell: &Shell, whom: &Whom) -> Result<User, Error> {
     found.ok_or_else(|| Error::NotFound(format!("there is no user {}", whom.email.as_str())))
 }
 
-async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json: bool) -> Result<(), Error> {
-    let password = Chosen::read(shell, from_stdin).await?;
+/// What is on standard input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Password,
+    Hash,
+    Nothing,
+}
+
+async fn create(shell: &Shell, email: Email, role: Role, given: Given, json: bool) -> Result<(), Error> {
+    let password = Chosen::read(shell, given, &email).await?;
     let new = NewUser {
         email,
         role,
         password_hash: password.hash.clone(),
-        password_change_required: password.one_time,
+        password_change_required: password.one_time.is_some(),
     };
     let context = Context::shell();
     let mut tx = shell.db.begin().await?;
@@ -201,12 +216,28 @@ async fn create(shell: &Shell, email: Email, role: Role, from_stdin: bool, json:
 
 async fn set_password(shell: &Shell, whom: &Whom, from_stdin: bool) -> Result<(), Error> {
     let (mails, user) = (shell.mails()?, find(shell, whom).await?);
-    let password = Chosen::read(shell, from_stdin).await?;
+    let given = match from_stdin {
+        true => Given::Password,
+        false => Given::Nothing,
+    };
+    let password = Chosen::read(shell, given, &whom.email).await?;
     let mut tx = shell.db.begin().await?;
-    let stored = (password.hash.as_str(), password.one_time);
+    let stored = (password.hash.as_str(), password.one_time.is_some());
     accounts::set_password(&mut tx, &mails, &user, stored, &Context::shell()).await?;
     shell.commit(tx).await?;
     password.print(&user, whom.json)
+}
+
+async fn hash(shell: &Shell, text: &str, email: &Email) -> Result<String, Error> {
+    let password = shell.passwords.choose_for(text, email.as_str());
+    let password = password.map_err(|what| Invalid(format!("the password {what}")))?;
+    Ok(shell.passwords.hash(password).await?)
+}
+
+/// Standard input without the end of its line.
+fn read_line() -> Result<String, Error> {
+    let text = io::read_to_string(io::stdin())?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 fn line(user: &User) -> String {

@@ -74,11 +74,12 @@ pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option
         }
         login::Error::WrongCode => "The one-time code is wrong or was used already.".to_owned(),
         login::Error::Locked { .. } => format!("Sign-in is blocked: {error}."),
+        login::Error::Captcha => "Solve the captcha too.".to_owned(),
         login::Error::Passwords(passwords::Error::Overloaded) => {
             "Many people are signing in right now. Try again in a moment.".to_owned()
         }
-        login::Error::Uncounted(cause) => {
-            tracing::error!(%cause, "a sign-in was not tried");
+        login::Error::Uncounted(_) | login::Error::Unverified(_) => {
+            tracing::error!(cause = %error, "a sign-in was not tried");
             "Sign-in is not possible right now. Try again in a moment.".to_owned()
         }
         login::Error::Passwords(_) | login::Error::Seed(_) | login::Error::Database(_) => {
@@ -89,6 +90,7 @@ pub(crate) fn refusal(error: login::Error) -> Result<(StatusCode, String, Option
         login::Error::Wrong | login::Error::CodeMissing | login::Error::WrongCode => {
             (StatusCode::UNAUTHORIZED, says, None)
         }
+        login::Error::Captcha => (StatusCode::UNPROCESSABLE_ENTITY, says, None),
         login::Error::Locked { retry_after } => (StatusCode::TOO_MANY_REQUESTS, says, Some(retry_after)),
         _ => (
             StatusCode::SERVICE_UNAVAILABLE,

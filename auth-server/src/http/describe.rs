@@ -148,7 +148,7 @@ pages! {
         503 "A part of the service does not answer.";
     /// The sign-in form again.
     SignInAgain: 401 "The e-mail, the password or the one-time code is wrong, or a code is asked for.",
-        429 "Sign-in is blocked for a while.",
+        422 "The captcha is to be solved too.", 429 "Sign-in is blocked for a while.",
         503 "Too many people sign in at once.";
     /// A link that was not copied whole.
     NoLink: 400 "The link is not whole.";

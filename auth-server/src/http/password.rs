@@ -65,10 +65,10 @@ pub(crate) async fn submit(
         return back_to_sign_in(flow);
     };
     let again = |status, says: &str| form(&policy, &headers, flow, status, says);
-    let new = match identity
-        .passwords
-        .choose(fields.get("new_password").unwrap_or_default())
-    {
+    let new = match identity.passwords.choose_for(
+        fields.get("new_password").unwrap_or_default(),
+        &session.user.email,
+    ) {
         Ok(new) => new,
         Err(what) => {
             return again(

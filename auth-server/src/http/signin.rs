@@ -12,13 +12,20 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
 use shared::http::{Policy, cookies};
 use shared::identity::Identity;
-use shared::identity::login::{self, Proof, login};
+use shared::identity::captcha::Captcha;
+use shared::identity::login::{self, Presented, Proof, login};
 use shared::identity::mfa::Otp;
 use shared::identity::passwords::Password;
 use shared::secret::Secret;
 use std::sync::Arc;
 
 pub(crate) const PATH: &str = "/signin";
+/// What the widgets of the services call their answers.
+const ANSWERS: [&str; 3] = [
+    "h-captcha-response",
+    "cf-turnstile-response",
+    "g-recaptcha-response",
+];
 
 /// Show the sign-in page
 ///
@@ -39,7 +46,13 @@ pub(crate) async fn show(
     let params = Params::from_form(query.unwrap_or_default().as_bytes());
     match (session, params.get("flow")) {
         (Some(session), None) => pages::signed_in(&session.user.email),
-        (_, flow) => form(&policy, &headers, flow, StatusCode::OK, &Page::default()),
+        (_, flow) => {
+            let shown = Shown {
+                flow,
+                ..Shown::default()
+            };
+            form(&policy, &headers, StatusCode::OK, &shown)
+        }
     }
 }
 
@@ -64,12 +77,14 @@ pub(crate) async fn submit(
     let email = fields.get("email").unwrap_or_default();
     let flow = fields.get("flow");
     let again = |status, complaint: &str, asks_code| {
-        let page = Page {
+        let shown = Shown {
+            flow,
             email,
             complaint,
             asks_code,
+            captcha: identity.captcha.as_ref(),
         };
-        form(&policy, &headers, flow, status, &page)
+        form(&policy, &headers, status, &shown)
     };
     let Ok(password) = Password::attempt(fields.get("password").unwrap_or_default()) else {
         return again(
@@ -84,7 +99,9 @@ pub(crate) async fn submit(
     };
     let proof = Proof { password, otp };
     let former = cookies::only(&headers, cookies::SID).map(Secret::new);
-    match login(&identity, email, proof, former.as_ref(), &context).await {
+    let captcha = ANSWERS.iter().find_map(|name| fields.get(name));
+    let presented = Presented { email, captcha };
+    match login(&identity, presented, proof, former.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
             let to = match flow {
@@ -103,28 +120,26 @@ pub(crate) async fn submit(
     }
 }
 
-/// What the form shows beside its fields.
+/// What the form shows.
 #[derive(Default)]
-struct Page<'a> {
+struct Shown<'a> {
+    flow: Option<&'a str>,
     email: &'a str,
     complaint: &'a str,
     asks_code: bool,
+    /// Shown once something failed: at a first attempt it is hardly ever asked for.
+    captcha: Option<&'a Captcha>,
 }
 
-fn form(
-    policy: &Policy,
-    headers: &HeaderMap,
-    flow: Option<&str>,
-    status: StatusCode,
-    page: &Page<'_>,
-) -> Response {
+fn form(policy: &Policy, headers: &HeaderMap, status: StatusCode, shown: &Shown<'_>) -> Response {
     let (csrf, cookie) = form_token(headers, policy);
     let html = pages::sign_in(&pages::SignIn {
         csrf: &csrf,
-        flow: flow.unwrap_or_default(),
-        email: page.email,
-        complaint: page.complaint,
-        asks_code: page.asks_code,
+        flow: shown.flow.unwrap_or_default(),
+        email: shown.email,
+        complaint: shown.complaint,
+        asks_code: shown.asks_code,
+        widget: shown.captcha.and_then(pages::Widget::of),
     });
     (status, cookie, html).into_response()
 }

@@ -40,12 +40,12 @@ pub(super) enum Said {
 }
 
 /// Does the step under each count, or under none if one refuses it: what becomes of the attempt, and how many
-/// failures the first has.
+/// failures each has.
 pub(super) fn step_all<'a>(
     all: impl IntoIterator<Item = (&'a mut Attempts, Window)>,
     step: Step,
     now: Timestamp,
-) -> (Attempt, usize) {
+) -> (Attempt, Vec<usize>) {
     let mut all: Vec<_> = all.into_iter().collect();
     let mut outcome = Attempt::Begun;
     let mut after = Vec::with_capacity(all.len());
@@ -68,7 +68,7 @@ pub(super) fn step_all<'a>(
     }
     (
         outcome,
-        all.first().map_or(0, |(attempts, _)| attempts.failed.len()),
+        all.iter().map(|(attempts, _)| attempts.failed.len()).collect(),
     )
 }
 

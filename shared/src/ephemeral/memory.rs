@@ -23,12 +23,12 @@ struct Maps {
 }
 
 impl Memory {
-    pub(super) fn step(&self, counts: &[Count], step: Step, now: Timestamp) -> (Attempt, usize) {
+    pub(super) fn step(&self, counts: &[Count], step: Step, now: Timestamp) -> (Attempt, Vec<usize>) {
         let mut map = lock(&self.0.attempts);
         let mut all = Vec::with_capacity(counts.len());
         for Count { key, window } in counts {
             if !map.contains_key(key) && !has_room(&mut map, now) {
-                return (Attempt::Busy, 0);
+                return (Attempt::Busy, Vec::new());
             }
             let found = map.get(key).map(|(_, attempts)| attempts.clone());
             all.push((found.unwrap_or_default(), *window));

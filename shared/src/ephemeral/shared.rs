@@ -59,7 +59,7 @@ impl Shared {
         counts: &[Count],
         step: Step,
         now: Timestamp,
-    ) -> Result<(Attempt, usize), Unavailable> {
+    ) -> Result<(Attempt, Vec<usize>), Unavailable> {
         let keys: Vec<String> = counts
             .iter()
             .map(|count| self.key("attempts", &count.key))
@@ -90,7 +90,7 @@ impl Shared {
                 turn = Some(self.turn.lock().await);
             }
         }
-        Ok((Attempt::Busy, 0))
+        Ok((Attempt::Busy, Vec::new()))
     }
 
     pub(super) async fn claim(

@@ -19,6 +19,8 @@ pub const WINDOW: Window = Window {
     length: Duration::from_secs(15 * 60),
     rule: Rule::Lockout,
 };
+/// So many failures that lead to a lockout make a captcha due, where there is one.
+const CAPTCHA_AFTER: usize = 3;
 /// How long failures of one identity from anywhere count.
 const ACCOUNT_LENGTH: Duration = Duration::from_secs(3600);
 /// How long failures from one address count.
@@ -42,6 +44,8 @@ pub(super) struct Counts {
     counts: Vec<Count>,
     /// Names the user's being at that network.
     whereabouts: String,
+    /// As of the claim.
+    failures: Vec<usize>,
 }
 
 impl Counts {
@@ -75,6 +79,7 @@ impl Counts {
         Self {
             counts: vec![lockout, from, account],
             whereabouts,
+            failures: Vec::new(),
         }
     }
 
@@ -85,19 +90,34 @@ impl Counts {
         now: Timestamp,
     ) -> Result<Attempt, Unavailable> {
         let store = &identity.ephemeral;
-        let attempt = store.begin_attempt(&self.counts, now).await?;
+        let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
+        self.failures = failures;
         if matches!(attempt, Attempt::Refused { count: 2, .. })
             && store.remembers(&self.whereabouts, now).await?
         {
             self.counts.truncate(2);
-            return store.begin_attempt(&self.counts, now).await;
+            let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
+            self.failures = failures;
+            return Ok(attempt);
         }
         Ok(attempt)
     }
 
+    /// Whether so much has failed that a program may be trying: three of those that lead to a lockout, or half of
+    /// what a throttle allows.
+    pub(super) fn are_suspicious(&self) -> bool {
+        let limits = self.counts.iter().map(|count| match count.window.rule {
+            Rule::Lockout => CAPTCHA_AFTER,
+            Rule::Throttle => count.window.limit.div_ceil(2),
+        });
+        let mut failures = self.failures.iter().zip(limits);
+        failures.any(|(failures, limit)| *failures >= limit)
+    }
+
     /// The attempt failed; gives the failures of this identity from this address.
     pub(super) async fn failed(&self, identity: &Identity, now: Timestamp) -> Result<usize, Unavailable> {
-        identity.ephemeral.attempt_failed(&self.counts, now).await
+        let failures = identity.ephemeral.attempt_failed(&self.counts, now).await?;
+        Ok(failures.first().copied().unwrap_or_default())
     }
 
     /// The attempt succeeded: the user is known there from now on.

@@ -1,5 +1,6 @@
 //! Signing in, signing out and changing a password: one place for the pages and the API.
 
+use super::captcha;
 use super::email::Email;
 use super::lockout::{self, Counts};
 use super::mfa::Otp;
@@ -39,6 +40,12 @@ pub enum Error {
         /// When trying again makes sense.
         retry_after: Duration,
     },
+    /// So much failed that the captcha is asked for, and it was not solved; no password was looked at.
+    #[error("the captcha is to be solved")]
+    Captcha,
+    /// Whether it was solved cannot be told, so it was not.
+    #[error(transparent)]
+    Unverified(#[from] captcha::Unavailable),
     /// No hash was computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
@@ -91,22 +98,31 @@ pub struct SignedIn {
     pub sid: Secret,
 }
 
-/// Signs in with e-mail and password, and ends the session that the browser came with. A text that is no
-/// e-mail address is an unknown one.
+/// Who somebody says to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Presented<'a> {
+    /// Any text; one that is no e-mail address is an unknown one.
+    pub email: &'a str,
+    /// The captcha's answer, if there is one.
+    pub captcha: Option<&'a str>,
+}
+
+/// Signs in with e-mail and password, and ends the session that the browser came with.
 pub async fn login(
     identity: &Identity,
-    email: &str,
+    presented: Presented<'_>,
     proof: Proof,
     former: Option<&Secret>,
     context: &Context,
 ) -> Result<SignedIn, Error> {
-    let known = Email::parse(email).ok();
+    let known = Email::parse(presented.email).ok();
     let stored = match &known {
         Some(email) => users::credentials(&identity.db, email).await?,
         None => None,
     };
-    let name = known.as_ref().map_or(email, Email::key);
+    let name = known.as_ref().map_or(presented.email, Email::key);
     let counts = begin(identity, name, stored.as_ref(), context).await?;
+    solve(identity, &counts, presented.captcha, context).await?;
     let asked = Asked::Everything;
     check(identity, &counts, &proof, asked, stored.as_ref(), context).await?;
     let verified = stored.ok_or(Error::Wrong)?;
@@ -245,6 +261,26 @@ async fn begin(
             Attempt::Busy => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
+}
+
+/// Asks for the captcha where so much failed already; an attempt without it does not count, and tries nothing.
+async fn solve(
+    identity: &Identity,
+    counts: &Counts,
+    answer: Option<&str>,
+    context: &Context,
+) -> Result<(), Error> {
+    let Some(captcha) = identity.captcha.as_ref().filter(|_| counts.are_suspicious()) else {
+        return Ok(());
+    };
+    let verdict = captcha.verify(answer.unwrap_or_default(), context.address);
+    let error = match verdict.await {
+        Ok(true) => return Ok(()),
+        Ok(false) => Error::Captcha,
+        Err(error) => error.into(),
+    };
+    counts.void(identity, context.now).await?;
+    Err(error)
 }
 
 /// Verifies what a claimed attempt shows, and counts how it ended.

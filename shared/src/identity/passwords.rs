@@ -1,4 +1,9 @@
-//! Passwords: Argon2id off the async threads, under a permit that the hashing task owns.
+//! Passwords: chosen with care, and hashed by Argon2id off the async threads, under a permit that the hashing task owns.
+
+mod common;
+mod imported;
+
+pub use imported::read as imported;
 
 use crate::schema::{self, WITHOUT_NUL};
 use crate::secret::Secret;
@@ -102,11 +107,22 @@ impl Passwords {
         })
     }
 
-    /// A new password: between the least length and [`MAX_LENGTH`] characters, no rule of composition.
+    /// A new password: between the least length and [`MAX_LENGTH`] characters, none of those that are tried
+    /// first, no rule of composition. Where the account's e-mail is known: [`choose_for`](Self::choose_for).
     pub fn choose(&self, text: &str) -> Result<Password, String> {
+        self.choose_for(text, "")
+    }
+
+    /// A new password of the account with this e-mail, which is no password of it either.
+    pub fn choose_for(&self, text: &str, email: &str) -> Result<Password, String> {
         let password = Password::attempt(text)?;
         if password.0.chars().count() < self.min_length {
             return Err(format!("is shorter than {} characters", self.min_length));
+        }
+        if common::is_common(&password.0, email) {
+            return Err(
+                "is one of those that are tried first: choose one that is harder to guess".to_owned(),
+            );
         }
         Ok(password)
     }
@@ -139,9 +155,12 @@ impl Passwords {
         .await
     }
 
-    /// Another hash of a password that was just verified, if the stored one cost less than new ones do. `None`
-    /// also where none can be computed now: a later sign-in will do it.
+    /// Another hash of a password that was just verified, if the stored one cost less than new ones do or was
+    /// imported. `None` also where none can be computed now: a later sign-in will do it.
     pub async fn renew(&self, password: Password, stored: &str) -> Option<String> {
+        if imported::is_one(stored) {
+            return self.hash(password).await.ok();
+        }
         let stored = Params::try_from(&PasswordHash::new(stored).ok()?).ok()?;
         let was_cheaper = stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost();
         match was_cheaper {
@@ -165,6 +184,9 @@ impl Passwords {
                 )?;
                 return Ok(false);
             };
+            if imported::is_one(&stored) {
+                return imported::verify(&password.0, &stored);
+            }
             let stored = PasswordHash::new(&stored)?;
             let (Some(salt), Some(expected)) = (&stored.salt, &stored.hash) else {
                 return Ok(false);

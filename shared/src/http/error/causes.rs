@@ -1,6 +1,6 @@
 //! What the errors of the domain modules of both services are on the wire.
 
-use super::{Code, Error};
+use super::{Code, Error, FieldError};
 use crate::identity::mailbox_proofs::Refusal;
 use crate::identity::{accounts, login, mfa, passwords, resets, verifications};
 use crate::{db, redis};
@@ -44,6 +44,13 @@ impl From<login::Error> for Error {
             login::Error::Locked { retry_after } => {
                 Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
             }
+            login::Error::Captcha => Self::validation(vec![FieldError {
+                pointer: "/captcha".to_owned(),
+                code: "required",
+                message: "is required after repeated failures: the answer of a captcha just solved"
+                    .to_owned(),
+            }]),
+            login::Error::Unverified(error) => Self::unavailable(&error),
             login::Error::Passwords(error) => error.into(),
             login::Error::Uncounted(error) => error.into(),
             login::Error::Seed(error) => Self::internal(&error),

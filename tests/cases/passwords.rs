@@ -1,0 +1,147 @@
+//! Passwords: which may be chosen, hashes that come from elsewhere, and what hashing may cost at most.
+
+mod load;
+
+use serde_json::json;
+use shared::fetch_one;
+use tests::{PASSWORD, Shape, World, on_every_shape};
+
+/// Of PASSWORD, by crypt(3).
+const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
+
+const COMMON: [&str; 8] = [
+    "password",
+    "Password1",
+    "12345678",
+    "qwertyuiop",
+    "iloveyou2",
+    "aaaaaaaaaa",
+    "latchkey",
+    "Latchkey1",
+];
+
+async fn what_is_tried_first_is_refused_wherever_a_password_is_chosen(world: World) {
+    let ann = world.sign_up().await;
+    for password in COMMON {
+        let sign_up = json!({ "email": world.fresh_email(), "password": password });
+        let refused = world.anyone().post("/users").json(&sign_up).await;
+        let refused = refused.expect_faults(&["/password"]);
+        assert!(refused.text().contains("tried first"), "{refused}");
+        let change = json!({ "current_password": PASSWORD, "new_password": password });
+        let refused = ann.call("PUT", "/me/password").json(&change).await;
+        refused.expect_faults(&["/new_password"]);
+    }
+    let local = "annabelle.lee.of.example";
+    let own = [
+        local.to_owned(),
+        local.to_uppercase(),
+        format!("{local}@example.org"),
+    ];
+    for password in own {
+        let sign_up = json!({ "email": format!("{local}@example.org"), "password": password });
+        world
+            .anyone()
+            .post("/users")
+            .json(&sign_up)
+            .await
+            .expect_faults(&["/password"]);
+    }
+    let args = [
+        "users",
+        "create",
+        "--email",
+        "x@example.org",
+        "--password-stdin",
+        "--json",
+    ];
+    let refused = world.run(&args, "password1");
+    assert!(
+        !refused.status.success() && refused.stdout.is_empty(),
+        "{refused:?}"
+    );
+    let mut browser = ann.browser();
+    let page = browser.open("/password").await;
+    let answer = browser
+        .submit(
+            &page,
+            &[("current_password", PASSWORD), ("new_password", "password1")],
+        )
+        .await;
+    assert_eq!(answer.reply.status, 422, "{}", answer.reply);
+    assert!(answer.words().contains("tried first"), "{}", answer.reply);
+}
+
+async fn a_password_of_a_megabyte_is_refused_before_it_is_hashed(world: World) {
+    let ann = world.sign_up().await;
+    let megabyte = "x".repeat(1024 * 1024);
+    let body = json!({ "email": world.fresh_email(), "password": megabyte }).to_string();
+    let refused = world.anyone().post("/users").body("application/json", body).await;
+    refused.expect_error(413, "payload_too_large");
+    let body = json!({ "email": ann.email, "password": "x".repeat(60_000) }).to_string();
+    let refused = world.anyone().post("/login").body("application/json", body).await;
+    refused.expect_faults(&["/password"]);
+}
+
+async fn a_bcrypt_hash_signs_in_and_is_replaced(shape: Shape) {
+    let world = World::of(shape).flag("--argon2-permits", "1").start().await;
+    let stored = async |email: &str| {
+        let query = "SELECT password_hash FROM users WHERE email = $1";
+        fetch_one!(world.db().await.reader(), (String,), query, email)
+            .unwrap()
+            .0
+    };
+    for (n, version) in ["$2a$", "$2b$", "$2y$"].into_iter().enumerate() {
+        let email = format!("imported{n}@example.org");
+        let args = [
+            "users",
+            "create",
+            "--email",
+            &email,
+            "--password-hash-stdin",
+            "--json",
+        ];
+        let made = world.cli(&args, &BCRYPT.replacen("$2b$", version, 1));
+        assert!(made["one_time_password"].is_null(), "{made}");
+        assert!(stored(&email).await.starts_with(version));
+        let wrong = json!({ "email": email, "password": "not the password" });
+        world.anyone().post("/login").json(&wrong).await.expect(401);
+        assert!(stored(&email).await.starts_with(version));
+        let ann = world.log_in(&email, PASSWORD).await;
+        ann.get("/me").await.expect(200);
+        assert!(
+            stored(&email)
+                .await
+                .starts_with("$argon2id$v=19$m=19456,t=2,p=1$")
+        );
+        world.log_in(&email, PASSWORD).await;
+    }
+}
+
+async fn a_hash_that_is_none_or_costs_too_much_is_not_taken(world: World) {
+    let args = [
+        "users",
+        "create",
+        "--email",
+        "x@example.org",
+        "--password-hash-stdin",
+        "--json",
+    ];
+    for hash in [
+        "",
+        PASSWORD,
+        &BCRYPT.replacen("$04$", "$20$", 1),
+        &BCRYPT.replacen("$2b$", "$1$", 1),
+    ] {
+        let refused = world.run(&args, hash);
+        assert_eq!(refused.status.code(), Some(64), "{hash}: {refused:?}");
+    }
+    let both = [&args[..], &["--password-stdin"]].concat();
+    assert_eq!(world.run(&both, BCRYPT).status.code(), Some(64));
+}
+
+on_every_shape!(
+    what_is_tried_first_is_refused_wherever_a_password_is_chosen,
+    a_password_of_a_megabyte_is_refused_before_it_is_hashed,
+    a_bcrypt_hash_signs_in_and_is_replaced,
+    a_hash_that_is_none_or_costs_too_much_is_not_taken,
+);
