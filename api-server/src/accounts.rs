@@ -1,6 +1,6 @@
 //! The end of an account, with what the API keeps of it.
 
-use crate::posts;
+use crate::{idempotency, posts};
 use shared::events::Context;
 use shared::identity::Identity;
 use shared::identity::accounts::{self, Error};
@@ -16,6 +16,7 @@ pub(crate) async fn delete(
 ) -> Result<(), Error> {
     let mut tx = accounts::delete(identity, user, proof, context).await?;
     posts::delete_drafts(&mut tx, user.id, context.now).await?;
+    idempotency::forget(&mut tx, user.id).await?;
     tx.commit().await?;
     identity.revocations.announce().await;
     Ok(())

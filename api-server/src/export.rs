@@ -2,6 +2,8 @@
 //! memory at a time.
 
 use crate::comments::{self, Comment};
+use crate::paging::Listed as _;
+use crate::payments::{self, Payment};
 use crate::posts::{self, Post};
 use futures_util::stream::{Stream, try_unfold};
 use serde::Serialize;
@@ -34,6 +36,8 @@ pub(crate) struct Export {
     posts: Vec<Post>,
     /// What they said of posts.
     comments: Vec<Comment>,
+    /// What they paid.
+    payments: Vec<Payment>,
     /// What happened to the account, the latest first.
     security_events: Vec<SecurityEvent>,
 }
@@ -52,10 +56,11 @@ struct Head<'a> {
 enum List {
     Posts,
     Comments,
+    Payments,
     SecurityEvents,
 }
 
-const LISTS: [List; 3] = [List::Posts, List::Comments, List::SecurityEvents];
+const LISTS: [List; 4] = [List::Posts, List::Comments, List::Payments, List::SecurityEvents];
 
 /// The place of an item in its list: what the list is sorted by.
 type Place = (i64, i64, i64);
@@ -68,6 +73,7 @@ impl List {
         match self {
             Self::Posts => "posts",
             Self::Comments => "comments",
+            Self::Payments => "payments",
             Self::SecurityEvents => "security_events",
         }
     }
@@ -87,6 +93,17 @@ impl List {
                 comments
                     .iter()
                     .map(|comment| (place(comment), json(comment)))
+                    .collect()
+            }
+            Self::Payments => {
+                let payments = payments::of_user(db, user_id, (first, second), PIECE).await?;
+                let place = |payment: &Payment| {
+                    let Cursor { created_at, id } = payment.cursor();
+                    (created_at.micros(), id, 0)
+                };
+                payments
+                    .iter()
+                    .map(|payment| (place(payment), json(payment)))
                     .collect()
             }
             Self::SecurityEvents => {

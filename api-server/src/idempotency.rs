@@ -10,7 +10,7 @@ mod key;
 mod stored;
 
 pub(crate) use key::{Claim, Key, Owner};
-pub(crate) use stored::{Reply, STATEMENTS, prune};
+pub(crate) use stored::{Reply, STATEMENTS, forget, prune};
 
 use in_flight::{Entered, InFlight, Turn};
 use shared::clock::Timestamp;

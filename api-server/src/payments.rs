@@ -16,7 +16,7 @@ use crate::paging::{Cursor, Listed};
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::{self, Db, Tx};
-use shared::{fetch_one, fetch_optional, sql};
+use shared::{fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 macro_rules! columns {
@@ -33,6 +33,9 @@ sql! {
                                description, metadata, created_at, updated_at)
          VALUES ($1, $2, 'created', $3, 0, 0, $4, $5, $6, $7, $7) RETURNING ", columns!());
     FIND = concat!("SELECT ", columns!(), " FROM payments WHERE public_id = $1 AND user_id = $2");
+    OF_USER = concat!(
+        "SELECT ", columns!(), " FROM payments WHERE user_id = $1 AND (created_at, id) > ($2, $3)
+         ORDER BY created_at, id LIMIT $4");
 }
 
 /// A payment as the API shows one.
@@ -121,6 +124,16 @@ pub(crate) async fn create(
 pub(crate) async fn find(db: &Db, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
     let payment = fetch_optional!(db.reader(), Payment, FIND, id.as_str(), user_id)?;
     payment.ok_or(Error::Missing)
+}
+
+/// A user's payments after that of this time and place, the oldest first.
+pub(crate) async fn of_user(
+    db: &Db,
+    user_id: i64,
+    (created_at, place): (i64, i64),
+    limit: i64,
+) -> Result<Vec<Payment>, db::Error> {
+    fetch_all!(db.reader(), Payment, OF_USER, user_id, created_at, place, limit)
 }
 
 /// Every statement about payments with its name.

@@ -20,6 +20,7 @@ sql! {
             SET fingerprint = excluded.fingerprint, status = excluded.status, location = excluded.location,
                 etag = excluded.etag, body = excluded.body, expires_at = excluded.expires_at
             WHERE idempotency_keys.expires_at <= $9";
+    FORGET = "DELETE FROM idempotency_keys WHERE user_id = $1";
     PRUNE = "DELETE FROM idempotency_keys
              WHERE id IN (SELECT id FROM idempotency_keys WHERE expires_at <= $1 LIMIT $2)";
 }
@@ -108,4 +109,9 @@ pub(super) async fn save(
 pub(crate) async fn prune(db: &Db, now: Timestamp) -> Result<(), db::Error> {
     while execute!(db.writer(), PRUNE, now, i64::try_from(BATCH).unwrap_or(i64::MAX))? == BATCH {}
     Ok(())
+}
+
+/// Deletes the answers to a user.
+pub(crate) async fn forget(tx: &mut Tx, user_id: i64) -> Result<(), db::Error> {
+    execute!(tx.on(), FORGET, user_id).map(|_| ())
 }

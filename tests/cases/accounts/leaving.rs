@@ -26,7 +26,14 @@ async fn an_export_holds_all_that_is_ones_own_and_nothing_else(world: World) {
     let comment = ann.comment(&of_bob, "Well said.").await;
     bob.comment(&post, "Thank you.").await;
     app.tokens(&ann, "posts:read").await;
+    let (first, second) = (ann.pay(100).await, ann.pay(200).await);
+    bob.pay(300).await;
     let all = export(&ann).await;
+    let mut payments = Vec::new();
+    for payment in [first, second] {
+        payments.push(ann.get(&payment.path).await.expect(200).json());
+    }
+    assert_eq!(all["payments"], json!(payments));
     let members: Vec<&String> = all.as_object().unwrap().keys().collect();
     assert_eq!(
         members,
@@ -34,6 +41,7 @@ async fn an_export_holds_all_that_is_ones_own_and_nothing_else(world: World) {
             "comments",
             "grants",
             "mfa_enabled",
+            "payments",
             "posts",
             "security_events",
             "sessions",
@@ -95,6 +103,7 @@ async fn a_deleted_account_has_nothing_left_but_what_others_read(world: World) {
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     let (draft, post) = (ann.draft("A draft").await, ann.publish("A post").await);
     let comment = ann.comment(&post, "A comment").await;
+    let payment = ann.pay(100).await;
     delete(&ann, "not the password")
         .await
         .expect_faults(&["/password"]);
@@ -128,6 +137,10 @@ async fn a_deleted_account_has_nothing_left_but_what_others_read(world: World) {
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     }
     assert!(rows_of(&world, ann.id).await.is_empty());
+    let query = "SELECT amount FROM payments WHERE public_id = $1 AND user_id = $2";
+    let db = world.db().await;
+    let kept = fetch_one!(db.reader(), (i64,), query, payment.id.as_str(), ann.id);
+    assert_eq!(kept.unwrap(), (100,));
     let query = "SELECT email, email_key, password_hash FROM users WHERE id = $1";
     let db = world.db().await;
     let row = fetch_one!(db.reader(), (String, String, String), query, ann.id).unwrap();
@@ -145,6 +158,7 @@ async fn rows_of(world: &World, id: i64) -> Vec<String> {
                  UNION ALL SELECT 'recovery_codes' FROM recovery_codes WHERE user_id = $1
                  UNION ALL SELECT 'consents' FROM consents WHERE user_id = $1
                  UNION ALL SELECT 'mailed_tokens' FROM mailed_tokens WHERE user_id = $1
+                 UNION ALL SELECT 'idempotency_keys' FROM idempotency_keys WHERE user_id = $1
                  UNION ALL SELECT 'families' FROM families WHERE user_id = $1 AND revoked_at IS NULL
                  UNION ALL SELECT 'drafts' FROM posts
                            WHERE author_id = $1 AND status = 'draft' AND deleted_at IS NULL";

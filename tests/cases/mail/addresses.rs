@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::json;
 use std::time::Duration;
-use tests::{PASSWORD, Person, Shape, World, on_every_shape};
+use tests::{Authenticator, PASSWORD, Person, Shape, World, on_every_shape};
 
 /// Asks for the link to the present address once more.
 async fn ask_again(person: &Person) {
@@ -122,6 +122,20 @@ async fn a_change_needs_the_password_and_counts_its_failures(world: World) {
     assert!(world.letters(&new).is_empty());
 }
 
+async fn a_change_needs_a_code_too_where_sign_in_asks_for_one(world: World) {
+    let ann = world.sign_up().await;
+    let app = Authenticator::turn_on(&world, &ann).await;
+    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
+    let to = world.fresh_email();
+    ask_change(&ann, &to, PASSWORD)
+        .await
+        .expect_error(403, "mfa_required");
+    let body = json!({ "email": to, "current_password": PASSWORD, "otp": app.recovery_codes[0] });
+    ann.post("/email-verifications").json(&body).await.expect(202);
+    let token = world.letter(&to, CONFIRM_NEW, 1).await.token();
+    confirm(&world.anyone(), &token).await.expect(204);
+}
+
 async fn only_who_reads_its_mail_learns_that_an_address_is_taken(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let free = ask_change(&ann, &world.fresh_email(), PASSWORD).await.expect(202);
@@ -181,6 +195,7 @@ async fn an_address_is_spelled_anew(world: World) {
 }
 
 on_every_shape!(
+    a_change_needs_a_code_too_where_sign_in_asks_for_one,
     a_new_account_confirms_its_address,
     a_newer_link_replaces_the_older,
     a_link_grows_too_old,

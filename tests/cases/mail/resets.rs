@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::json;
 use std::time::Duration;
-use tests::{PASSWORD, Shape, World, on_every_shape, on_many_processes};
+use tests::{Authenticator, PASSWORD, Shape, World, on_every_shape, on_many_processes};
 
 async fn the_link_sets_a_password_and_ends_everything(world: World) {
     let ann = Somebody::new(&world).await;
@@ -216,6 +216,19 @@ async fn a_reset_is_a_choice_of_ones_own_password(world: World) {
         .expect(200);
 }
 
+async fn a_second_step_stays_after_a_reset(world: World) {
+    let ann = world.sign_up().await;
+    let app = Authenticator::turn_on(&world, &ann).await;
+    ask_reset(&world.anyone(), &ann.email).await.expect(202);
+    let token = world.letter(&ann.email, RESET, 1).await.token();
+    reset(&world.anyone(), &token, NEW_PASSWORD).await.expect(204);
+    log_in(&world.anyone(), &ann.email, NEW_PASSWORD)
+        .await
+        .expect_error(403, "mfa_required");
+    let body = json!({ "email": ann.email, "password": NEW_PASSWORD, "otp": app.recovery_codes[0] });
+    world.anyone().post("/login").json(&body).await.expect(200);
+}
+
 async fn no_token_is_stored_or_logged(world: World) {
     let ann = world.sign_up().await;
     let token = reset_token(&world, &ann.email, 1).await;
@@ -259,6 +272,7 @@ on_every_shape!(
     the_link_leads_where_the_settings_say,
     a_reset_lets_its_owner_in_through_a_lock,
     a_reset_is_a_choice_of_ones_own_password,
+    a_second_step_stays_after_a_reset,
     no_token_is_stored_or_logged,
 );
 
