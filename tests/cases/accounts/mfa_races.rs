@@ -11,6 +11,7 @@ async fn of_many_addresses(shape: Shape) -> World {
     World::of(shape)
         .flag("--trusted-proxies", "127.0.0.0/8")
         .flag("--argon2-permits", "16")
+        .flag("--login-failures-account", "10000")
         .start()
         .await
 }
