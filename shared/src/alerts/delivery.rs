@@ -126,7 +126,7 @@ impl Webhook {
                 match next < alert.at.after(GIVEN_UP_AFTER) {
                     true => tracing::warn!(error, attempts, "the webhook was not told of an alert"),
                     false => {
-                        tracing::error!(error, attempts, id = alert.id, "an alert's webhook is given up")
+                        tracing::error!(error, attempts, id = alert.id, "an alert's webhook is given up");
                     }
                 }
                 execute!(db.writer(), POSTPONE, alert.id, next, attempts)?
