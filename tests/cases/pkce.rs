@@ -95,6 +95,7 @@ async fn a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner(world: 
         exchange(&world, &app, &grant, Some(&grant.verifier))
             .await
             .expect(200);
+        world.forget_secret(&challenge);
     }
 }
 

@@ -296,7 +296,7 @@ async fn the_api_cannot_read_what_opens_the_keys(world: World) {
         "UPDATE clients SET first_party = TRUE",
         "UPDATE users SET role = 'admin'",
         "UPDATE families SET user_id = 1",
-        "SELECT address FROM security_events",
+        "SELECT sealed FROM mails",
         "DELETE FROM revocations",
         "DELETE FROM security_events",
         "INSERT INTO families SELECT * FROM families",

@@ -41,6 +41,10 @@ impl Canaries {
         }
     }
 
+    pub(crate) fn remove(&self, text: &str) {
+        self.0.lock().unwrap().remove(text);
+    }
+
     /// The secrets among the members of a body.
     pub(crate) fn add_members(&self, body: &Value) {
         for name in SECRETS {

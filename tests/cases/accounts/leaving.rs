@@ -62,7 +62,7 @@ async fn an_export_holds_all_that_is_ones_own_and_nothing_else(world: World) {
         .iter()
         .map(|event| event["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["user_created", "authn_login_success", "authz_consent"]);
+    assert_eq!(names, ["authz_consent", "authn_login_success", "user_created"]);
     let empty = export(&world.sign_up().await).await;
     assert_eq!((&empty["posts"], &empty["comments"]), (&json!([]), &json!([])));
 }
