@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use tests::{Raw, Reply, World, on_every_shape};
 
 /// Paths with all their methods beside OPTIONS.
-const PATHS: [(&str, &[&str]); 19] = [
+const PATHS: [(&str, &[&str]); 23] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
     ("/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
