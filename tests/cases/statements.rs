@@ -5,6 +5,8 @@
 
 mod authentication;
 mod errors;
+mod events;
+mod limits;
 mod multi_factor;
 mod password_reset;
 mod payments;
