@@ -36,8 +36,9 @@ sql! {
                 version = version + 1
          WHERE id = $1 AND version = $2 AND deleted_at IS NULL RETURNING ", columns!());
     DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
-    DELETE_DRAFTS = "UPDATE posts SET deleted_at = $2
-                     WHERE author_id = $1 AND status = 'draft' AND deleted_at IS NULL";
+    // Nobody but their author has read them: not even the text stays.
+    DELETE_DRAFTS = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
+                     WHERE author_id = $1 AND published_at IS NULL";
     OF_AUTHOR = concat!(
         "SELECT ", columns!(), " FROM posts
          WHERE author_id = $1 AND deleted_at IS NULL AND (created_at, id) > ($2, $3)

@@ -38,13 +38,16 @@ pub(crate) async fn sign_up(
         password_hash: identity.passwords.hash(password).await?,
         password_change_required: false,
     };
+    let may_mail = verifications::may_welcome(identity, context).await;
     let mut tx = identity.db.begin().await?;
     let user = users::create(&mut tx, &new, context.now).await?;
     Event::success(Name::UserCreated)
         .user(user.id)
         .record(&mut tx, context)
         .await?;
-    verifications::welcome(identity, &mut tx, &user, &new.email, context).await?;
+    if may_mail {
+        verifications::welcome(identity, &mut tx, &user, &new.email, context).await?;
+    }
     tx.commit().await?;
     Ok(user)
 }

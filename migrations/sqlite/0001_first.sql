@@ -16,7 +16,8 @@ CREATE TABLE users (
     deleted_at BIGINT,
     unlocked_at BIGINT
 );
-CREATE UNIQUE INDEX users_email_key ON users (email_key);
+-- Partial, so that to PostgreSQL it makes no key of the column: changing it would lock out whoever refers to the row.
+CREATE UNIQUE INDEX users_email_key ON users (email_key) WHERE email_key IS NOT NULL;
 
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -96,7 +96,7 @@ pub(crate) async fn confirm(
     body: JsonBody,
 ) -> Result<impl IntoResponse, Error> {
     let FirstCode { otp } = read_code(&body)?;
-    let recovery_codes = match mfa::confirm(&identity, &session.user, &otp, &context).await {
+    let recovery_codes = match mfa::confirm(&identity, &session, &otp, &context).await {
         Ok(codes) => codes,
         Err(mfa::Error::Login(login::Error::WrongCode)) => {
             return Err(Error::not_the_accounts("otp", "the code that the app shows now"));

@@ -21,17 +21,18 @@ sql! {
               AND NOT EXISTS (SELECT 1 FROM alerts a
                   WHERE a.kind = $1 AND a.subject = '' AND a.at > n.at - $3))
         ON CONFLICT (kind, subject, period) DO NOTHING";
+    // One look at each user, at their latest sign-in: however many there are, it costs as much as there are rows.
     RAISE_MANY_ADDRESSES = "INSERT INTO alerts (at, kind, subject, period, user_id, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, CAST(e.user_id AS TEXT), e.at / $3, e.user_id, e.trace_id, $7, 0, $4
         FROM security_events e
-        WHERE e.id IN (SELECT MIN(n.id) FROM security_events n
+        WHERE e.id IN (SELECT MAX(n.id) FROM security_events n
             WHERE n.name IN ('authn_login_success', 'authn_login_fail') AND n.at > $5 AND n.user_id IS NOT NULL
-              AND (SELECT COUNT(DISTINCT p.network) FROM security_events p
-                  WHERE p.user_id = n.user_id AND p.at > n.at - $2 AND p.at <= n.at
-                    AND p.name IN ('authn_login_success', 'authn_login_fail')) >= $6
-              AND NOT EXISTS (SELECT 1 FROM alerts a
-                  WHERE a.kind = $1 AND a.subject = CAST(n.user_id AS TEXT) AND a.at > n.at - $3)
             GROUP BY n.user_id)
+          AND NOT EXISTS (SELECT 1 FROM alerts a
+              WHERE a.kind = $1 AND a.subject = CAST(e.user_id AS TEXT) AND a.at > e.at - $3)
+          AND (SELECT COUNT(DISTINCT p.network) FROM security_events p
+              WHERE p.user_id = e.user_id AND p.at > e.at - $2
+                AND p.name IN ('authn_login_success', 'authn_login_fail')) >= $6
         ON CONFLICT (kind, subject, period) DO NOTHING";
     SAY = "UPDATE alerts SET said_at = $1
            WHERE id = (SELECT MIN(id) FROM alerts WHERE said_at IS NULL) AND said_at IS NULL

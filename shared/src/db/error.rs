@@ -45,8 +45,8 @@ impl From<sqlx::migrate::MigrateError> for Error {
 }
 
 /// SQLite: busy, locked. PostgreSQL: connection exceptions (08), insufficient resources (53), operator
-/// intervention (57P), a server that became read-only (25006).
+/// intervention (57P), a server that became read-only (25006), a transaction that lost to another (40001, 40P01).
 fn passes(code: &str) -> bool {
-    matches!(code, "5" | "6" | "261" | "517" | "25006")
+    matches!(code, "5" | "6" | "261" | "517" | "25006" | "40001" | "40P01")
         || code.len() == 5 && ["08", "53", "57P"].iter().any(|class| code.starts_with(class))
 }

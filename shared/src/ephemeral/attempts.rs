@@ -115,14 +115,20 @@ impl Attempts {
 
     /// Forgets what has left the window, and counts attempts that were never decided as failures.
     pub(super) fn slide(&mut self, window: Window, now: Timestamp) {
-        self.locked_until = self.locked_until.filter(|until| *until > now);
-        self.failed.retain(|at| at.after(window.length) > now);
+        self.forget(window, now);
         let is_lost = |at: &&Timestamp| at.after(UNDECIDED) <= now;
         let (lost, under_way): (Vec<Timestamp>, Vec<Timestamp>) = self.under_way.iter().partition(is_lost);
         self.under_way = under_way;
         for at in lost {
             self.fail(window, at);
         }
+        // What was lost may be long past itself.
+        self.forget(window, now);
+    }
+
+    fn forget(&mut self, window: Window, now: Timestamp) {
+        self.locked_until = self.locked_until.filter(|until| *until > now);
+        self.failed.retain(|at| at.after(window.length) > now);
     }
 
     fn may_begin(&self, window: Window) -> Said {
@@ -196,6 +202,25 @@ mod tests {
             fail(&mut attempts, 0);
         }
         assert_eq!(fail(&mut attempts, 901), 1);
+    }
+
+    #[test]
+    fn attempts_that_were_lost_long_ago_are_past() {
+        for window in [WINDOW, THROTTLE] {
+            let mut attempts = Attempts::default();
+            for _ in 0..window.limit {
+                assert_eq!(attempts.step(Step::Begin, window, at(0)), Said::Yes);
+            }
+            assert_eq!(
+                attempts.step(Step::Begin, window, at(31)),
+                Said::NotBefore(at(900))
+            );
+            let mut attempts = Attempts::default();
+            for _ in 0..window.limit {
+                assert_eq!(attempts.step(Step::Begin, window, at(0)), Said::Yes);
+            }
+            assert_eq!(attempts.step(Step::Begin, window, at(1_000)), Said::Yes);
+        }
     }
 
     #[test]

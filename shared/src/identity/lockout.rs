@@ -92,9 +92,8 @@ impl Counts {
         let store = &identity.ephemeral;
         let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
         self.failures = failures;
-        if matches!(attempt, Attempt::Refused { count: 2, .. })
-            && store.remembers(&self.whereabouts, now).await?
-        {
+        let may_be_by_account = matches!(attempt, Attempt::Busy | Attempt::Refused { count: 2, .. });
+        if may_be_by_account && self.counts.len() > 2 && store.remembers(&self.whereabouts, now).await? {
             self.counts.truncate(2);
             let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
             self.failures = failures;

@@ -22,6 +22,13 @@ const FROM_ONE_NETWORK: Window = Window {
     rule: Rule::Throttle,
 };
 
+/// Mails to those who sign up from one network.
+const TO_NEW_FROM_ONE_NETWORK: Window = Window {
+    limit: 100,
+    length: Duration::from_secs(15 * 60),
+    rule: Rule::Throttle,
+};
+
 /// Why no mail was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
@@ -61,4 +68,17 @@ pub(super) async fn may_mail(
         window: TO_ONE_ADDRESS,
     };
     Ok(ephemeral.take(&[to], now).await?.is_none())
+}
+
+/// Counts a mail to a new account's address.
+pub(super) async fn may_mail_to_new(
+    identity: &Identity,
+    context: &Context,
+) -> Result<bool, redis::Unavailable> {
+    let network = context.address.map(network::of).unwrap_or_default();
+    let from = Count {
+        key: format!("welcomes from {network}"),
+        window: TO_NEW_FROM_ONE_NETWORK,
+    };
+    Ok(identity.ephemeral.take(&[from], context.now).await?.is_none())
 }

@@ -1,8 +1,9 @@
 //! Two-step sign-in: turning it on and off, and what is accepted as its second step.
 
 use super::login::{self, Asked, Proof, Shown};
+use super::sessions::{self, Session};
 use super::totp::{self, Enrolment};
-use super::users::User;
+use super::users::{self, User, changes};
 use super::{Identity, accounts, recovery_codes};
 use crate::db::{self, Db, Tx};
 use crate::events::{Context, Event, Name};
@@ -64,20 +65,27 @@ pub async fn begin(
     proof: &Proof,
     context: &Context,
 ) -> Result<Enrolment, Error> {
-    login::prove(identity, user, proof, Asked::Password, context).await?;
-    let (db, key) = (&identity.db, &identity.account_key);
-    let begun = totp::begin(db, key, user.id, &user.email, context.now).await?;
-    begun.ok_or(Error::On)
+    let verified = login::prove(identity, user, proof, Asked::Password, context).await?;
+    let mut tx = identity.db.begin().await?;
+    if !users::hold(&mut tx, &verified).await? {
+        return Err(login::Error::Wrong.into());
+    }
+    let key = &identity.account_key;
+    let begun = totp::begin(&mut tx, key, user.id, &user.email, context.now).await?;
+    let begun = begun.ok_or(Error::On)?;
+    tx.commit().await?;
+    Ok(begun)
 }
 
-/// Turns it on by a first code, and gives the recovery codes. Whoever was signed in is signed out.
+/// Turns it on by a first code, and gives the recovery codes. Whoever was signed in is signed out. A session that
+/// ended meanwhile turns nothing on: who has it may be somebody else.
 pub async fn confirm(
     identity: &Identity,
-    user: &User,
+    session: &Session,
     Otp(code): &Otp,
     context: &Context,
 ) -> Result<Vec<String>, Error> {
-    let (db, key) = (&identity.db, &identity.account_key);
+    let (db, key, user) = (&identity.db, &identity.account_key, &session.user);
     let pending = totp::pending(db, user.id).await?.ok_or(Error::Off)?;
     let first_code = async {
         let step = totp::step(key, user.id, &pending, code.expose(), context.now)?;
@@ -86,6 +94,11 @@ pub async fn confirm(
     let step = login::attempt(identity, user, context, first_code).await?;
 
     let mut tx = db.begin().await?;
+    // The user's row first, as whatever ends sessions does.
+    changes::move_on(&mut tx, user.id).await?;
+    if !sessions::hold(&mut tx, session.id, context.now).await? {
+        return Err(Error::Off);
+    }
     accounts::sign_out_everywhere(&mut tx, user.id, context).await?;
     if !totp::confirm(&mut tx, user.id, &pending, step, context.now).await? {
         return Err(Error::Off);
@@ -112,8 +125,11 @@ pub async fn disable(
     if !is_on(&identity.db, user.id).await? {
         return Err(Error::Off);
     }
-    login::prove(identity, user, proof, Asked::Everything, context).await?;
+    let verified = login::prove(identity, user, proof, Asked::Everything, context).await?;
     let mut tx = identity.db.begin().await?;
+    if !users::hold(&mut tx, &verified).await? {
+        return Err(login::Error::Wrong.into());
+    }
     if !accounts::reset_mfa(&mut tx, &identity.mails, user, context).await? {
         return Err(Error::Off);
     }

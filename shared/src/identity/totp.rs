@@ -43,7 +43,7 @@ pub(super) struct Sealed(Vec<u8>);
 /// Stores a new seed that awaits its first code, in place of any other that does; `None` where one is
 /// confirmed.
 pub(super) async fn begin(
-    db: &Db,
+    tx: &mut Tx,
     key: &SealingKey,
     user_id: i64,
     email: &str,
@@ -51,7 +51,7 @@ pub(super) async fn begin(
 ) -> Result<Option<Enrolment>, Error> {
     let seed: [u8; SEED_LEN] = random::bytes();
     let sealed = key.seal(&name(user_id), &seed);
-    if execute!(db.writer(), BEGIN, user_id, sealed, now)? == 0 {
+    if execute!(tx.on(), BEGIN, user_id, sealed, now)? == 0 {
         return Ok(None);
     }
     Ok(generator(&seed, email).map(|totp| Enrolment {

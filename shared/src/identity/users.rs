@@ -40,6 +40,8 @@ sql! {
                              WHERE email_key = $1 AND disabled_at IS NULL";
     HOLD = "UPDATE users SET password_version = password_version
             WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
+    HOLD_EMAIL = "UPDATE users SET email_key = email_key
+                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
     RENEW_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
                     password_change_required = FALSE, updated_at = $4
@@ -224,6 +226,11 @@ pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<Credentials>, 
 /// transaction ends. A session begun under this never escapes a change of password.
 pub async fn hold(tx: &mut Tx, verified: &Credentials) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), HOLD, verified.id, verified.password_version)? == 1)
+}
+
+/// Whether the address is still this one; if so it cannot change before the caller's transaction ends.
+pub(super) async fn hold_email(tx: &mut Tx, id: i64, email: &Email) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), HOLD_EMAIL, id, email.key())? == 1)
 }
 
 /// Stores another hash of the password that was verified, unless that was replaced since.

@@ -2,7 +2,7 @@
 
 use super::email::Email;
 use super::login::{self, Asked, Proof};
-use super::mailbox_proofs::{Refusal, may_mail};
+use super::mailbox_proofs::{Refusal, may_mail, may_mail_to_new};
 use super::mailed_tokens::{self, Purpose};
 use super::sessions::Session;
 use super::users::{self, User};
@@ -37,6 +37,12 @@ pub enum ChangeError {
     Refused(#[from] Refusal),
 }
 
+/// Whether a new account's address is mailed to: there is a limit to how many are, from one network. Where requests
+/// cannot be counted none is; the account is made all the same, and its user may ask for the mail.
+pub async fn may_welcome(identity: &Identity, context: &Context) -> bool {
+    may_mail_to_new(identity, context).await.unwrap_or(false)
+}
+
 /// Mails a link that confirms a new account's address, in the transaction that makes the account.
 pub async fn welcome(
     identity: &Identity,
@@ -59,6 +65,10 @@ pub async fn request(identity: &Identity, session: &Session, context: &Context) 
     }
     let mut tx = identity.db.begin().await?;
     let user_id = session.user.id;
+    // A link to an address that was replaced meanwhile would bring it back.
+    if !users::hold_email(&mut tx, user_id, &email).await? {
+        return Ok(());
+    }
     mail_link(
         identity,
         &mut tx,
@@ -82,12 +92,15 @@ pub async fn request_change(
     (to, proof): (&Email, &Proof),
     context: &Context,
 ) -> Result<(), ChangeError> {
-    login::prove(identity, &session.user, proof, Asked::Everything, context).await?;
+    let verified = login::prove(identity, &session.user, proof, Asked::Everything, context).await?;
     if !may_mail(identity, "verification", to, context).await? {
         return Ok(());
     }
     let (user, mails) = (&session.user, &identity.mails);
     let mut tx = identity.db.begin().await.map_err(Refusal::from)?;
+    if !users::hold(&mut tx, &verified).await.map_err(Refusal::from)? {
+        return Err(login::Error::Wrong.into());
+    }
     let written = async {
         mail_link(identity, &mut tx, (user.id, to), Link::EmailChange, context).await?;
         let asked = Notice::EmailChangeAsked { to: to.as_str() };
