@@ -7,6 +7,7 @@ mod mfa;
 mod mfa_guesses;
 mod mfa_races;
 mod own_sessions;
+mod slow_bodies;
 
 use serde_json::{Value, json};
 use shared::identity::passwords::{Passwords, Policy};
