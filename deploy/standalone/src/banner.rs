@@ -1,16 +1,16 @@
-//! What the first screen says.
+//! The start-up banner.
 
 use crate::first_start::OneTimePassword;
 use shared::config::Urls;
 use std::io::{self, Write as _};
 
-/// Says the URLs and what to try next, on standard output.
+/// Prints the URLs and a first command on standard output.
 pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Result<()> {
     let base = shared::http::origin_of(&urls.base);
     let issuer = &urls.issuer;
     let mut out = io::stdout().lock();
     writeln!(out, "Latchkey {}", env!("CARGO_PKG_VERSION"))?;
-    writeln!(out, "  look around   {base}/")?;
+    writeln!(out, "  front page    {base}/")?;
     writeln!(out, "  API           {base}/posts")?;
     writeln!(out, "  sign in       {issuer}/signin")?;
     writeln!(
@@ -23,10 +23,10 @@ pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Resu
         crate::demo::PATH
     )?;
     match password {
-        Some(OneTimePassword::Shown(secret)) => {
+        Some(OneTimePassword::Terminal(secret)) => {
             writeln!(
                 out,
-                "  administrator admin@localhost, one-time password {} (shown this once)",
+                "  administrator admin@localhost, one-time password {} (shown only once)",
                 secret.expose()
             )?;
         }

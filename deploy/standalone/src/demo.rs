@@ -1,4 +1,4 @@
-//! The pages that show a newcomer around: the front page, and where the demo client's codes arrive.
+//! The demo pages: the front page, and the redirect URI of the demo client.
 
 use askama::Template;
 use auth_server::pages::render;
@@ -14,39 +14,39 @@ pub(crate) const PATH: &str = "/demo";
 #[template(path = "home.html")]
 struct Home;
 
-/// An authorization response (RFC 6749 §4.1.2).
+/// The parameters of an authorization response (RFC 6749 §4.1.2).
 #[derive(Default, Template)]
 #[template(path = "demo.html")]
-struct Arrived {
+struct Callback {
     code: String,
     state: String,
     error: String,
     error_description: String,
 }
 
-/// The demo's routes.
+/// Returns the routes of the demo pages.
 #[allow(
     clippy::disallowed_methods,
-    reason = "the demo is no part of the product's interface"
+    reason = "the demo pages are not part of the documented interface"
 )]
 pub(crate) fn routes() -> Router {
-    Router::new().route("/", get(home)).route(PATH, get(arrived))
+    Router::new().route("/", get(home)).route(PATH, get(callback))
 }
 
 async fn home() -> Response {
     render(&Home)
 }
 
-async fn arrived(RawQuery(query): RawQuery) -> Response {
-    let mut arrived = Arrived::default();
+async fn callback(RawQuery(query): RawQuery) -> Response {
+    let mut callback = Callback::default();
     for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         match name.as_ref() {
-            "code" => arrived.code = value.into_owned(),
-            "state" => arrived.state = value.into_owned(),
-            "error" => arrived.error = value.into_owned(),
-            "error_description" => arrived.error_description = value.into_owned(),
+            "code" => callback.code = value.into_owned(),
+            "state" => callback.state = value.into_owned(),
+            "error" => callback.error = value.into_owned(),
+            "error_description" => callback.error_description = value.into_owned(),
             _ => {}
         }
     }
-    render(&arrived)
+    render(&callback)
 }

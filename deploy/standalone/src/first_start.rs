@@ -1,4 +1,5 @@
-//! What the first start makes, and no later one: the sealing keys, the administrator, the demo client.
+//! The first start: it generates the sealing keys and creates the administrator and the demo client. Later starts change
+//! nothing.
 
 use auth_server::clients::{Registration, register};
 use shared::config::Invalid;
@@ -15,20 +16,20 @@ use std::path::{Path, PathBuf};
 
 const ADMINISTRATOR: &str = "admin@localhost";
 const DEMO: &str = "demo";
-/// The file of the issuer's key.
+/// The file of the master key.
 pub(crate) const MASTER_KEY: &str = "master.key";
-/// The file of the key that seals what accounts keep.
+/// The file of the account key.
 pub(crate) const ACCOUNT_KEY: &str = "account.key";
 
-/// Where the administrator's one-time password went.
+/// The place of the administrator's one-time password.
 pub(crate) enum OneTimePassword {
-    /// To be shown, this once.
-    Shown(Secret),
-    /// Into a file, because nobody is looking.
+    /// Standard output is a terminal: the banner shows it once.
+    Terminal(Secret),
+    /// Standard output is no terminal: it was written to this file.
     File(PathBuf),
 }
 
-/// The key that was given, else the one kept in this file of the data folder, made where there is none.
+/// Returns the configured key, else the key in this file of the data folder, which is generated where it is missing.
 pub(crate) fn key(
     file: &str,
     given: Result<Option<SealingKey>, Invalid>,
@@ -38,16 +39,16 @@ pub(crate) fn key(
     let path = data_dir.join(file);
     if given.is_none() && !path.exists() {
         match write_private(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
-            // Another start was faster: its key is the one.
+            // Another process started at the same time and wrote its key first: use that one.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => done.map_err(|error| Invalid(format!("{}: {error}", path.display())))?,
         }
     }
-    kept_key(file, Ok(given), data_dir)
+    stored_key(file, Ok(given), data_dir)
 }
 
-/// The key that was given, else the one kept in this file of the data folder.
-pub(crate) fn kept_key(
+/// Returns the configured key, else the key in this file of the data folder.
+pub(crate) fn stored_key(
     file: &str,
     given: Result<Option<SealingKey>, Invalid>,
     data_dir: &Path,
@@ -61,10 +62,11 @@ pub(crate) fn kept_key(
     text.parse().map_err(|error| failed(&error))
 }
 
-/// Makes what is missing of the administrator and the demo client.
+/// Creates the administrator and the demo client where they are missing. Returns the administrator's one-time password
+/// if it was created now.
 pub(crate) async fn bootstrap(ground: &Ground, data_dir: &Path) -> Result<Option<OneTimePassword>, Error> {
     let (db, context) = (&ground.identity.db, Context::shell());
-    let password = make_administrator(ground, data_dir, &context).await?;
+    let password = create_administrator(ground, data_dir, &context).await?;
     if clients::find(db, DEMO).await?.is_none() {
         match register(db, demo_client(ground), &context).await {
             Ok(_) | Err(auth_server::clients::Error::Taken(_)) => {}
@@ -74,8 +76,8 @@ pub(crate) async fn bootstrap(ground: &Ground, data_dir: &Path) -> Result<Option
     Ok(password)
 }
 
-/// Of several first starts at once one makes the administrator; only its password is kept.
-async fn make_administrator(
+/// Creates the administrator. Of several first starts at the same time one succeeds, and only its password is kept.
+async fn create_administrator(
     ground: &Ground,
     data_dir: &Path,
     context: &Context,
@@ -103,9 +105,9 @@ async fn make_administrator(
         .user(admin.id)
         .record(&mut tx, context)
         .await?;
-    // The password is safe before the account is: an account without one would be lost.
+    // The password is kept before the commit: an account whose password is lost could not be used.
     let kept = match io::stdout().is_terminal() {
-        true => OneTimePassword::Shown(secret),
+        true => OneTimePassword::Terminal(secret),
         false => {
             let path = data_dir.join("admin-password");
             write_private(&path, &line(secret.expose()), Existing::Replaced)?;
@@ -131,7 +133,7 @@ fn demo_client(ground: &Ground) -> Registration {
     }
 }
 
-/// What a file of one line holds.
+/// Returns the content of a file with one line.
 fn line(text: &str) -> Vec<u8> {
     format!("{text}\n").into_bytes()
 }

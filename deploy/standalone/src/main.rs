@@ -37,8 +37,8 @@ async fn run(args: Args) -> Result<(), Error> {
     if let Some(command) = args.command {
         let data_dir = &args.common.data_dir;
         let keys = cli::Keys {
-            master: first_start::kept_key(MASTER_KEY, args.issuer.master_key(), data_dir),
-            account: first_start::kept_key(ACCOUNT_KEY, args.common.account_key(), data_dir),
+            master: first_start::stored_key(MASTER_KEY, args.issuer.master_key(), data_dir),
+            account: first_start::stored_key(ACCOUNT_KEY, args.common.account_key(), data_dir),
         };
         return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
     }
@@ -51,7 +51,8 @@ async fn run(args: Args) -> Result<(), Error> {
     let master_key = first_start::key(MASTER_KEY, args.issuer.master_key(), data_dir)?;
     let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
     let password = first_start::bootstrap(&ground, &args.common.data_dir).await?;
-    // This process is its own issuer: its keys are fetched from where it listens, whatever the public URL.
+    // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
+    // reachable from inside.
     let api = api_server::Api::open(&ground, &args.api, Some(ground.bound));
     let health = api.health(ground.health());
     let routes = issuer.routes().merge(api.routes()).merge(demo::routes().into());
