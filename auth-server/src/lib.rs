@@ -2,6 +2,7 @@
 //!
 //! `http/` knows axum and never SQL; every other module knows SQL and never axum.
 
+mod app;
 pub mod cli;
 pub mod clients;
 mod codes;
@@ -17,11 +18,11 @@ mod pkce;
 mod refresh_tokens;
 mod router;
 
+use app::App;
 use flows::Flows;
 use grants::Grants;
 use keys::{KeyStore, Tender};
 use refresh_tokens::RefreshTokens;
-use router::App;
 use shared::alerts;
 use shared::clock;
 use shared::db::{Db, Error};

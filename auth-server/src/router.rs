@@ -1,32 +1,18 @@
 //! Every route of the issuer.
 
-use crate::flows::Flows;
-use crate::grants::Grants;
+use crate::app::App;
 use crate::http::{
     authorize, browser, consent, discovery, forgot, password, reset, security_events, signin, token, verify,
 };
 use crate::pages;
 use axum::Router;
-use axum::extract::FromRef;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use shared::http::error::record_refusals;
-use shared::http::{Cors, Policy, cors, limits, openapi};
-use shared::identity::Identity;
-use shared::limits::Limits;
+use shared::http::{Cors, cors, limits, openapi};
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-#[derive(Clone, FromRef)]
-pub(crate) struct App {
-    pub(crate) identity: Identity,
-    pub(crate) flows: Flows,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) cors: Cors,
-    pub(crate) limits: Limits,
-    pub(crate) grants: Arc<Grants>,
-}
 
 /// The issuer's routes, each by the path that stands on its handler.
 pub(crate) fn router(app: App) -> OpenApiRouter {

@@ -1,6 +1,6 @@
 //! Who may call `/admin/…`: an administrator's session.
 
-use crate::router::App;
+use crate::app::App;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
