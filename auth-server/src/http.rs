@@ -12,4 +12,5 @@ pub(crate) mod reset;
 pub(crate) mod security_events;
 pub(crate) mod signin;
 pub(crate) mod token;
+mod token_errors;
 pub(crate) mod verify;

@@ -1,6 +1,7 @@
 //! `POST /token` (RFC 6749 §3.2).
 
 use super::describe::TokenRequest;
+use super::token_errors::{self, TokenErrorResponses};
 use crate::clients::authenticates;
 use crate::error::TokenError;
 use crate::grants::{Grants, TokenResponse};
@@ -30,7 +31,7 @@ use std::sync::Arc;
     security((), ("client" = [])),
     responses(
         (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"))),
-        TokenError, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        TokenErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
     )
 )]
 pub(crate) async fn token(
@@ -49,7 +50,7 @@ pub(crate) async fn token(
             Json(response),
         )
             .into_response(),
-        Err(error) => error.answer(&context),
+        Err(error) => token_errors::respond(&error, &context),
     }
 }
 
