@@ -5,7 +5,7 @@ use super::consent;
 use super::describe::{AuthorizationRequest, NoRedirect};
 use crate::flows::Flows;
 use crate::grants::Grants;
-use crate::grants::authorization::Refusal;
+use crate::grants::authorization::AuthorizationError;
 use crate::pages;
 use axum::Extension;
 use axum::extract::State;
@@ -36,8 +36,8 @@ pub(crate) async fn authorize(
     SignedIn(session): SignedIn,
     AuthorizeParams(params): AuthorizeParams,
 ) -> Response {
-    if let Err(refusal) = grants.check_request(params.clone()).await {
-        return refused(refusal);
+    if let Err(error) = grants.check_request(params.clone()).await {
+        return error_response(error);
     }
     let (secret, cookie) = ensure_flow_secret(&headers, &policy);
     let flow = flows.begin(params, &secret, context.now);
@@ -77,11 +77,14 @@ pub(crate) async fn authorize_by_form(
     authorize(grants, flows, policy, context, headers, session, params).await
 }
 
-/// What a refused request looks like from the browser.
-pub(crate) fn refused(refusal: Refusal) -> Response {
-    match refusal {
-        Refusal::Page(says) => pages::error(StatusCode::BAD_REQUEST, "This request cannot go on", &says),
-        Refusal::Redirect(to) => see_other(&to),
-        Refusal::Database(error) => Error::from(error).into_response(),
+/// Renders an error for the browser: a page, or a redirect to the client.
+pub(crate) fn error_response(error: AuthorizationError) -> Response {
+    match error {
+        AuthorizationError::Page(message) => {
+            pages::error(StatusCode::BAD_REQUEST, "This request cannot go on", &message)
+        }
+        AuthorizationError::Redirect(to) => see_other(&to),
+        AuthorizationError::Database(error) => Error::from(error).into_response(),
+        AuthorizationError::StateMachine => Error::internal(&error).into_response(),
     }
 }

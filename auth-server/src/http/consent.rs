@@ -1,12 +1,12 @@
 //! `GET` and `POST /consent`: the user decides, and the client gets its answer.
 
-use super::authorize::refused;
+use super::authorize::error_response;
 use super::browser::{Form, SignedIn, flow_secret, form_token, see_other, unavailable};
 use super::describe::{ConsentForm, NoFlow, PageQuery};
 use super::{password, signin};
 use crate::flows::Flows;
 use crate::grants::Grants;
-use crate::grants::authorization::{Checked, Owner};
+use crate::grants::authorization::{CheckedRequest, ResourceOwner};
 use crate::pages;
 use crate::params::Params;
 use axum::Extension;
@@ -66,7 +66,7 @@ pub(crate) async fn show(
     };
     let checked = match grants.check_request(request).await {
         Ok(checked) => checked,
-        Err(refusal) => return refused(refusal),
+        Err(error) => return error_response(error),
     };
     match grants.is_remembered(&checked, session.user.id).await {
         Ok(false) => ask(&checked, &session, flow, &policy, &headers),
@@ -124,7 +124,7 @@ pub(crate) async fn submit(
     };
     let checked = match grants.check_request(request).await {
         Ok(checked) => checked,
-        Err(refusal) => return refused(refusal),
+        Err(error) => return error_response(error),
     };
     if allowed {
         return allow(&grants, checked, &session, &context).await;
@@ -152,7 +152,13 @@ fn ready(session: Option<Session>, flow: &str, just_signed_in: bool) -> Result<S
     }
 }
 
-fn ask(checked: &Checked, session: &Session, flow: &str, policy: &Policy, headers: &HeaderMap) -> Response {
+fn ask(
+    checked: &CheckedRequest,
+    session: &Session,
+    flow: &str,
+    policy: &Policy,
+    headers: &HeaderMap,
+) -> Response {
     let (csrf, cookie) = form_token(headers, policy);
     let page = pages::consent(&pages::Consent {
         csrf: &csrf,
@@ -165,15 +171,15 @@ fn ask(checked: &Checked, session: &Session, flow: &str, policy: &Policy, header
     (cookie, page).into_response()
 }
 
-async fn allow(grants: &Grants, checked: Checked, session: &Session, context: &Context) -> Response {
+async fn allow(grants: &Grants, checked: CheckedRequest, session: &Session, context: &Context) -> Response {
     match grants.allow(checked, owner(session), context).await {
         Ok(to) => see_other(&to),
-        Err(error) => Error::from(error).into_response(),
+        Err(error) => error_response(error),
     }
 }
 
-fn owner(session: &Session) -> Owner {
-    Owner {
+fn owner(session: &Session) -> ResourceOwner {
+    ResourceOwner {
         user_id: session.user.id,
         session_id: session.id,
     }

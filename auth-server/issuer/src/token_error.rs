@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The reason why no token was issued. The messages address the client's developer.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TokenError {
+pub enum TokenError {
     /// A parameter is missing, repeated or malformed.
     #[error("{0}")]
     InvalidRequest(String),

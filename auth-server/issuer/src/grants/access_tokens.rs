@@ -7,7 +7,7 @@ use shared::clock::Timestamp;
 use shared::random;
 use shared::scope::Scope;
 
-/// RFC 9068 §2.2, and `grant_id` by which a whole grant is revoked.
+/// The claims of RFC 9068 §2.2, and `grant_id`, by which a whole grant is revoked.
 #[derive(Serialize)]
 struct Claims<'a> {
     iss: &'a str,
@@ -21,24 +21,29 @@ struct Claims<'a> {
     exp: i64,
 }
 
+/// The grant that an access token belongs to.
+pub(super) struct AccessTokenGrant<'a> {
+    pub(super) grant_id: &'a str,
+    pub(super) user_id: i64,
+    pub(super) client_id: &'a str,
+    pub(super) scope: &'a Scope,
+}
+
 impl Grants {
-    /// Signs an access token of a grant, good from `now` on.
+    /// Signs an access token of a grant, valid from `now` on.
     pub(super) fn access_token(
         &self,
         signer: &SigningKey,
-        grant_id: &str,
-        user_id: i64,
-        client_id: &str,
-        scope: &Scope,
+        grant: &AccessTokenGrant<'_>,
         now: Timestamp,
     ) -> Result<String, keys::Error> {
         signer.sign_access_token(&Claims {
             iss: &self.issuer,
             aud: &self.audience,
-            sub: user_id.to_string(),
-            client_id,
-            scope,
-            grant_id,
+            sub: grant.user_id.to_string(),
+            client_id: grant.client_id,
+            scope: grant.scope,
+            grant_id: grant.grant_id,
             jti: random::id(),
             iat: now.seconds(),
             exp: now.after(self.lifetimes.access_token).seconds(),

@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
-/// Alerts look back so far, so events are kept at least as long.
-const LEAST_KEPT: Duration = Duration::from_secs(3600);
+/// The shortest retention of events: the longest period that alerts evaluate.
+const MIN_RETENTION: Duration = Duration::from_secs(3600);
 
-/// How long security events are kept, and who is told of alerts.
+/// The retention of security events and the receiver of alerts.
 #[derive(Args, Clone, Debug)]
-pub struct Alerting {
-    /// How long security events and alerts are kept.
+pub struct AlertArgs {
+    /// The retention of security events and alerts.
     #[arg(long, env = "LATCHKEY_EVENTS_KEPT", global = true, default_value = "365d", value_name = "TIME",
           value_parser = parse_duration)]
     pub events_kept: Duration,
 
-    /// Where alerts are sent, as signed POSTs: https, or this very machine [default: nowhere].
+    /// The URL that receives alerts, as signed POST requests: https, or a loopback address [default: none].
     #[arg(
         long,
         env = "LATCHKEY_ALERT_WEBHOOK_URL",
@@ -28,7 +28,7 @@ pub struct Alerting {
     )]
     pub alert_webhook_url: Option<Url>,
 
-    /// What alerts are signed with (HMAC-SHA256): a text of 16 bytes at least, or whsec_ and base64.
+    /// The secret that signs alerts (HMAC-SHA256): a text of at least 16 bytes, or whsec_ and base64.
     #[arg(
         long,
         env = "LATCHKEY_ALERT_WEBHOOK_SECRET",
@@ -48,31 +48,31 @@ pub struct Alerting {
     pub alert_webhook_secret_file: Option<PathBuf>,
 }
 
-impl Alerting {
-    /// Refuses what cannot work.
+impl AlertArgs {
+    /// Fails if the retention is too short, or the webhook's settings do not belong together.
     pub(super) fn check(&self) -> Result<(), Invalid> {
-        if self.events_kept < LEAST_KEPT {
+        if self.events_kept < MIN_RETENTION {
             return Err(Invalid(
-                "EVENTS_KEPT is under 1h: alerts look back that far".to_owned(),
+                "EVENTS_KEPT is under 1h: alerts evaluate the events of the last hour".to_owned(),
             ));
         }
         self.webhook().map(|_| ())
     }
 
-    /// Who is told of alerts, if anybody.
+    /// Returns the receiver of alerts, if one is set.
     pub(crate) fn webhook(&self) -> Result<Option<Webhook>, Invalid> {
         let secret = read_secret(
             "ALERT_WEBHOOK_SECRET",
             self.alert_webhook_secret.as_deref(),
             self.alert_webhook_secret_file.as_deref(),
         )?;
-        let refuse = |what: &str| Err(Invalid(what.to_owned()));
+        let invalid = |message: &str| Err(Invalid(message.to_owned()));
         match (&self.alert_webhook_url, secret) {
             (None, None) => Ok(None),
-            (None, Some(_)) => refuse("ALERT_WEBHOOK_SECRET is set, and ALERT_WEBHOOK_URL is not"),
-            (Some(_), None) => refuse(
+            (None, Some(_)) => invalid("ALERT_WEBHOOK_SECRET is set without ALERT_WEBHOOK_URL"),
+            (Some(_), None) => invalid(
                 "ALERT_WEBHOOK_URL is set: set ALERT_WEBHOOK_SECRET or ALERT_WEBHOOK_SECRET_FILE too, so that the \
-                 receiver can tell who sends",
+                 receiver can verify the sender",
             ),
             (Some(url), Some(secret)) => Webhook::new(url.clone(), &secret)
                 .map(Some)

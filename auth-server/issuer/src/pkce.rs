@@ -1,17 +1,17 @@
-//! PKCE (RFC 7636), S256 for every client.
+//! PKCE (RFC 7636). Every client must use S256.
 
 use shared::secret;
 
 /// `code_challenge`: the base64url SHA-256 of a verifier, 43 characters (§4.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CodeChallenge(String);
+pub struct CodeChallenge(String);
 
 /// `code_verifier`: 43 to 128 unreserved characters (§4.1).
-pub(crate) struct CodeVerifier(String);
+pub struct CodeVerifier(String);
 
 impl CodeChallenge {
-    /// Reads a challenge of the method S256. The error is for the client's developer.
-    pub(crate) fn parse(challenge: Option<&str>, method: Option<&str>) -> Result<Self, &'static str> {
+    /// Parses a challenge of the method S256. The error message addresses the client's developer.
+    pub fn parse(challenge: Option<&str>, method: Option<&str>) -> Result<Self, &'static str> {
         if method != Some("S256") {
             return Err("code_challenge_method must be S256");
         }
@@ -24,15 +24,15 @@ impl CodeChallenge {
         }
     }
 
-    /// As sent.
-    pub(crate) fn as_str(&self) -> &str {
+    /// Returns the challenge as sent.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl CodeVerifier {
-    /// Reads a verifier. The error is for the client's developer.
-    pub(crate) fn parse(text: Option<&str>) -> Result<Self, &'static str> {
+    /// Parses a verifier. The error message addresses the client's developer.
+    pub fn parse(text: Option<&str>) -> Result<Self, &'static str> {
         let text = text.ok_or("code_verifier is required")?;
         let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         if !(43..=128).contains(&text.len()) || !text.bytes().all(unreserved) {
@@ -41,8 +41,8 @@ impl CodeVerifier {
         Ok(Self(text.to_owned()))
     }
 
-    /// The challenge that this verifier answers (§4.6).
-    pub(crate) fn challenge(&self) -> CodeChallenge {
+    /// Returns the challenge of this verifier (§4.6).
+    pub fn challenge(&self) -> CodeChallenge {
         CodeChallenge(secret::encode(&secret::hash(&self.0)))
     }
 }
@@ -55,14 +55,14 @@ mod tests {
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     #[test]
-    fn the_example_of_the_rfc() {
+    fn the_example_of_the_rfc_verifies() {
         let verifier = CodeVerifier::parse(Some(VERIFIER)).unwrap();
         assert_eq!(verifier.challenge().as_str(), CHALLENGE);
         assert!(CodeChallenge::parse(Some(CHALLENGE), Some("S256")).is_ok());
     }
 
     #[test]
-    fn only_s256_challenges_of_43_characters() {
+    fn only_s256_challenges_of_43_characters_parse() {
         for method in [None, Some("plain"), Some("s256"), Some("S512")] {
             assert!(
                 CodeChallenge::parse(Some(CHALLENGE), method).is_err(),

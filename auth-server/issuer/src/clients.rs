@@ -9,43 +9,43 @@ use shared::scope::{self, Scope};
 use shared::secret::{self, Secret};
 use url::{Host, Url};
 
-/// Redirect URIs of one client at most.
+/// The most redirect URIs of one client.
 const MAX_REDIRECT_URIS: usize = 20;
 
-/// A client to be registered.
+/// A client to register.
 #[derive(Clone, Debug)]
 pub struct Registration {
     /// `client_id`.
     pub id: String,
-    /// The name shown at consent.
+    /// The name on the consent page.
     pub name: String,
-    /// What kind of program it is.
+    /// The type of client.
     pub kind: ClientType,
-    /// Where its users may be sent back to.
+    /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// What it may ask for.
+    /// The scope that it may request.
     pub scope: Scope,
-    /// What it gets when it asks for nothing; what of the general default it may have, if unset.
+    /// The scope of a request without one. If unset: the part of the general default that is in its scope.
     pub default_scope: Option<Scope>,
-    /// Ours, rather than a third party's.
+    /// Whether the operator of this issuer runs the client, rather than a third party.
     pub first_party: bool,
 }
 
-/// Why a client was not registered.
+/// The reason why a client was not registered.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What is wrong with the registration.
+    /// A value of the registration is invalid.
     #[error("{0}")]
     Invalid(String),
     /// The id is taken.
-    #[error("a client with the id {0:?} exists")]
+    #[error("a client with the id {0:?} already exists")]
     Taken(String),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Registers a client; gives it, and the secret of a confidential one, which is not kept.
+/// Registers a client. Returns it, and the secret of a confidential one, of which only a hash is stored.
 pub async fn register(
     db: &Db,
     registration: Registration,
@@ -65,14 +65,14 @@ pub async fn register(
     Ok((client, secret))
 }
 
-/// Whether `presented` is a redirect URI of the client: the same text as a registered one, or the same but
-/// for the port where that is a loopback address (RFC 9700 §4.1.3, RFC 8252 §7.3).
-pub(crate) fn may_redirect_to(client: &Client, presented: &str) -> bool {
+/// Tells whether a redirect URI is registered: its text equals a registered one, apart from the port of a
+/// loopback address (RFC 9700 §4.1.3, RFC 8252 §7.3).
+pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
     client.redirect_uris.iter().any(|registered| {
-        registered == presented
+        registered == redirect_uri
             || match (
                 without_loopback_port(registered),
-                without_loopback_port(presented),
+                without_loopback_port(redirect_uri),
             ) {
                 (Some(registered), Some(presented)) => registered == presented,
                 _ => false,
@@ -80,16 +80,16 @@ pub(crate) fn may_redirect_to(client: &Client, presented: &str) -> bool {
     })
 }
 
-/// Whether the client is who it says: its secret if it is confidential, none if it is public. The same
-/// work is done where there is no such client.
-pub(crate) fn authenticates(client: Option<&Client>, presented: Option<&str>) -> bool {
+/// Authenticates a client: a confidential one needs its secret, a public one must send none. An unknown client
+/// with a secret takes the same time.
+pub fn authenticates(client: Option<&Client>, secret: Option<&str>) -> bool {
     let stored = client.and_then(|client| client.secret_hash.as_deref());
-    match (client, presented) {
+    match (client, secret) {
         (Some(client), None) => !client.kind.is_confidential(),
         (None, None) => false,
-        (_, Some(presented)) => {
-            let is_right = secret::equal(&secret::hash(presented), stored.unwrap_or(&[0; 32]));
-            is_right && stored.is_some()
+        (_, Some(secret)) => {
+            let matches = secret::equal(&secret::hash(secret), stored.unwrap_or(&[0; 32]));
+            matches && stored.is_some()
         }
     }
 }
@@ -105,19 +105,18 @@ impl Registration {
             ));
         }
         if self.id.bytes().all(|byte| byte.is_ascii_digit()) {
-            return refuse("the id must not be digits alone: those are users".to_owned());
+            return refuse("the id must not consist of digits only: those are ids of users".to_owned());
         }
         let name_len = self.name.chars().count();
         if self.name.trim().is_empty() || name_len > 100 || self.name.chars().any(char::is_control) {
-            return refuse("the name must be 1 to 100 printable characters".to_owned());
+            return refuse("the name must have 1 to 100 printable characters".to_owned());
         }
         if self.scope.is_empty() {
             return refuse("the scope must name at least one scope".to_owned());
         }
         if self.kind == ClientType::Service {
             return refuse(
-                "the type service is not available yet: this version has no client_credentials grant"
-                    .to_owned(),
+                "the type service is not supported: this version has no client_credentials grant".to_owned(),
             );
         }
         if self.redirect_uris.is_empty() || self.redirect_uris.len() > MAX_REDIRECT_URIS {
@@ -137,7 +136,7 @@ impl Registration {
             }
         };
         if default_scope.is_empty() || !self.scope.covers(&default_scope) {
-            return refuse("the default scope must be part of the scope, and not empty".to_owned());
+            return refuse("the default scope must be a non-empty part of the scope".to_owned());
         }
         let secret = self.kind.is_confidential().then(random::token);
         let client = Client {
@@ -155,7 +154,7 @@ impl Registration {
     }
 }
 
-/// Refuses what could send a code astray (RFC 9700 §2.1, RFC 8252 §7).
+/// Rejects a redirect URI that could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7).
 fn check_redirect_uri(text: &str, kind: ClientType) -> Result<(), String> {
     let uri = Url::parse(text).map_err(|error| error.to_string())?;
     if uri.as_str() != text {
@@ -168,13 +167,13 @@ fn check_redirect_uri(text: &str, kind: ClientType) -> Result<(), String> {
         return Err("it may have no fragment and no wildcard".to_owned());
     }
     if !uri.username().is_empty() || uri.password().is_some() {
-        return Err("it may name no user".to_owned());
+        return Err("it may have no user or password".to_owned());
     }
     match uri.scheme() {
         "https" => Ok(()),
         "http" if is_this_host(&uri) => Ok(()),
-        "http" => Err("plain http is for 127.0.0.1, [::1] and localhost alone".to_owned()),
-        // Schemes of one's own are reversed domain names (RFC 8252 §7.1); javascript: and data: have no dot.
+        "http" => Err("plain http is allowed for 127.0.0.1, [::1] and localhost only".to_owned()),
+        // Private-use schemes are reversed domain names (RFC 8252 §7.1); javascript: and data: have no dot.
         scheme if kind == ClientType::Native && scheme.contains('.') => Ok(()),
         scheme => Err(format!(
             "the scheme {scheme} is not allowed: use https, or for a native app a loopback address or a scheme \
@@ -192,7 +191,7 @@ fn is_this_host(uri: &Url) -> bool {
     }
 }
 
-/// The parts before and after the port of `http://127.0.0.1…` or `http://[::1]…`; `None` for all else.
+/// Returns the parts before and after the port of `http://127.0.0.1…` or `http://[::1]…`, else `None`.
 fn without_loopback_port(uri: &str) -> Option<(&'static str, &str)> {
     ["http://127.0.0.1", "http://[::1]"]
         .into_iter()
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_uri_matches_to_the_letter() {
+    fn a_redirect_uri_matches_exactly() {
         let app = client("https://app.test/cb");
         assert!(may_redirect_to(&app, "https://app.test/cb"));
         for other in [
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_send_a_code_astray_is_not_registered() {
+    fn unsafe_redirect_uris_are_rejected() {
         for bad in [
             "javascript:alert(1)",
             "data:text/html,x",
@@ -298,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_but_the_port_varies(uri in r"http://127\.0\.0\.1[:/0-9a-z@.?#]{0,12}") {
+        fn only_the_port_varies(uri in r"http://127\.0\.0\.1[:/0-9a-z@.?#]{0,12}") {
             let app = client("http://127.0.0.1:9/cb");
             if may_redirect_to(&app, &uri) {
                 let parsed = Url::parse(&uri).unwrap();

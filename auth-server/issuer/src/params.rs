@@ -7,20 +7,20 @@ use std::collections::HashSet;
 /// Parameters of one request at most.
 const MAX_COUNT: usize = 100;
 /// A flaw that the client is told of, where the others make the request unusable.
-pub(crate) const REPEATED: &str = "a parameter appears more than once";
+pub const REPEATED: &str = "a parameter appears more than once";
 
 /// Name and value pairs in the order they came.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Params(Vec<(String, String)>);
+pub struct Params(Vec<(String, String)>);
 
 impl Params {
     /// Reads `a=1&b=2`.
-    pub(crate) fn from_form(text: &[u8]) -> Self {
+    pub fn from_form(text: &[u8]) -> Self {
         Self(form_urlencoded::parse(text).into_owned().collect())
     }
 
     /// Reads a JSON object of strings; `None` if it is something else or names a member twice.
-    pub(crate) fn from_json(text: &[u8]) -> Option<Self> {
+    pub fn from_json(text: &[u8]) -> Option<Self> {
         let Ok(Value::Object(members)) = shared::http::json::parse(text) else {
             return None;
         };
@@ -32,7 +32,7 @@ impl Params {
     }
 
     /// The first value of a parameter. One without a value counts as omitted (RFC 6749 §3.1).
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
             .find(|(found, _)| found == name)
@@ -41,7 +41,7 @@ impl Params {
     }
 
     /// What is wrong with the parameters as a whole, in words; `None` if nothing is.
-    pub(crate) fn flaw(&self) -> Option<&'static str> {
+    pub fn flaw(&self) -> Option<&'static str> {
         if self.0.len() > MAX_COUNT {
             return Some("there are more than 100 parameters");
         }
@@ -58,12 +58,12 @@ impl Params {
     }
 
     /// Whether a parameter of this name appears more than once.
-    pub(crate) fn repeats(&self, name: &str) -> bool {
+    pub fn repeats(&self, name: &str) -> bool {
         self.0.iter().filter(|(found, _)| found == name).count() > 1
     }
 
     /// Bytes of all names and values.
-    pub(crate) fn len(&self) -> usize {
+    pub fn byte_len(&self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 }
