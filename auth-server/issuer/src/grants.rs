@@ -1,12 +1,12 @@
 //! The grants of RFC 6749. Each grant's procedure stands in its own file; `oxide/` lets oxide-auth's state
 //! machines drive it.
 
-mod access_tokens;
 pub mod authorization;
 mod authorization_code;
 mod lifetimes;
 mod oxide;
 mod refresh_token;
+mod tokens;
 
 pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
 

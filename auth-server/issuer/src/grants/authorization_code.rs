@@ -1,7 +1,7 @@
 //! The authorization code grant (RFC 6749 §4.1.3).
 
-use super::access_tokens::AccessTokenGrant;
 use super::oxide::{self, ClaimedFamily};
+use super::tokens::TokenGrant;
 use super::{Grants, TokenResponse};
 use crate::codes::{self, PresentedCode};
 use crate::params::Params;
@@ -78,21 +78,16 @@ impl Grants {
         let ClaimedFamily { mut tx, family } = claimed;
         families::create(&mut tx, &family, self.lifetimes.refresh, context.now).await?;
         let signer = self.keys.signer(context.now)?;
-        let grant = AccessTokenGrant {
-            grant_id: &family.id,
+        let grant = TokenGrant {
+            family_id: &family.id,
+            generation: 1,
             user_id: family.user_id,
             client_id: &family.client_id,
             scope: &family.scope,
         };
-        let access_token = self.access_token(&signer, &grant, context.now)?;
+        let response = self.issue_tokens(&signer, &grant, context.now)?;
         tx.commit().await?;
-        Ok(TokenResponse {
-            access_token,
-            token_type: "Bearer",
-            expires_in: self.lifetimes.access_token.as_secs(),
-            refresh_token: self.refresh_tokens.derive(&family.id, 1).expose().to_owned(),
-            scope: family.scope,
-        })
+        Ok(response)
     }
 
     /// Revokes the family that a used code began, if the code is presented again with the right client,

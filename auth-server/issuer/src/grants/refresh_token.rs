@@ -1,10 +1,9 @@
 //! The refresh token grant (RFC 6749 §6). Each use rotates the token; a replay revokes its family
 //! (RFC 9700 §4.14.2).
 
-use super::access_tokens::AccessTokenGrant;
 use super::oxide::{self, RefreshRequest};
+use super::tokens::TokenGrant;
 use super::{Grants, TokenResponse};
-use crate::keys::SigningKey;
 use crate::params::Params;
 use crate::refresh_tokens::RefreshTokenId;
 use crate::token_error::TokenError;
@@ -37,7 +36,16 @@ impl Grants {
         let signer = self.keys.signer(context.now)?;
         let expires_at = context.now.after(self.lifetimes.refresh.idle);
         let claim = self.claim_generation(client, refresh_token, scope.as_ref(), context);
-        let issue = |family: &Family| self.next_tokens(&signer, family, scope.as_ref(), context);
+        let issue = |family: &Family| {
+            let grant = TokenGrant {
+                family_id: &family.id,
+                generation: family.generation,
+                user_id: family.user_id,
+                client_id: &family.client_id,
+                scope: scope.as_ref().unwrap_or(&family.scope),
+            };
+            Ok(self.issue_tokens(&signer, &grant, context.now)?)
+        };
         oxide::rotate(client, request, expires_at, claim, issue)
             .await
             .unwrap_or(Err(INVALID_TOKEN))
@@ -75,32 +83,6 @@ impl Grants {
             self.revoke_reused(&family, context).await?;
         }
         Err(INVALID_TOKEN)
-    }
-
-    /// Signs an access token with the requested scope and derives the family's current refresh token.
-    fn next_tokens(
-        &self,
-        signer: &SigningKey,
-        family: &Family,
-        scope: Option<&Scope>,
-        context: &Context,
-    ) -> Result<TokenResponse, TokenError> {
-        let scope = scope.unwrap_or(&family.scope);
-        let grant = AccessTokenGrant {
-            grant_id: &family.id,
-            user_id: family.user_id,
-            client_id: &family.client_id,
-            scope,
-        };
-        let access_token = self.access_token(signer, &grant, context.now)?;
-        let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
-        Ok(TokenResponse {
-            access_token,
-            token_type: "Bearer",
-            expires_in: self.lifetimes.access_token.as_secs(),
-            refresh_token: refresh_token.expose().to_owned(),
-            scope: scope.clone(),
-        })
     }
 
     /// Revokes the family of a refresh token that its client used twice: the token was stolen, and it is

@@ -149,10 +149,10 @@ mod tests {
         let short = Duration::from_secs(10);
         assert_eq!(due_transition(&keys, short, at(299)), None);
         assert_eq!(due_transition(&keys, short, at(300)), rotation());
-        let alone = [staged];
-        assert_eq!(due_transition(&alone, DAY, at(299)), None);
+        let only_staged = [staged];
+        assert_eq!(due_transition(&only_staged, DAY, at(299)), None);
         assert_eq!(
-            due_transition(&alone, DAY, at(300)),
+            due_transition(&only_staged, DAY, at(300)),
             Some(KeyTransition::Activate("next".to_owned()))
         );
     }
