@@ -1,25 +1,25 @@
-//! Request parameters: form-encoded, none repeated (RFC 6749 §3.1, §3.2).
+//! Request parameters, which must not be repeated (RFC 6749 §3.1, §3.2).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Parameters of one request at most.
+/// The most parameters of one request.
 const MAX_COUNT: usize = 100;
-/// A flaw that the client is told of, where the others make the request unusable.
+/// The flaw that is reported to the client by a redirect; the others make the request unreadable.
 pub const REPEATED: &str = "a parameter appears more than once";
 
-/// Name and value pairs in the order they came.
+/// Name and value pairs in the order received.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Reads `a=1&b=2`.
+    /// Parses `application/x-www-form-urlencoded` text.
     pub fn from_form(text: &[u8]) -> Self {
         Self(form_urlencoded::parse(text).into_owned().collect())
     }
 
-    /// Reads a JSON object of strings; `None` if it is something else or names a member twice.
+    /// Parses a JSON object of strings. Returns `None` for anything else, or if a member is repeated.
     pub fn from_json(text: &[u8]) -> Option<Self> {
         let Ok(Value::Object(members)) = shared::http::json::parse(text) else {
             return None;
@@ -31,7 +31,7 @@ impl Params {
         pairs.collect::<Option<_>>().map(Self)
     }
 
-    /// The first value of a parameter. One without a value counts as omitted (RFC 6749 §3.1).
+    /// Returns the first value of a parameter. A parameter without a value counts as omitted (RFC 6749 §3.1).
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
@@ -40,7 +40,7 @@ impl Params {
             .filter(|v| !v.is_empty())
     }
 
-    /// What is wrong with the parameters as a whole, in words; `None` if nothing is.
+    /// Returns the flaw of the parameters as a whole, as text for messages, or `None`.
     pub fn flaw(&self) -> Option<&'static str> {
         if self.0.len() > MAX_COUNT {
             return Some("there are more than 100 parameters");
@@ -57,12 +57,12 @@ impl Params {
         (!self.0.iter().all(is_new)).then_some(REPEATED)
     }
 
-    /// Whether a parameter of this name appears more than once.
+    /// Tells whether a parameter of this name is repeated.
     pub fn repeats(&self, name: &str) -> bool {
         self.0.iter().filter(|(found, _)| found == name).count() > 1
     }
 
-    /// Bytes of all names and values.
+    /// Returns the length of all names and values in bytes.
     pub fn byte_len(&self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_not(bytes: Vec<u8>) {
+        fn arbitrary_bytes_do_not_panic(bytes: Vec<u8>) {
             let params = Params::from_form(&bytes);
             let _ = params.flaw();
             let _ = Params::from_json(&bytes);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn repetition_is_noticed_and_emptiness_is_absence() {
+    fn repeated_parameters_are_flaws_and_empty_ones_are_absent() {
         let params = Params::from_form(b"a=1&b=&c=%C3%A9+%26&a=2");
         assert_eq!(params.flaw(), Some(REPEATED));
         assert!(params.repeats("a") && !params.repeats("c"));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_an_object_of_strings() {
+    fn only_json_objects_of_strings_parse() {
         assert_eq!(
             Params::from_json(br#"{"a":"1"}"#),
             Some(Params::from_form(b"a=1"))

@@ -14,7 +14,7 @@ use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
 
 /// The error responses in the OpenAPI document.
-pub(super) struct TokenErrorResponses;
+pub(crate) struct TokenErrorResponses;
 
 /// The body of an error response (RFC 6749 §5.2).
 #[derive(Serialize, ToSchema)]
@@ -29,7 +29,7 @@ struct Body<'a> {
 }
 
 /// The response to a failed token request. Logs failures of the service.
-pub(super) fn respond(error: &TokenError, context: &Context) -> Response {
+pub(crate) fn respond(error: &TokenError, context: &Context) -> Response {
     log(error);
     let (status, code) = status_and_code(error);
     let body = Body {
