@@ -1,14 +1,14 @@
-//! Administration from the shell, on `latchkey` and `auth-server` alike.
+//! The administration commands of `latchkey` and `auth-server`.
 
 mod clients;
 mod events;
 mod keys;
 mod users;
 
-use crate::clients::Error as ClientError;
 use crate::config::Settings;
-use crate::keys::Error as KeyError;
 use clap::Subcommand;
+use issuer::clients::Error as ClientError;
+use issuer::keys::Error as KeyError;
 use serde::Serialize;
 use shared::config::{Common, Invalid};
 use shared::db::Tx;
@@ -16,52 +16,52 @@ use shared::db::{self, Db};
 use shared::feed::Feed;
 use shared::identity::accounts;
 use shared::identity::passwords::{self, Passwords};
-use shared::identity::users as people;
+use shared::identity::users::Error as UserError;
 use shared::mail::Mails;
 use shared::revocation::Mirror;
 use shared::seal::SealingKey;
 use shared::start;
 use std::io::{self, Write as _};
 
-/// What can be done besides serving.
+/// The commands besides serving.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make, list, change, disable and enable users.
+    /// Create, list, change, disable and enable users.
     #[command(subcommand)]
     Users(users::Command),
-    /// Register and show client applications.
+    /// Register, list and show client applications.
     #[command(subcommand)]
     Clients(clients::Command),
-    /// Show, rotate and retire the signing keys.
+    /// List, rotate and retire the signing keys.
     #[command(subcommand)]
     Keys(keys::Command),
-    /// Show the security events.
+    /// List the security events.
     #[command(subcommand)]
     Events(events::Command),
 }
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 enum Error {
-    /// An argument that cannot work.
+    /// An argument or a setting is invalid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// The client was not registered.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The user was not made.
+    /// The user was not created.
     #[error(transparent)]
-    User(#[from] people::Error),
+    User(#[from] UserError),
     /// The account was not changed.
     #[error(transparent)]
     Account(#[from] accounts::Error),
-    /// No hash was computed.
+    /// The password was not hashed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
     /// The keys were not changed.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// There is no such thing.
+    /// The named object does not exist.
     #[error("{0}")]
     NotFound(String),
     /// The database failed.
@@ -76,42 +76,42 @@ impl From<Error> for start::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Invalid(invalid) => Self::Invalid(invalid),
-            Error::Key(error) => error.into(),
-            Error::Client(ClientError::Invalid(what)) => Self::Invalid(Invalid(what)),
+            Error::Key(error) => crate::startup_error(error),
+            Error::Client(ClientError::Invalid(message)) => Self::Invalid(Invalid(message)),
             other => Self::Other(other.to_string()),
         }
     }
 }
 
-/// The sealing keys, each asked for only by what seals under it or signs.
+/// The sealing keys. A command fails with the error of a key only if it needs that key.
 #[derive(Debug)]
-pub struct Keys {
-    /// Of the issuer.
+pub struct SealingKeys {
+    /// The key that seals signing keys.
     pub master: Result<SealingKey, Invalid>,
-    /// Of what accounts keep.
+    /// The key that seals account secrets and mails.
     pub account: Result<SealingKey, Invalid>,
 }
 
-/// What commands work on.
+/// The services that commands use.
 #[derive(Debug)]
-struct Shell {
+struct Services {
     db: Db,
     passwords: Passwords,
     settings: Settings,
-    keys: Keys,
-    feed: Feed,
+    keys: SealingKeys,
+    notifications: Feed,
     revocations: Mirror,
     issuer: String,
 }
 
-impl Shell {
-    /// Writes mails; fails where the key that seals them is not given.
+impl Services {
+    /// Returns the outbox of mails. Fails if the account key, which seals them, is missing.
     fn mails(&self) -> Result<Mails, Invalid> {
         let key = self.keys.account.clone()?;
         Ok(Mails::new(key, &self.issuer))
     }
 
-    /// Makes what was written durable, and what it revoked known.
+    /// Commits, and announces revocations to every process.
     async fn commit(&self, tx: Tx) -> Result<(), db::Error> {
         tx.commit().await?;
         self.revocations.announce().await;
@@ -119,37 +119,37 @@ impl Shell {
     }
 }
 
-/// Runs a command on the database that the settings name. A command that needs no key does without.
+/// Runs a command on the configured database.
 pub async fn run(
     command: Command,
     common: &Common,
     settings: &Settings,
-    keys: Keys,
+    keys: SealingKeys,
 ) -> Result<(), start::Error> {
     common.check()?;
     let db = common.open_database(2).await?;
     db.migrate().await?;
-    let feed = Feed::new(common.redis()?);
-    let shell = Shell {
-        revocations: Mirror::new(db.clone(), feed.clone()),
+    let notifications = Feed::new(common.redis()?);
+    let services = Services {
+        revocations: Mirror::new(db.clone(), notifications.clone()),
         db: db.clone(),
         passwords: Passwords::new(common.password_policy())?,
         settings: settings.clone(),
         keys,
-        feed,
+        notifications,
         issuer: common.urls(common.listen)?.issuer,
     };
-    let done = match command {
-        Command::Users(command) => Box::pin(users::run(command, &shell)).await,
-        Command::Clients(command) => Box::pin(clients::run(command, &shell)).await,
-        Command::Events(command) => events::run(command, &shell).await,
-        Command::Keys(command) => Box::pin(keys::run(command, shell)).await,
+    let result = match command {
+        Command::Users(command) => Box::pin(users::run(command, &services)).await,
+        Command::Clients(command) => Box::pin(clients::run(command, &services)).await,
+        Command::Events(command) => events::run(command, &services).await,
+        Command::Keys(command) => Box::pin(keys::run(command, services)).await,
     };
     db.close().await;
-    Ok(done?)
+    Ok(result?)
 }
 
-/// Prints one JSON value, or the lines for people.
+/// Prints a value as one line of JSON, or else the lines of text.
 fn print<T: Serialize>(json: bool, value: &T, lines: &[String]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     if json {

@@ -1,15 +1,23 @@
-//! The issuer's endpoints. Knows axum, never SQL.
+//! The HTTP endpoints of the issuer. Knows axum and no SQL.
 
-pub(crate) mod administrator;
+mod administrator;
 pub(crate) mod authorize;
-pub(crate) mod browser;
+mod browser;
 pub(crate) mod consent;
-mod describe;
 pub(crate) mod discovery;
+mod extract;
+mod flow;
 pub(crate) mod forgot;
+mod form_fields;
+mod form_page;
+mod forms;
+pub(crate) mod openapi;
 pub(crate) mod password;
+mod paths;
+pub(crate) mod redirects;
 pub(crate) mod reset;
 pub(crate) mod security_events;
 pub(crate) mod signin;
 pub(crate) mod token;
+mod token_errors;
 pub(crate) mod verify;

@@ -1,79 +1,67 @@
-//! The issuer: signs people in, asks their consent, gives apps tokens, publishes its keys.
-//!
-//! `http/` knows axum and never SQL; every other module knows SQL and never axum.
+//! The issuer's HTTP server, settings and commands. Its domain is the crate `issuer`.
 
+mod app;
 pub mod cli;
-pub mod clients;
-mod codes;
 pub mod config;
-mod error;
-mod flows;
-mod grants;
+mod housekeeping;
 mod http;
-mod keys;
 pub mod pages;
-mod params;
-mod pkce;
-mod refresh_tokens;
 mod router;
 
-use flows::Flows;
-use grants::Grants;
-use keys::{KeyStore, Tender};
-use refresh_tokens::RefreshTokens;
-use router::App;
+pub use issuer::{clients, statements};
+
+use app::App;
+use issuer::keys::{self, KeyRotation, KeyStore};
+use issuer::refresh_tokens::RefreshTokens;
+use issuer::{flows, grants, params, token_error as error};
 use shared::alerts;
-use shared::clock;
-use shared::db::{Db, Error};
+use shared::config::Invalid;
 use shared::mail::Delivery;
 use shared::seal::SealingKey;
 use shared::start::{self, Ground};
 use std::sync::Arc;
-use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
-
-/// How often what has expired is deleted.
-const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// The issuer, ready to serve.
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Brings the schema up to date, opens the signing keys (made where missing), and begins to tend them, to
-    /// send mails and to delete what has expired.
+    /// Migrates the schema, opens the signing keys (generating missing ones), and starts the background tasks:
+    /// key rotation, housekeeping, alerts and mail delivery.
     pub async fn open(
         ground: &Ground,
         settings: &config::Settings,
         master_key: SealingKey,
     ) -> Result<Self, start::Error> {
         let identity = ground.identity.clone();
+        let db = &identity.db;
         let delivery = Delivery {
-            db: identity.db.clone(),
+            db: db.clone(),
             mails: identity.mails.clone(),
-            post: settings.post(&ground.data_dir)?,
-            from: settings.sender(&ground.urls.issuer),
+            post: settings.mail.transport(&ground.data_dir)?,
+            from: settings.mail.sender(&ground.urls.issuer),
         };
-        identity.db.migrate().await?;
-        let tender = Tender {
+        db.migrate().await?;
+        let rotation = KeyRotation {
             store: KeyStore {
-                db: identity.db.clone(),
+                db: db.clone(),
                 master_key: master_key.clone(),
-                bits: settings.key_bits,
-                max_age: settings.jwks_max_age,
-                feed: ground.feed.clone(),
+                bits: settings.signing_keys.key_bits,
+                max_age: settings.signing_keys.jwks_max_age,
+                notifications: ground.feed.clone(),
             },
-            lifetime: settings.signing_key_lifetime,
+            lifetime: settings.signing_keys.signing_key_lifetime,
         };
-        let keys = tender.open().await?;
-        tokio::spawn(tender.follow(keys.clone()));
-        tokio::spawn(keep_house(identity.db.clone(), settings.alerting.events_kept));
-        tokio::spawn(alerts::watch::follow(identity.db.clone()));
-        if let Some(webhook) = settings.alerting.webhook()? {
-            tokio::spawn(webhook.follow(identity.db.clone()));
+        let keys = rotation.open().await.map_err(startup_error)?;
+        tokio::spawn(rotation.run(keys.clone()));
+        tokio::spawn(housekeeping::run(db.clone(), settings.alerts.events_kept));
+        tokio::spawn(alerts::watch::follow(db.clone()));
+        if let Some(webhook) = settings.alerts.webhook()? {
+            tokio::spawn(webhook.follow(db.clone()));
         }
         tokio::spawn(delivery.run());
-        let grants = Grants {
-            db: identity.db.clone(),
+        let grants = grants::Grants {
+            db: db.clone(),
             revocations: identity.revocations.clone(),
             refresh_tokens: RefreshTokens::new(&master_key),
             keys,
@@ -82,7 +70,7 @@ impl Issuer {
             lifetimes: settings.lifetimes(),
         };
         Ok(Self(App {
-            flows: Flows {
+            flows: flows::Flows {
                 key: master_key,
                 store: identity.ephemeral.clone(),
             },
@@ -94,34 +82,17 @@ impl Issuer {
         }))
     }
 
-    /// Its routes.
+    /// Returns the issuer's routes.
     pub fn routes(self) -> OpenApiRouter {
         router::router(self.0)
     }
 }
 
-/// Every statement of this crate with its name, for the test that prepares them.
-pub fn statements() -> Vec<(&'static str, &'static str)> {
-    [codes::STATEMENTS, keys::STATEMENTS].concat()
-}
-
-async fn keep_house(db: Db, events_kept: Duration) {
-    loop {
-        if let Err(error) = sweep(&db, events_kept).await {
-            tracing::warn!(%error, "housekeeping failed");
-        }
-        tokio::time::sleep(HOUSEKEEPING).await;
+/// Reports an error of the signing keys as one of the program. A wrong master key is an invalid setting.
+fn startup_error(error: keys::Error) -> start::Error {
+    match error {
+        keys::Error::Sealed(_) => start::Error::Invalid(Invalid(error.to_string())),
+        keys::Error::Database(error) => start::Error::Database(error),
+        other => start::Error::Other(other.to_string()),
     }
-}
-
-async fn sweep(db: &Db, events_kept: Duration) -> Result<(), Error> {
-    let now = clock::now();
-    codes::prune(db, now).await?;
-    shared::identity::mailed_tokens::prune(db, now).await?;
-    shared::identity::sessions::prune(db, now).await?;
-    shared::grants::families::prune(db, now).await?;
-    shared::revocation::prune(db, now).await?;
-    shared::events::prune(db, events_kept, now).await?;
-    alerts::prune(db, events_kept, now).await?;
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The issuer as a program of its own.
+//! The issuer as a separate program.
 
 use auth_server::{Issuer, cli, config};
 use clap::Parser;
@@ -30,7 +30,7 @@ async fn run(args: Args) -> Result<(), Error> {
     let master_key = args.issuer.master_key();
     let master_key = master_key.and_then(|given| given.ok_or_else(config::no_master_key));
     if let Some(command) = args.command {
-        let keys = cli::Keys {
+        let keys = cli::SealingKeys {
             master: master_key,
             account: args.common.given_account_key(),
         };

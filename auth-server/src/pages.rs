@@ -1,4 +1,4 @@
-//! The pages: plain HTML forms, no script.
+//! The HTML pages: plain forms without scripts.
 
 use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -9,35 +9,41 @@ use shared::identity::captcha::Captcha;
 use shared::scope::{self, Scope};
 use url::Url;
 
-/// No `form-action`: browsers apply it to the redirects that follow a form, which lead to the apps.
+/// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients.
 const CONTENT_SECURITY_POLICY: &str =
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The parts that all form pages have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct FormState<'a> {
+    /// The anti-forgery token, sent back in a hidden field.
+    pub(crate) csrf: &'a str,
+    /// The message about the previous attempt, if it failed.
+    pub(crate) error: Option<&'a str>,
+}
 
 /// The sign-in form.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
-pub(crate) struct SignIn<'a> {
-    pub(crate) csrf: &'a str,
-    /// The flow to go on with; empty if there is none.
-    pub(crate) flow: &'a str,
+pub(crate) struct SignInPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The authorization flow that continues after sign-in.
+    pub(crate) flow: Option<&'a str>,
     pub(crate) email: &'a str,
-    /// What was wrong the last time; empty at first.
-    pub(crate) complaint: &'a str,
-    /// Whether the account asks for a one-time code, known once the password was right.
+    /// Whether the form has a field for a one-time code: only after the password was right.
     pub(crate) asks_code: bool,
-    /// A captcha's.
-    pub(crate) widget: Option<Widget<'a>>,
+    pub(crate) captcha: Option<CaptchaWidget<'a>>,
 }
 
-/// The widget of a captcha, which its script fills in.
-pub(crate) struct Widget<'a> {
+/// The element that the script of a captcha service fills in.
+pub(crate) struct CaptchaWidget<'a> {
     site_key: &'a str,
     script_url: &'a Url,
 }
 
-impl<'a> Widget<'a> {
-    /// That of a captcha, where its script is known.
-    pub(crate) fn of(captcha: &'a Captcha) -> Option<Self> {
+impl<'a> CaptchaWidget<'a> {
+    /// The widget of a captcha; `None` if no script is configured.
+    pub(crate) fn new(captcha: &'a Captcha) -> Option<Self> {
         Some(Self {
             site_key: captcha.site_key(),
             script_url: captcha.script_url()?,
@@ -45,9 +51,9 @@ impl<'a> Widget<'a> {
     }
 }
 
-/// What the consent form shows.
-pub(crate) struct Consent<'a> {
-    pub(crate) csrf: &'a str,
+/// The consent form.
+pub(crate) struct ConsentPage<'a> {
+    pub(crate) form: FormState<'a>,
     pub(crate) flow: &'a str,
     pub(crate) client: &'a Client,
     pub(crate) scope: &'a Scope,
@@ -57,63 +63,63 @@ pub(crate) struct Consent<'a> {
 
 #[derive(Template)]
 #[template(path = "consent.html")]
-struct ConsentPage<'a> {
-    csrf: &'a str,
+struct ConsentTemplate<'a> {
+    form: FormState<'a>,
     flow: &'a str,
     client: &'a str,
     destination: String,
+    /// The name and the description of each scope.
     scopes: Vec<(&'static str, &'static str)>,
     email: &'a str,
 }
 
-/// The form for a new password.
+/// The form to change a password.
 #[derive(Template)]
 #[template(path = "password.html")]
-pub(crate) struct NewPassword<'a> {
-    pub(crate) csrf: &'a str,
-    pub(crate) flow: &'a str,
-    pub(crate) complaint: &'a str,
+pub(crate) struct PasswordPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The authorization flow that continues after the change.
+    pub(crate) flow: Option<&'a str>,
 }
 
-/// The form of those who forgot their password.
+/// The form that requests a password reset.
 #[derive(Template)]
 #[template(path = "forgot.html")]
-pub(crate) struct Forgot<'a> {
-    pub(crate) csrf: &'a str,
+pub(crate) struct ForgotPage<'a> {
+    pub(crate) form: FormState<'a>,
     pub(crate) email: &'a str,
-    pub(crate) complaint: &'a str,
 }
 
-/// The form for a new password, for who has the link from the mail.
+/// The form behind the link of a password reset.
 #[derive(Template)]
 #[template(path = "reset.html")]
-pub(crate) struct Reset<'a> {
-    pub(crate) csrf: &'a str,
+pub(crate) struct ResetPage<'a> {
+    pub(crate) form: FormState<'a>,
     pub(crate) token: &'a str,
-    pub(crate) complaint: &'a str,
 }
 
-/// The button that confirms an address, for who has the link from the mail.
+/// The button behind the link that confirms an address.
 #[derive(Template)]
 #[template(path = "verify.html")]
-pub(crate) struct Verify<'a> {
-    pub(crate) csrf: &'a str,
+pub(crate) struct VerifyPage<'a> {
+    pub(crate) form: FormState<'a>,
     pub(crate) token: &'a str,
 }
 
 #[derive(Template)]
 #[template(path = "message.html")]
-struct Message<'a> {
+struct MessagePage<'a> {
     title: &'a str,
-    says: &'a str,
-    /// Where to go on, and what that is called.
+    text: &'a str,
+    /// The path and the label of a link to the next page.
     next: Option<(&'a str, &'a str)>,
 }
 
-/// A captcha's script, and what it frames, may be loaded on this page alone and from its origin alone.
-pub(crate) fn sign_in(page: &SignIn<'_>) -> Response {
+/// Renders the sign-in page. The script of a captcha, and its frames, may be loaded on this page alone, and
+/// from the script's origin alone.
+pub(crate) fn sign_in(page: &SignInPage<'_>) -> Response {
     let mut response = render(page);
-    if let Some(widget) = &page.widget {
+    if let Some(widget) = &page.captcha {
         let origin = origin_of(widget.script_url);
         let policy = format!(
             "{CONTENT_SECURITY_POLICY}; script-src {origin}; frame-src {origin}; connect-src {origin}"
@@ -127,25 +133,9 @@ pub(crate) fn sign_in(page: &SignIn<'_>) -> Response {
     response
 }
 
-pub(crate) fn password(page: &NewPassword<'_>) -> Response {
-    render(page)
-}
-
-pub(crate) fn forgot(page: &Forgot<'_>) -> Response {
-    render(page)
-}
-
-pub(crate) fn reset(page: &Reset<'_>) -> Response {
-    render(page)
-}
-
-pub(crate) fn verify(page: &Verify<'_>) -> Response {
-    render(page)
-}
-
-/// Names the client, what it asks for, and where the user will be sent.
-pub(crate) fn consent(page: &Consent<'_>) -> Response {
-    // Host and port, or the scheme of an installed app's own.
+/// Renders the consent page, which names the client, the scopes and the host of the redirect URI.
+pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
+    // The host and port, or the private-use scheme of an installed app (RFC 8252 §7.1).
     let destination = match Url::parse(page.redirect_uri) {
         Ok(url) => match (url.host_str(), url.port()) {
             (Some(host), Some(port)) => format!("{host}:{port}"),
@@ -154,8 +144,8 @@ pub(crate) fn consent(page: &Consent<'_>) -> Response {
         },
         Err(_) => String::new(),
     };
-    render(&ConsentPage {
-        csrf: page.csrf,
+    render(&ConsentTemplate {
+        form: page.form,
         flow: page.flow,
         client: &page.client.name,
         destination,
@@ -168,42 +158,39 @@ pub(crate) fn consent(page: &Consent<'_>) -> Response {
     })
 }
 
-/// Says that somebody is signed in.
+/// The page for a signed-in user who opens the sign-in page outside any authorization flow.
 pub(crate) fn signed_in(email: &str) -> Response {
-    render(&Message {
-        title: "You are signed in",
-        says: &format!("You are signed in as {email}."),
-        next: None,
-    })
+    let text = format!("You are signed in as {email}.");
+    message("You are signed in", &text, None)
 }
 
-/// Says that something is done, and where to go on.
-pub(crate) fn done(title: &str, says: &str, next: Option<(&str, &str)>) -> Response {
-    render(&Message { title, says, next })
+/// A page with a message and, optionally, the path and the label of a link to the next page.
+pub(crate) fn message(title: &str, text: &str, next: Option<(&str, &str)>) -> Response {
+    render(&MessagePage { title, text, next })
 }
 
-/// Says what went wrong and what to do.
-pub(crate) fn error(status: StatusCode, title: &str, says: &str) -> Response {
-    let next = None;
-    (status, render(&Message { title, says, next })).into_response()
+/// A page with an error message, which tells the user what to do.
+pub(crate) fn error(status: StatusCode, title: &str, text: &str) -> Response {
+    (status, message(title, text, None)).into_response()
 }
 
-/// A flow that is over, unknown, or another browser's.
-pub(crate) fn no_such_flow() -> Response {
+/// 400: the authorization flow is finished, expired, unknown, or bound to another browser.
+pub(crate) fn flow_not_found() -> Response {
     error(
         StatusCode::BAD_REQUEST,
-        "This sign-in is over",
-        "It was finished, took too long, or was begun in another browser. Go back to the application and begin again.",
+        "This sign-in has expired",
+        "It was completed already, took too long, or began in another browser. Go back to the application and start \
+         again.",
     )
 }
 
-/// A link from a mail that is used, too old or mangled.
-pub(crate) fn no_such_link(status: StatusCode) -> Response {
+/// The link from a mail carries no usable token.
+pub(crate) fn invalid_link(status: StatusCode) -> Response {
     error(
         status,
         "This link does not work",
-        "It was used already, is too old, or there is a newer one; or it was not copied whole. Nothing was changed: \
-         ask for another one.",
+        "The link was used already, has expired, was replaced by a newer one, or was not copied completely. Nothing \
+         was changed. Request a new link.",
     )
 }
 
@@ -216,7 +203,7 @@ pub(crate) async fn stylesheet() -> impl IntoResponse {
     (headers, include_str!("../assets/latchkey.css"))
 }
 
-/// Renders a page with the headers that every page has.
+/// Renders a page, with the security headers of all pages.
 pub fn render(page: &impl Template) -> Response {
     let html = match page.render() {
         Ok(html) => html,
@@ -232,7 +219,7 @@ pub fn render(page: &impl Template) -> Response {
             HeaderValue::from_static(CONTENT_SECURITY_POLICY),
         ),
         (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-        // Under no-referrer browsers would send our own forms with Origin: null.
+        // With no-referrer, browsers would send these forms with Origin: null.
         (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];

@@ -1,34 +1,21 @@
-//! Every route of the issuer.
+//! The routes of the issuer.
 
-use crate::flows::Flows;
-use crate::grants::Grants;
+use crate::app::App;
 use crate::http::{
-    authorize, browser, consent, discovery, forgot, password, reset, security_events, signin, token, verify,
+    authorize, consent, discovery, forgot, openapi as document, password, redirects, reset, security_events,
+    signin, token, verify,
 };
 use crate::pages;
 use axum::Router;
-use axum::extract::FromRef;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use shared::http::error::record_refusals;
-use shared::http::{Cors, Policy, cors, limits, openapi};
-use shared::identity::Identity;
-use shared::limits::Limits;
+use shared::http::{Cors, cors, limits, openapi};
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-#[derive(Clone, FromRef)]
-pub(crate) struct App {
-    pub(crate) identity: Identity,
-    pub(crate) flows: Flows,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) cors: Cors,
-    pub(crate) limits: Limits,
-    pub(crate) grants: Arc<Grants>,
-}
-
-/// The issuer's routes, each by the path that stands on its handler.
+/// Builds the issuer's routes. The path of each is part of its handler's `utoipa::path` attribute.
 pub(crate) fn router(app: App) -> OpenApiRouter {
     let db = app.identity.db.clone();
     let policy = Arc::clone(&app.policy);
@@ -41,7 +28,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(forgot::show, forgot::submit))
         .routes(routes!(reset::show, reset::submit))
         .routes(routes!(verify::show, verify::submit))
-        .layer(from_fn_with_state(policy, browser::by_its_name));
+        .layer(from_fn_with_state(policy, redirects::to_base_host));
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))
         .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
@@ -62,11 +49,15 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .merge(assets().into())
         .layer(from_fn_with_state(db, record_refusals))
         .with_state(app);
+    document::complete_forms(router.get_openapi_mut());
     openapi::unversioned(router.get_openapi_mut(), &issuer);
     router
 }
 
-#[allow(clippy::disallowed_methods, reason = "what pages load is for browsers alone")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the stylesheet of the pages is no part of the API"
+)]
 fn assets() -> Router<App> {
     Router::new().route("/assets/latchkey.css", get(pages::stylesheet))
 }

@@ -1,37 +1,37 @@
-//! `clients create|list|show`.
+//! The commands `clients create`, `list` and `show`.
 
-use super::{Error, Shell, print};
-use crate::clients::{Registration, register};
+use super::{Error, Services, print};
 use clap::Subcommand;
+use issuer::clients::{Registration, register};
 use serde::Serialize;
 use shared::events::Context;
 use shared::grants::clients::{self, Client, ClientType};
 use shared::scope::Scope;
 
-/// What can be done with client applications.
+/// The commands for client applications.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Register a client. The secret of a confidential one is shown once.
+    /// Register a client. The secret of a confidential client is printed once and not stored.
     Create {
         /// `client_id`.
         #[arg(long)]
         id: String,
-        /// The name shown at consent.
+        /// The name on the consent page.
         #[arg(long)]
         name: String,
-        /// What kind of program it is.
+        /// The type of client.
         #[arg(long = "type", value_name = "TYPE")]
         kind: ClientType,
-        /// Where its users may be sent back to; may be repeated.
+        /// A redirect URI; may be repeated.
         #[arg(long = "redirect-uri", value_name = "URI", num_args = 1..)]
         redirect_uris: Vec<String>,
-        /// What it may ask for, separated by spaces.
+        /// The scope that it may request, separated by spaces.
         #[arg(long)]
         scope: Scope,
-        /// What it gets when it asks for nothing.
+        /// The scope of a request without one.
         #[arg(long)]
         default_scope: Option<Scope>,
-        /// It is ours, rather than a third party's.
+        /// The client belongs to the operator of this issuer, not to a third party.
         #[arg(long)]
         first_party: bool,
         /// Print JSON.
@@ -55,14 +55,14 @@ pub enum Command {
 }
 
 #[derive(Serialize)]
-struct Created<'a> {
+struct CreatedClient<'a> {
     #[serde(flatten)]
     client: &'a Client,
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<&'a str>,
 }
 
-pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
+pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     match command {
         Command::Create {
             id,
@@ -83,10 +83,10 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
                 default_scope,
                 first_party,
             };
-            create(shell, registration, json).await
+            create(services, registration, json).await
         }
         Command::List { json } => {
-            let clients = clients::list(&shell.db).await?;
+            let clients = clients::list(&services.db).await?;
             let lines: Vec<String> = clients
                 .iter()
                 .map(|client| format!("{}  {}", client.id, client.name))
@@ -94,21 +94,21 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
             print(json, &clients, &lines)
         }
         Command::Show { id, json } => {
-            let client = clients::find(&shell.db, &id).await?;
+            let client = clients::find(&services.db, &id).await?;
             let client = client.ok_or_else(|| Error::NotFound(format!("no client has the id {id:?}")))?;
             print(json, &client, &describe(&client))
         }
     }
 }
 
-async fn create(shell: &Shell, registration: Registration, json: bool) -> Result<(), Error> {
-    let (client, secret) = register(&shell.db, registration, &Context::shell()).await?;
+async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
+    let (client, secret) = register(&services.db, registration, &Context::shell()).await?;
     let client_secret = secret.as_ref().map(|secret| secret.expose());
     let mut lines = describe(&client);
-    lines.extend(client_secret.map(|secret| format!("secret, shown this once: {secret}")));
+    lines.extend(client_secret.map(|secret| format!("secret (printed only once): {secret}")));
     print(
         json,
-        &Created {
+        &CreatedClient {
             client: &client,
             client_secret,
         },

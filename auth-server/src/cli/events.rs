@@ -1,21 +1,21 @@
-//! `events list`.
+//! The command `events list`.
 
-use super::{Error, Shell, print};
+use super::{Error, Services, print};
 use clap::Subcommand;
 use shared::events::list::{self, Filter, SecurityEvent};
 
-/// What can be done with security events.
+/// The commands for security events.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List security events, the newest first.
+    /// List security events, newest first.
     List {
-        /// Of this name alone, such as `authn_login_fail`.
+        /// Only events with this name, such as `authn_login_fail`.
         #[arg(long)]
         name: Option<String>,
-        /// Of the user with this id alone.
+        /// Only events of the user with this id.
         #[arg(long, value_name = "ID")]
         user: Option<i64>,
-        /// How many at most.
+        /// The most events to list.
         #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10_000))]
         limit: i64,
         /// Print JSON.
@@ -24,7 +24,7 @@ pub enum Command {
     },
 }
 
-pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
+pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     let Command::List {
         name,
         user,
@@ -32,7 +32,7 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
         json,
     } = command;
     let filter = Filter { name, user_id: user };
-    let events = list::newest(&shell.db, &filter, None, limit).await?;
+    let events = list::newest(&services.db, &filter, None, limit).await?;
     let lines: Vec<String> = events.iter().map(line).collect();
     print(json, &events, &lines)
 }
@@ -40,14 +40,14 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
 fn line(event: &SecurityEvent) -> String {
     let mut line = format!("{}  {}  {}", event.at, event.name, event.outcome);
     let user = event.user_id.map(|id| id.to_string());
-    let rest = [
+    let optional = [
         ("user", &user),
         ("client", &event.client_id),
         ("from", &event.address),
         ("detail", &event.detail),
     ];
-    for (what, value) in rest {
-        line.extend(value.iter().map(|value| format!("  {what} {value}")));
+    for (label, value) in optional {
+        line.extend(value.iter().map(|value| format!("  {label} {value}")));
     }
     format!("{line}  trace {}", event.trace_id)
 }

@@ -1,11 +1,11 @@
-//! `keys list|rotate|retire`.
+//! The commands `keys list`, `rotate` and `retire`.
 
-use super::{Error, Shell, print};
-use crate::keys::{self, Change, Done, Key, KeyStore};
+use super::{Error, Services, print};
 use clap::Subcommand;
+use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome};
 use shared::clock::Timestamp;
 
-/// What can be done with signing keys.
+/// The commands for signing keys.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List the signing keys, oldest first.
@@ -14,17 +14,17 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Let the staged key sign from now on, and stage the next one.
+    /// Activate the staged key and stage the next one.
     Rotate {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Rotate away from the active key, or delete a retired one whose last token is dead.
+    /// Replace the active key, or delete a retired key whose last token has expired.
     Retire {
-        /// `kid`.
+        /// The `kid` of the key.
         kid: String,
-        /// Somebody else may have the key: delete it at once, and accept no token that it signed.
+        /// The key may be compromised: delete it immediately and revoke every token that it signed.
         #[arg(long)]
         compromised: bool,
         /// Print JSON.
@@ -33,15 +33,15 @@ pub enum Command {
     },
 }
 
-pub(super) async fn run(command: Command, shell: Shell) -> Result<(), Error> {
+pub(super) async fn run(command: Command, services: Services) -> Result<(), Error> {
     match command {
         Command::List { json } => {
-            let keys = keys::list(&shell.db).await?;
+            let keys = keys::list(&services.db).await?;
             let lines: Vec<String> = keys.iter().map(line).collect();
             print(json, &keys, &lines)
         }
         Command::Rotate { json } => {
-            let change = store(shell)?.rotate().await?;
+            let change = key_store(services)?.rotate().await?;
             print(json, &change, &describe(&change))
         }
         Command::Retire {
@@ -49,7 +49,7 @@ pub(super) async fn run(command: Command, shell: Shell) -> Result<(), Error> {
             compromised,
             json,
         } => {
-            let store = store(shell)?;
+            let store = key_store(services)?;
             let change = match compromised {
                 true => store.discard(&kid).await?,
                 false => store.retire(&kid).await?,
@@ -59,13 +59,13 @@ pub(super) async fn run(command: Command, shell: Shell) -> Result<(), Error> {
     }
 }
 
-fn store(shell: Shell) -> Result<KeyStore, Error> {
+fn key_store(services: Services) -> Result<KeyStore, Error> {
     Ok(KeyStore {
-        db: shell.db,
-        master_key: shell.keys.master?,
-        bits: shell.settings.key_bits,
-        max_age: shell.settings.jwks_max_age,
-        feed: shell.feed,
+        db: services.db,
+        master_key: services.keys.master?,
+        bits: services.settings.signing_keys.key_bits,
+        max_age: services.settings.signing_keys.jwks_max_age,
+        notifications: services.notifications,
     })
 }
 
@@ -73,14 +73,14 @@ fn line(key: &Key) -> String {
     let mut line = format!("{}  {}", key.kid, key.state.as_str());
     let times: [(&str, Option<Timestamp>); 6] = [
         ("created", Some(key.created_at)),
-        ("activates after", Some(key.sign_after)),
+        ("may sign after", Some(key.sign_after)),
         ("activated", key.activated_at),
         ("retired", key.retired_at),
-        ("dead after", key.dead_after),
+        ("last token expires", key.dead_after),
         ("deleted", key.deleted_at),
     ];
-    for (what, time) in times {
-        line.extend(time.map(|time| format!("  {what} {time}")));
+    for (label, time) in times {
+        line.extend(time.map(|time| format!("  {label} {time}")));
     }
     if key.compromised {
         line.push_str("  compromised");
@@ -88,20 +88,20 @@ fn line(key: &Key) -> String {
     line
 }
 
-fn describe(change: &Change) -> Vec<String> {
+fn describe(change: &KeyChange) -> Vec<String> {
     let kid = change.kid.as_deref().unwrap_or("no key");
-    let done = match change.done {
-        Done::Rotated => format!("{kid} signs no more"),
-        Done::Overtaken => "another change of the keys came first".to_owned(),
-        Done::Deleted => format!("{kid} is deleted"),
-        Done::Discarded => format!("{kid} is deleted, and no token that it signed is accepted"),
+    let outcome = match change.outcome {
+        Outcome::Rotated => format!("{kid} is retired"),
+        Outcome::Overtaken => "a concurrent change of the keys came first".to_owned(),
+        Outcome::Deleted => format!("{kid} is deleted"),
+        Outcome::Discarded => format!("{kid} is deleted, and every token that it signed is revoked"),
     };
-    let signs = match (&change.active, change.signs_again_at) {
-        (Some(active), _) => format!("{active} signs"),
-        (None, Some(at)) => format!("no key signs before {at}: until then /token answers 503"),
-        (None, None) => "no key signs: a running issuer stages one".to_owned(),
+    let active = match (&change.active, change.signs_again_at) {
+        (Some(active), _) => format!("{active} is active"),
+        (None, Some(at)) => format!("no key can sign before {at}: until then /token responds with 503"),
+        (None, None) => "no key is active: a running issuer stages and activates one".to_owned(),
     };
     let staged = change.staged.as_ref();
-    let ready = staged.map(|staged| format!("{staged} is staged"));
-    [done, signs].into_iter().chain(ready).collect()
+    let staged = staged.map(|staged| format!("{staged} is staged"));
+    [outcome, active].into_iter().chain(staged).collect()
 }

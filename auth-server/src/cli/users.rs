@@ -1,6 +1,6 @@
-//! `users create|list|enable|disable|set-role|set-password|unlock|reset-mfa`.
+//! The commands `users create`, `list`, `disable`, `enable`, `set-role`, `set-password`, `unlock` and `reset-mfa`.
 
-use super::{Error, Shell, print};
+use super::{Error, Services, print};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use shared::config::Invalid;
@@ -12,22 +12,22 @@ use shared::identity::users::{self, NewUser, Role, User};
 use shared::secret::Secret;
 use std::io;
 
-/// What can be done with users.
+/// The commands for users.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a user. Without --password-stdin a one-time password is made and shown.
+    /// Create a user. Without a password on standard input, a one-time password is generated and printed.
     Create {
         /// The e-mail address to sign in with.
         #[arg(long, value_parser = parse_email)]
         email: Email,
-        /// What the user may do at most.
+        /// The user's role.
         #[arg(long, default_value = "user")]
         role: Role,
         /// Read the password from standard input.
         #[arg(long, conflicts_with = "password_hash_stdin")]
         password_stdin: bool,
-        /// Read a bcrypt hash of the password ($2a$, $2b$, $2y$) from standard input, such as another service kept;
-        /// it is replaced by one of ours when the user signs in.
+        /// Read a bcrypt hash of the password ($2a$, $2b$, $2y$) from standard input, for a user of another service;
+        /// an Argon2 hash replaces it at the next sign-in.
         #[arg(long)]
         password_hash_stdin: bool,
         /// Print JSON.
@@ -40,36 +40,36 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Disable a user: every session and token of theirs ends, and they cannot sign in.
-    Disable(Whom),
-    /// Let a disabled user sign in again.
-    Enable(Whom),
-    /// Give a user another role. They are signed out everywhere.
+    /// Disable a user: all their sessions and tokens end, and they cannot sign in.
+    Disable(UserArgs),
+    /// Enable a disabled user: they can sign in again.
+    Enable(UserArgs),
+    /// Change a user's role. They are signed out everywhere.
     SetRole {
         #[command(flatten)]
-        whom: Whom,
-        /// What the user may do at most.
+        args: UserArgs,
+        /// The new role.
         #[arg(long)]
         role: Role,
     },
-    /// Set another password: every session and token of the user ends, and they are told by mail. Without
-    /// --password-stdin a one-time password is made and shown.
+    /// Set a user's password: all their sessions and tokens end, and they are notified by mail. Without
+    /// --password-stdin, a one-time password is generated and printed.
     SetPassword {
         #[command(flatten)]
-        whom: Whom,
+        args: UserArgs,
         /// Read the password from standard input.
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Forget a user's failed sign-ins, from whatever addresses.
-    Unlock(Whom),
-    /// Turn a user's two-step sign-in off: every session and token of theirs ends, and they are told by mail.
-    ResetMfa(Whom),
+    /// Delete a user's failed sign-in attempts, from all addresses.
+    Unlock(UserArgs),
+    /// Disable a user's two-step sign-in: all their sessions and tokens end, and they are notified by mail.
+    ResetMfa(UserArgs),
 }
 
-/// One user.
+/// The arguments that select one user.
 #[derive(Args, Debug)]
-pub struct Whom {
+pub struct UserArgs {
     /// The e-mail address.
     #[arg(long, value_parser = parse_email)]
     email: Email,
@@ -79,40 +79,40 @@ pub struct Whom {
 }
 
 #[derive(Serialize)]
-struct Created<'a> {
+struct CreatedUser<'a> {
     #[serde(flatten)]
     user: &'a User,
     #[serde(skip_serializing_if = "Option::is_none")]
     one_time_password: Option<&'a str>,
 }
 
-/// A password to be set.
-struct Chosen {
+/// A password to set.
+struct NewPassword {
     hash: String,
-    /// One that was made to be used once, for whoever runs the command.
+    /// The generated password, if none was given.
     one_time: Option<Secret>,
 }
 
-impl Chosen {
-    async fn read(shell: &Shell, given: Given, email: &Email) -> Result<Self, Error> {
-        let one_time = (given == Given::Nothing).then(|| shell.passwords.one_time());
-        let hash = match (given, &one_time) {
-            (Given::Hash, _) => passwords::imported(&read_line()?).map_err(Invalid)?,
-            (_, Some(made)) => hash(shell, made.expose(), email).await?,
-            (_, None) => hash(shell, &read_line()?, email).await?,
+impl NewPassword {
+    async fn read(services: &Services, source: PasswordSource, email: &Email) -> Result<Self, Error> {
+        let one_time = (source == PasswordSource::Generated).then(|| services.passwords.one_time());
+        let hash = match (source, &one_time) {
+            (PasswordSource::HashFromStdin, _) => passwords::imported(&read_line()?).map_err(Invalid)?,
+            (_, Some(generated)) => hash(services, generated.expose(), email).await?,
+            (_, None) => hash(services, &read_line()?, email).await?,
         };
         Ok(Self { hash, one_time })
     }
 
-    /// Shows the user, and the password if nobody knows it yet.
+    /// Prints the user, and the password if it was generated.
     fn print(&self, user: &User, json: bool) -> Result<(), Error> {
         let one_time_password = self.one_time.as_ref().map(Secret::expose);
-        let shown =
-            one_time_password.map(|text| format!("one-time password, to be changed at sign-in: {text}"));
-        let lines: Vec<String> = [line(user)].into_iter().chain(shown).collect();
+        let password_line =
+            one_time_password.map(|text| format!("one-time password, to change at sign-in: {text}"));
+        let lines: Vec<String> = [line(user)].into_iter().chain(password_line).collect();
         print(
             json,
-            &Created {
+            &CreatedUser {
                 user,
                 one_time_password,
             },
@@ -121,7 +121,7 @@ impl Chosen {
     }
 }
 
-pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
+pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     match command {
         Command::Create {
             email,
@@ -130,51 +130,51 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
             password_hash_stdin,
             json,
         } => {
-            let given = match (password_stdin, password_hash_stdin) {
-                (true, _) => Given::Password,
-                (_, true) => Given::Hash,
-                _ => Given::Nothing,
+            let source = match (password_stdin, password_hash_stdin) {
+                (true, _) => PasswordSource::Stdin,
+                (_, true) => PasswordSource::HashFromStdin,
+                _ => PasswordSource::Generated,
             };
-            create(shell, email, role, given, json).await
+            create(services, email, role, source, json).await
         }
         Command::List { json } => {
-            let users = users::list(&shell.db).await?;
+            let users = users::list(&services.db).await?;
             let lines: Vec<String> = users.iter().map(line).collect();
             print(json, &users, &lines)
         }
-        Command::Disable(whom) => {
-            let (user, context) = (find(shell, &whom).await?, Context::shell());
-            accounts::disable(&shell.db, &shell.revocations, user.id, &context).await?;
-            print(whom.json, &user, &[format!("{}  disabled", line(&user))])
+        Command::Disable(args) => {
+            let (user, context) = (find(services, &args).await?, Context::shell());
+            accounts::disable(&services.db, &services.revocations, user.id, &context).await?;
+            print(args.json, &user, &[format!("{}  disabled", line(&user))])
         }
-        Command::Enable(whom) => {
-            let user = find(shell, &whom).await?;
-            accounts::enable(&shell.db, user.id, &Context::shell()).await?;
-            print(whom.json, &user, &[format!("{}  enabled", line(&user))])
+        Command::Enable(args) => {
+            let user = find(services, &args).await?;
+            accounts::enable(&services.db, user.id, &Context::shell()).await?;
+            print(args.json, &user, &[format!("{}  enabled", line(&user))])
         }
-        Command::SetRole { whom, role } => {
-            let (user, mut tx) = (find(shell, &whom).await?, shell.db.begin().await?);
+        Command::SetRole { args, role } => {
+            let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
             let user = accounts::set_role(&mut tx, &user, role, &Context::shell()).await?;
-            shell.commit(tx).await?;
-            print(whom.json, &user, &[line(&user)])
+            services.commit(tx).await?;
+            print(args.json, &user, &[line(&user)])
         }
-        Command::SetPassword { whom, password_stdin } => set_password(shell, &whom, password_stdin).await,
-        Command::Unlock(whom) => {
-            let (user, mut tx) = (find(shell, &whom).await?, shell.db.begin().await?);
+        Command::SetPassword { args, password_stdin } => set_password(services, &args, password_stdin).await,
+        Command::Unlock(args) => {
+            let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
             accounts::unlock(&mut tx, user.id, &Context::shell()).await?;
-            shell.commit(tx).await?;
-            print(whom.json, &user, &[format!("{}  unlocked", line(&user))])
+            services.commit(tx).await?;
+            print(args.json, &user, &[format!("{}  unlocked", line(&user))])
         }
-        Command::ResetMfa(whom) => {
-            let (mails, user) = (shell.mails()?, find(shell, &whom).await?);
-            let mut tx = shell.db.begin().await?;
+        Command::ResetMfa(args) => {
+            let (mails, user) = (services.mails()?, find(services, &args).await?);
+            let mut tx = services.db.begin().await?;
             if !accounts::reset_mfa(&mut tx, &mails, &user, &Context::shell()).await? {
-                let nothing = format!("{} has no two-step sign-in", user.email);
-                return Err(Error::NotFound(nothing));
+                let message = format!("{} has no two-step sign-in", user.email);
+                return Err(Error::NotFound(message));
             }
-            shell.commit(tx).await?;
+            services.commit(tx).await?;
             print(
-                whom.json,
+                args.json,
                 &user,
                 &[format!("{}  two-step sign-in off", line(&user))],
             )
@@ -182,21 +182,30 @@ pub(super) async fn run(command: Command, shell: &Shell) -> Result<(), Error> {
     }
 }
 
-async fn find(shell: &Shell, whom: &Whom) -> Result<User, Error> {
-    let found = users::find_by_email(&shell.db, &whom.email).await?;
-    found.ok_or_else(|| Error::NotFound(format!("there is no user {}", whom.email.as_str())))
+async fn find(services: &Services, args: &UserArgs) -> Result<User, Error> {
+    let found = users::find_by_email(&services.db, &args.email).await?;
+    found.ok_or_else(|| Error::NotFound(format!("no user has the address {}", args.email.as_str())))
 }
 
-/// What is on standard input.
+/// The source of a new password.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Given {
-    Password,
-    Hash,
-    Nothing,
+enum PasswordSource {
+    /// The password, on standard input.
+    Stdin,
+    /// A bcrypt hash of the password, on standard input.
+    HashFromStdin,
+    /// A generated one-time password.
+    Generated,
 }
 
-async fn create(shell: &Shell, email: Email, role: Role, given: Given, json: bool) -> Result<(), Error> {
-    let password = Chosen::read(shell, given, &email).await?;
+async fn create(
+    services: &Services,
+    email: Email,
+    role: Role,
+    source: PasswordSource,
+    json: bool,
+) -> Result<(), Error> {
+    let password = NewPassword::read(services, source, &email).await?;
     let new = NewUser {
         email,
         role,
@@ -204,7 +213,7 @@ async fn create(shell: &Shell, email: Email, role: Role, given: Given, json: boo
         password_change_required: password.one_time.is_some(),
     };
     let context = Context::shell();
-    let mut tx = shell.db.begin().await?;
+    let mut tx = services.db.begin().await?;
     let user = users::create(&mut tx, &new, context.now).await?;
     Event::success(Name::UserCreated)
         .user(user.id)
@@ -214,27 +223,27 @@ async fn create(shell: &Shell, email: Email, role: Role, given: Given, json: boo
     password.print(&user, json)
 }
 
-async fn set_password(shell: &Shell, whom: &Whom, from_stdin: bool) -> Result<(), Error> {
-    let (mails, user) = (shell.mails()?, find(shell, whom).await?);
-    let given = match from_stdin {
-        true => Given::Password,
-        false => Given::Nothing,
+async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) -> Result<(), Error> {
+    let (mails, user) = (services.mails()?, find(services, args).await?);
+    let source = match from_stdin {
+        true => PasswordSource::Stdin,
+        false => PasswordSource::Generated,
     };
-    let password = Chosen::read(shell, given, &whom.email).await?;
-    let mut tx = shell.db.begin().await?;
+    let password = NewPassword::read(services, source, &args.email).await?;
+    let mut tx = services.db.begin().await?;
     let stored = (password.hash.as_str(), password.one_time.is_some());
     accounts::set_password(&mut tx, &mails, &user, stored, &Context::shell()).await?;
-    shell.commit(tx).await?;
-    password.print(&user, whom.json)
+    services.commit(tx).await?;
+    password.print(&user, args.json)
 }
 
-async fn hash(shell: &Shell, text: &str, email: &Email) -> Result<String, Error> {
-    let password = shell.passwords.choose_for(text, email.as_str());
-    let password = password.map_err(|what| Invalid(format!("the password {what}")))?;
-    Ok(shell.passwords.hash(password).await?)
+async fn hash(services: &Services, text: &str, email: &Email) -> Result<String, Error> {
+    let password = services.passwords.choose_for(text, email.as_str());
+    let password = password.map_err(|flaw| Invalid(format!("the password {flaw}")))?;
+    Ok(services.passwords.hash(password).await?)
 }
 
-/// Standard input without the end of its line.
+/// Returns the text on standard input, without the line end.
 fn read_line() -> Result<String, Error> {
     let text = io::read_to_string(io::stdin())?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
@@ -245,5 +254,5 @@ fn line(user: &User) -> String {
 }
 
 fn parse_email(text: &str) -> Result<Email, String> {
-    Email::parse(text).map_err(|what| format!("the address {what}"))
+    Email::parse(text).map_err(|flaw| format!("the address {flaw}"))
 }

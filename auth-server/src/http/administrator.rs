@@ -1,18 +1,17 @@
-//! Who may call `/admin/…`: an administrator's session.
+//! The extractor that protects `/admin/…`.
 
-use crate::router::App;
+use super::browser::BrowserSession;
+use crate::app::App;
 use axum::extract::FromRequestParts;
+use axum::http::header;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
-use shared::events::Context;
-use shared::http::{Code, Error, cookies, csrf, limits};
-use shared::identity::sessions::{self, Session};
+use shared::http::{Code, Error, csrf, limits};
+use shared::identity::sessions::Session;
 use shared::identity::users::Role;
 use shared::refuses;
-use shared::secret::Secret;
 
-/// The session of an administrator who has chosen a password of their own. An access token is not asked for
-/// here, and none helps: beside one the session does not count, as everywhere.
+/// Proof that the caller has an administrator's session, and no password change is pending. Access tokens
+/// are not accepted here: as everywhere, a request with an Authorization header has no session.
 #[derive(Debug)]
 pub(crate) struct Administrator;
 
@@ -22,7 +21,7 @@ impl FromRequestParts<App> for Administrator {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let session = find(parts, app).await?.ok_or_else(|| {
+        let session = find_session(parts, app).await?.ok_or_else(|| {
             Error::new(Code::Unauthenticated, "Sign in as an administrator at /signin.")
                 .header(header::WWW_AUTHENTICATE, "Bearer")
         })?;
@@ -33,28 +32,20 @@ impl FromRequestParts<App> for Administrator {
         if session.password_change_required {
             return Err(Error::new(
                 Code::PasswordChangeRequired,
-                "Choose a password of your own first: at /password.",
+                "Choose a new password at /password first.",
             ));
         }
         if session.user.role != Role::Admin {
-            return Err(Error::new(Code::Forbidden, "This is for administrators.").by(user_id, None));
+            return Err(Error::new(Code::Forbidden, "Only administrators may call this.").by(user_id, None));
         }
         Ok(Self)
     }
 }
 
-async fn find(parts: &Parts, app: &App) -> Result<Option<Session>, Error> {
-    let Some(sid) = sid(&parts.headers) else {
+async fn find_session(parts: &mut Parts, app: &App) -> Result<Option<Session>, Error> {
+    if parts.headers.contains_key(header::AUTHORIZATION) {
         return Ok(None);
-    };
-    let context = parts.extensions.get::<Context>();
-    let now = context.map_or_else(shared::clock::now, |context| context.now);
-    Ok(sessions::find(&app.identity.db, &sid, app.identity.lifetimes, now).await?)
-}
-
-fn sid(headers: &HeaderMap) -> Option<Secret> {
-    if headers.contains_key(header::AUTHORIZATION) {
-        return None;
     }
-    cookies::only(headers, cookies::SID).map(Secret::new)
+    let BrowserSession(session) = BrowserSession::from_request_parts(parts, app).await?;
+    Ok(session)
 }

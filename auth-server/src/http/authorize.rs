@@ -1,87 +1,69 @@
 //! `GET` and `POST /authorize` (RFC 6749 §4.1.1).
 
-use super::browser::{AuthorizeParams, SignedIn, ensure_flow_secret, see_other};
-use super::consent;
-use super::describe::{AuthorizationRequest, NoRedirect};
-use crate::flows::Flows;
-use crate::grants::Grants;
-use crate::grants::authorization::Refusal;
-use crate::pages;
+use super::browser::BrowserSession;
+use super::extract::AuthorizationParams;
+use super::flow::{FlowCookie, FlowError};
+use super::forms::AuthorizationRequest;
+use super::openapi::AuthorizationErrors;
+use super::paths;
+use super::redirects::see_other;
+use crate::app::App;
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
-use shared::http::{Error, Policy};
-use std::sync::Arc;
 
-/// Ask for an authorization code
+/// Request an authorization code
 ///
-/// Where an app sends the browser (RFC 6749 §4.1.1, RFC 7636). It goes on to sign-in and consent, and in the
-/// end to the redirect URI with `code`, or `error`, and `state` and `iss`.
+/// The client redirects the browser here (RFC 6749 §4.1.1, RFC 7636). After sign-in and consent, the browser
+/// returns to the redirect URI with `code` or `error`, and with `state` and `iss`.
 #[utoipa::path(
-    get, path = "/authorize", operation_id = "authorize", tag = "OAuth", params(AuthorizationRequest),
+    get, path = paths::AUTHORIZE, operation_id = "authorize", tag = "OAuth", params(AuthorizationRequest),
     security((), ("session" = [])),
     responses(
-        (status = 303, description = "On to sign-in, to consent, or back to the client.", headers(("Location"))),
-        NoRedirect,
+        (status = 303, description = "Redirect to the sign-in page, to the consent page or to the client.",
+         headers(("Location"))),
+        AuthorizationErrors,
     )
 )]
 pub(crate) async fn authorize(
-    State(grants): State<Arc<Grants>>,
-    State(flows): State<Flows>,
-    State(policy): State<Arc<Policy>>,
+    State(app): State<App>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    SignedIn(session): SignedIn,
-    AuthorizeParams(params): AuthorizeParams,
-) -> Response {
-    if let Err(refusal) = grants.check_request(params.clone()).await {
-        return refused(refusal);
-    }
-    let (secret, cookie) = ensure_flow_secret(&headers, &policy);
-    let flow = flows.begin(params, &secret, context.now);
-    let page = if session.is_some() {
-        consent::PATH
-    } else {
-        super::signin::PATH
+    cookie: FlowCookie,
+    BrowserSession(session): BrowserSession,
+    AuthorizationParams(params): AuthorizationParams,
+) -> Result<Response, FlowError> {
+    app.grants.check_request(params.clone()).await?;
+    let (secret, cookie) = cookie.or_new(&app.policy);
+    let flow = app.flows.begin(params, &secret, context.now);
+    let page = match session {
+        Some(_) => paths::CONSENT,
+        None => paths::SIGN_IN,
     };
-    (
-        AppendHeaders([(header::SET_COOKIE, cookie)]),
-        see_other(&format!("{page}?flow={flow}")),
-    )
-        .into_response()
+    let next = see_other(&paths::in_flow(page, &flow));
+    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), next).into_response())
 }
 
-/// Ask for an authorization code by a form
+/// Request an authorization code by a form
 ///
-/// The same request as a form, for parameters that should be in no URL.
+/// The same request as a form, for parameters that must not appear in a URL.
 #[utoipa::path(
-    post, path = "/authorize", operation_id = "authorizeByForm", tag = "OAuth",
+    post, path = paths::AUTHORIZE, operation_id = "authorizeByForm", tag = "OAuth",
     request_body(content = AuthorizationRequest, content_type = "application/x-www-form-urlencoded"),
     security((), ("session" = [])),
     responses(
-        (status = 303, description = "On to sign-in, to consent, or back to the client.", headers(("Location"))),
-        NoRedirect, AuthorizeParams,
+        (status = 303, description = "Redirect to the sign-in page, to the consent page or to the client.",
+         headers(("Location"))),
+        AuthorizationErrors, AuthorizationParams,
     )
 )]
 pub(crate) async fn authorize_by_form(
-    grants: State<Arc<Grants>>,
-    flows: State<Flows>,
-    policy: State<Arc<Policy>>,
+    app: State<App>,
     context: Extension<Context>,
-    headers: HeaderMap,
-    session: SignedIn,
-    params: AuthorizeParams,
-) -> Response {
-    authorize(grants, flows, policy, context, headers, session, params).await
-}
-
-/// What a refused request looks like from the browser.
-pub(crate) fn refused(refusal: Refusal) -> Response {
-    match refusal {
-        Refusal::Page(says) => pages::error(StatusCode::BAD_REQUEST, "This request cannot go on", &says),
-        Refusal::Redirect(to) => see_other(&to),
-        Refusal::Database(error) => Error::from(error).into_response(),
-    }
+    cookie: FlowCookie,
+    session: BrowserSession,
+    params: AuthorizationParams,
+) -> Result<Response, FlowError> {
+    authorize(app, context, cookie, session, params).await
 }

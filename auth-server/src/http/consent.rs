@@ -1,179 +1,130 @@
-//! `GET` and `POST /consent`: the user decides, and the client gets its answer.
+//! `GET` and `POST /consent`: the user decides, and the client receives the response.
 
-use super::authorize::refused;
-use super::browser::{Form, SignedIn, flow_secret, form_token, see_other, unavailable};
-use super::describe::{ConsentForm, NoFlow, PageQuery};
-use super::{password, signin};
-use crate::flows::Flows;
-use crate::grants::Grants;
-use crate::grants::authorization::{Checked, Owner};
+use super::browser::BrowserSession;
+use super::extract::{PageForm, PageQuery};
+use super::flow::{FlowCookie, FlowError};
+use super::form_page::FormRenderer;
+use super::forms::{ConsentForm, ConsentQuery};
+use super::openapi::{FlowErrors, FormErrors};
+use super::paths;
+use super::redirects::see_other;
+use crate::app::App;
+use crate::grants::authorization::ResourceOwner;
 use crate::pages;
-use crate::params::Params;
 use axum::Extension;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
 use shared::events::Context;
-use shared::http::{Error, Policy};
 use shared::identity::sessions::Session;
-use std::sync::Arc;
-
-pub(crate) const PATH: &str = "/consent";
-
-/// The query that leads to a flow's consent; `signed_in` says that a sign-in just succeeded.
-pub(crate) fn query(flow: &str, signed_in: bool) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("flow", flow);
-    if signed_in {
-        query.append_pair("signed_in", "1");
-    }
-    query.finish()
-}
 
 /// Show the consent page
 ///
-/// Unless the user was asked before and need not be again: then the client has its answer at once.
+/// A remembered consent is not asked for again: then the browser returns to the client at once.
 #[utoipa::path(
-    get, path = PATH, operation_id = "showConsent", tag = "Pages", params(PageQuery), security((), ("session" = [])),
+    get, path = paths::CONSENT, operation_id = "showConsent", tag = "Pages", params(ConsentQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "On to sign-in, or back to the client.", headers(("Location"))),
-        NoFlow,
+        (status = 303, description = "Redirect to the sign-in page or to the client.", headers(("Location"))),
+        FlowErrors,
     )
 )]
 pub(crate) async fn show(
-    State(grants): State<Arc<Grants>>,
-    State(flows): State<Flows>,
-    State(policy): State<Arc<Policy>>,
+    State(app): State<App>,
     Extension(context): Extension<Context>,
-    RawQuery(raw): RawQuery,
-    headers: HeaderMap,
-    SignedIn(session): SignedIn,
-) -> Response {
-    let params = Params::from_form(raw.unwrap_or_default().as_bytes());
-    let flow = params.get("flow").unwrap_or_default();
-    let Some(browser) = flow_secret(&headers) else {
-        return pages::no_such_flow();
-    };
-    let request = match flows.find(flow, &browser, context.now).await {
-        Ok(Some(request)) => request,
-        Ok(None) => return pages::no_such_flow(),
-        Err(error) => return unavailable(&error),
-    };
-    let session = match ready(session, flow, params.get("signed_in").is_some()) {
-        Ok(session) => session,
-        Err(elsewhere) => return elsewhere,
-    };
-    let checked = match grants.check_request(request).await {
-        Ok(checked) => checked,
-        Err(refusal) => return refused(refusal),
-    };
-    match grants.is_remembered(&checked, session.user.id).await {
-        Ok(false) => ask(&checked, &session, flow, &policy, &headers),
-        Ok(true) => match flows.finish(flow, &browser, context.now).await {
-            Ok(Some(_)) => allow(&grants, checked, &session, &context).await,
-            Ok(None) => pages::no_such_flow(),
-            Err(error) => unavailable(&error),
-        },
-        Err(error) => Error::from(error).into_response(),
+    PageQuery(query): PageQuery<ConsentQuery>,
+    cookie: FlowCookie,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+) -> Result<Response, FlowError> {
+    let flow = query.flow.as_deref().unwrap_or_default();
+    let secret = cookie.required()?;
+    let params = app.flows.find(flow, &secret, context.now).await?;
+    let params = params.ok_or(FlowError::NotFound)?;
+    let session = require_session(session, flow, query.signed_in.is_some())?;
+    let request = app.grants.check_request(params).await?;
+    if app.grants.is_remembered(&request, session.user.id).await? {
+        let finished = app.flows.finish(flow, &secret, context.now).await?;
+        finished.ok_or(FlowError::NotFound)?;
+        let to = app.grants.allow(request, owner(&session), &context).await?;
+        return Ok(see_other(&to));
     }
+    Ok(renderer.show(|form| {
+        pages::consent(&pages::ConsentPage {
+            form,
+            flow,
+            client: &request.client,
+            scope: &request.scope,
+            redirect_uri: request.redirect_uri(),
+            email: &session.user.email,
+        })
+    }))
 }
 
-/// Decide
+/// Submit the consent form
 ///
-/// Allowed or denied, the browser goes back to the client.
+/// The browser returns to the client, whether the user allowed or denied the request.
 #[utoipa::path(
-    post, path = PATH, operation_id = "submitConsent", tag = "Pages", security((), ("session" = [])),
+    post, path = paths::CONSENT, operation_id = "submitConsent", tag = "Pages", security((), ("session" = [])),
     request_body(content = ConsentForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 303, description = "On to sign-in, or back to the client.", headers(("Location"))),
-        Form, NoFlow,
+        (status = 303, description = "Redirect to the sign-in page or to the client.", headers(("Location"))),
+        FormErrors, FlowErrors,
     )
 )]
 pub(crate) async fn submit(
-    State(grants): State<Arc<Grants>>,
-    State(flows): State<Flows>,
+    State(app): State<App>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    SignedIn(session): SignedIn,
-    Form(fields): Form,
-) -> Response {
-    let flow = fields.get("flow").unwrap_or_default();
-    let allowed = match fields.get("decision") {
-        Some("allow") => true,
-        Some("deny") => false,
-        _ => {
-            return pages::error(
-                StatusCode::BAD_REQUEST,
-                "No decision",
-                "Go back and choose Allow or Deny.",
-            );
-        }
+    cookie: FlowCookie,
+    BrowserSession(session): BrowserSession,
+    PageForm(fields): PageForm<ConsentForm>,
+) -> Result<Response, FlowError> {
+    let flow = fields.flow.as_deref().unwrap_or_default();
+    let is_allowed = is_allowed(&fields)?;
+    let session = require_session(session, flow, false)?;
+    let secret = cookie.required()?;
+    let params = app.flows.finish(flow, &secret, context.now).await?;
+    let params = params.ok_or(FlowError::NotFound)?;
+    let request = app.grants.check_request(params).await?;
+    let to = match is_allowed {
+        true => app.grants.allow(request, owner(&session), &context).await?,
+        false => app.grants.deny(&request, owner(&session), &context).await?,
     };
-    let session = match ready(session, flow, false) {
-        Ok(session) => session,
-        Err(elsewhere) => return elsewhere,
-    };
-    let Some(browser) = flow_secret(&headers) else {
-        return pages::no_such_flow();
-    };
-    let request = match flows.finish(flow, &browser, context.now).await {
-        Ok(Some(request)) => request,
-        Ok(None) => return pages::no_such_flow(),
-        Err(error) => return unavailable(&error),
-    };
-    let checked = match grants.check_request(request).await {
-        Ok(checked) => checked,
-        Err(refusal) => return refused(refusal),
-    };
-    if allowed {
-        return allow(&grants, checked, &session, &context).await;
-    }
-    match grants.deny(&checked, owner(&session), &context).await {
-        Ok(to) => see_other(&to),
-        Err(error) => Error::from(error).into_response(),
-    }
+    Ok(see_other(&to))
 }
 
-/// The session, or where to go first.
-fn ready(session: Option<Session>, flow: &str, just_signed_in: bool) -> Result<Session, Response> {
-    match session {
-        Some(session) if session.password_change_required => {
-            Err(see_other(&format!("{}?{}", password::PATH, query(flow, false))))
-        }
-        Some(session) => Ok(session),
-        None if just_signed_in => Err(pages::error(
+fn is_allowed(fields: &ConsentForm) -> Result<bool, FlowError> {
+    match fields.decision.as_str() {
+        "allow" => Ok(true),
+        "deny" => Ok(false),
+        _ => Err(FlowError::Elsewhere(pages::error(
             StatusCode::BAD_REQUEST,
-            "Your browser did not keep the sign-in",
-            "The password was right, but the cookie that says so did not come back. Allow cookies for this site. \
-             Some browsers drop secure cookies on plain http, even on localhost: use Chrome or Firefox there.",
-        )),
-        None => Err(see_other(&format!("{}?{}", signin::PATH, query(flow, false)))),
+            "No decision was made",
+            "Go back and choose Allow or Deny.",
+        ))),
     }
 }
 
-fn ask(checked: &Checked, session: &Session, flow: &str, policy: &Policy, headers: &HeaderMap) -> Response {
-    let (csrf, cookie) = form_token(headers, policy);
-    let page = pages::consent(&pages::Consent {
-        csrf: &csrf,
-        flow,
-        client: &checked.client,
-        scope: &checked.scope,
-        redirect_uri: checked.redirect_uri(),
-        email: &session.user.email,
-    });
-    (cookie, page).into_response()
+/// The session. Fails with a redirect to sign-in or to the password page if that must come first.
+fn require_session(session: Option<Session>, flow: &str, just_signed_in: bool) -> Result<Session, FlowError> {
+    let elsewhere = match session {
+        Some(session) if !session.password_change_required => return Ok(session),
+        Some(_) => see_other(&paths::in_flow(paths::PASSWORD, flow)),
+        None if just_signed_in => pages::error(
+            StatusCode::BAD_REQUEST,
+            "Your browser did not keep the session cookie",
+            "The password was right, but the browser did not send the cookie of the new session. Allow cookies for \
+             this site. Some browsers drop secure cookies on plain http, even on localhost: use Chrome or Firefox \
+             there.",
+        ),
+        None => see_other(&paths::in_flow(paths::SIGN_IN, flow)),
+    };
+    Err(FlowError::Elsewhere(elsewhere))
 }
 
-async fn allow(grants: &Grants, checked: Checked, session: &Session, context: &Context) -> Response {
-    match grants.allow(checked, owner(session), context).await {
-        Ok(to) => see_other(&to),
-        Err(error) => Error::from(error).into_response(),
-    }
-}
-
-fn owner(session: &Session) -> Owner {
-    Owner {
+fn owner(session: &Session) -> ResourceOwner {
+    ResourceOwner {
         user_id: session.user.id,
         session_id: session.id,
     }

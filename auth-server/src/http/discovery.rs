@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::Type;
 use utoipa::openapi::schema::{ArrayBuilder, Object, ObjectBuilder};
 
-/// What clients must know of the issuer (RFC 8414 §2).
+/// The metadata of the authorization server (RFC 8414 §2).
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata<'a> {
     issuer: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct IssuerMetadata<'a> {
     authorization_response_iss_parameter_supported: bool,
 }
 
-/// A JWK set (RFC 7517 §5); the keyring keeps it as text.
+/// A JWK set (RFC 7517 §5). Only its schema: the keyring serializes it once per change.
 pub(crate) struct JwkSet;
 
 schema! {
@@ -48,9 +48,9 @@ fn jwk() -> Object {
         .build()
 }
 
-/// What clients must know of the issuer
+/// Read the issuer's metadata
 ///
-/// The authorization server metadata (RFC 8414): all that a client library needs.
+/// The authorization server metadata (RFC 8414), from which client libraries configure themselves.
 #[utoipa::path(
     get, path = "/.well-known/oauth-authorization-server", operation_id = "readIssuerMetadata", tag = "Discovery",
     responses((status = 200, description = "The metadata.", body = IssuerMetadata, headers(("Cache-Control"))))
@@ -73,15 +73,15 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
     ([(header::CACHE_CONTROL, "public, max-age=3600")], metadata).into_response()
 }
 
-/// The public keys
+/// Read the public keys
 ///
-/// Those that access tokens are verified with (RFC 7517).
+/// The keys that verify access tokens (RFC 7517).
 #[utoipa::path(
     get, path = "/.well-known/jwks.json", operation_id = "readKeys", tag = "Discovery",
-    params(("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The entity tags of cached copies.")),
     responses(
         (status = 200, description = "The keys.", body = JwkSet, headers(("ETag"), ("Cache-Control"))),
-        (status = 304, description = "The caller has them.", headers(("ETag"), ("Cache-Control"))),
+        (status = 304, description = "The cached copy is current.", headers(("ETag"), ("Cache-Control"))),
     )
 )]
 pub(crate) async fn jwks(State(grants): State<Arc<Grants>>) -> impl IntoResponse {

@@ -1,78 +1,64 @@
-//! `GET` and `POST /forgot`: a link to a new password is asked for.
+//! `GET` and `POST /forgot`: request a link to choose a new password.
 
-use super::browser::{Form, after, form_token, unsent};
-use super::describe::{ForgotAgain, ForgotForm};
+use super::extract::PageForm;
+use super::form_page::{FormError, FormRenderer};
+use super::forms::ForgotForm;
+use super::openapi::{ForgotErrors, FormErrors};
+use super::paths;
 use crate::pages;
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use shared::events::Context;
-use shared::http::Policy;
 use shared::identity::email::Email;
 use shared::identity::{Identity, resets};
-use std::sync::Arc;
-
-pub(crate) const PATH: &str = "/forgot";
 
 /// Show the page for a forgotten password
 ///
-/// It asks for the address of the account.
+/// The form asks for the e-mail address of the account.
 #[utoipa::path(
-    get, path = PATH, operation_id = "showForgotten", tag = "Pages", security(()),
+    get, path = paths::FORGOT, operation_id = "showForgotten", tag = "Pages", security(()),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "To the same page by the name that cookies are bound to.", headers(("Location"))),
+        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
     )
 )]
-pub(crate) async fn show(State(policy): State<Arc<Policy>>, headers: HeaderMap) -> Response {
-    form(&policy, &headers, StatusCode::OK, "", "")
+pub(crate) async fn show(renderer: FormRenderer) -> Response {
+    renderer.show(|form| pages::render(&pages::ForgotPage { form, email: "" }))
 }
 
-/// Ask for a new password by the page
+/// Submit the form for a forgotten password
 ///
-/// The answer is the same whether there is such an account or none.
+/// The response is the same whether or not an account with the address exists.
 #[utoipa::path(
-    post, path = PATH, operation_id = "submitForgotten", tag = "Pages", security(()),
+    post, path = paths::FORGOT, operation_id = "submitForgotten", tag = "Pages", security(()),
     request_body(content = ForgotForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 200, description = "If there is such an account, a mail is on its way.", body = String,
+        (status = 200, description = "If an account with the address exists, a mail is on its way.", body = String,
          content_type = "text/html"),
-        Form, ForgotAgain,
+        FormErrors, ForgotErrors,
     )
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    State(policy): State<Arc<Policy>>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    Form(fields): Form,
+    renderer: FormRenderer,
+    PageForm(fields): PageForm<ForgotForm>,
 ) -> Response {
-    let given = fields.get("email").unwrap_or_default();
-    let again = |status, says: &str| form(&policy, &headers, status, given, says);
-    let email = match Email::parse(given) {
-        Ok(email) => email,
-        Err(what) => return again(StatusCode::UNPROCESSABLE_ENTITY, &format!("The address {what}.")),
-    };
-    match resets::request(&identity, &email, &context).await {
-        Ok(()) => pages::done(
-            "Look into your mail",
-            "If there is an account with this address, a link to a new password is on its way. It may take a minute.",
+    let email = fields.email.as_str();
+    match request(&identity, email, &context).await {
+        Ok(()) => pages::message(
+            "Check your mail",
+            "If an account with this address exists, a link to choose a new password is on its way. It may take a \
+             minute.",
             None,
         ),
-        Err(refusal) => match unsent(refusal) {
-            Ok((status, says, wait)) => after(Some(wait), again(status, &says)),
-            Err(error) => error.into_response(),
-        },
+        Err(error) => renderer.show_again(error, |form| pages::render(&pages::ForgotPage { form, email })),
     }
 }
 
-fn form(policy: &Policy, headers: &HeaderMap, status: StatusCode, email: &str, complaint: &str) -> Response {
-    let (csrf, cookie) = form_token(headers, policy);
-    let page = pages::forgot(&pages::Forgot {
-        csrf: &csrf,
-        email,
-        complaint,
-    });
-    (status, cookie, page).into_response()
+async fn request(identity: &Identity, email: &str, context: &Context) -> Result<(), FormError> {
+    let email =
+        Email::parse(email).map_err(|problem| FormError::invalid(format!("The address {problem}.")))?;
+    Ok(resets::request(identity, &email, context).await?)
 }

@@ -1,118 +1,93 @@
-//! `GET` and `POST /password`: a new password, for those who must choose one before they go on.
+//! `GET` and `POST /password`: change the password, required after sign-in with a one-time password.
 
-use super::browser::{Form, SignedIn, after, form_token, refusal, see_other};
-use super::describe::{PageQuery, PasswordAgain, PasswordForm};
-use super::{consent, signin};
+use super::browser::BrowserSession;
+use super::extract::{PageForm, PageQuery};
+use super::form_page::{FormError, FormRenderer};
+use super::forms::{FlowQuery, PasswordForm};
+use super::openapi::{FormErrors, PasswordErrors};
+use super::paths;
+use super::redirects::see_other;
 use crate::pages;
-use crate::params::Params;
 use axum::Extension;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::State;
+use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
-use shared::http::{Policy, cookies};
+use shared::http::cookies;
 use shared::identity::Identity;
 use shared::identity::login::{self, change_password};
 use shared::identity::passwords::Password;
-use std::sync::Arc;
+use shared::identity::sessions::Session;
 
-pub(crate) const PATH: &str = "/password";
-
-/// Show the page for a new password
+/// Show the page to change the password
 ///
-/// To who is signed in, be it by a one-time password.
+/// For signed-in users, including those who must replace a one-time password.
 #[utoipa::path(
-    get, path = PATH, operation_id = "showPassword", tag = "Pages", params(PageQuery), security((), ("session" = [])),
+    get, path = paths::PASSWORD, operation_id = "showPassword", tag = "Pages", params(FlowQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "Sign in first.", headers(("Location"))),
+        (status = 303, description = "Not signed in. Redirect to the sign-in page.", headers(("Location"))),
     )
 )]
 pub(crate) async fn show(
-    State(policy): State<Arc<Policy>>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-    SignedIn(session): SignedIn,
+    PageQuery(query): PageQuery<FlowQuery>,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
 ) -> Response {
-    let params = Params::from_form(query.unwrap_or_default().as_bytes());
+    let flow = query.flow.as_deref();
     match session {
-        Some(_) => form(&policy, &headers, params.get("flow"), StatusCode::OK, ""),
-        None => back_to_sign_in(params.get("flow")),
+        Some(_) => renderer.show(|form| pages::render(&pages::PasswordPage { form, flow })),
+        None => see_other(&paths::sign_in(flow)),
     }
 }
 
-/// Change one's password by the page
+/// Submit the form to change the password
 ///
-/// Every session ends with it, so the person signs in again.
+/// Ends all sessions of the user, including this one, so sign-in is next.
 #[utoipa::path(
-    post, path = PATH, operation_id = "submitPassword", tag = "Pages", security((), ("session" = [])),
+    post, path = paths::PASSWORD, operation_id = "submitPassword", tag = "Pages", security((), ("session" = [])),
     request_body(content = PasswordForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 303, description = "On to sign-in.", headers(("Location"))),
-        Form, PasswordAgain,
+        (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
+        FormErrors, PasswordErrors,
     )
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    State(policy): State<Arc<Policy>>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    SignedIn(session): SignedIn,
-    Form(fields): Form,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+    PageForm(fields): PageForm<PasswordForm>,
 ) -> Response {
-    let flow = fields.get("flow");
+    let flow = fields.flow.as_deref();
+    let sign_in = see_other(&paths::sign_in(flow));
     let Some(session) = session else {
-        return back_to_sign_in(flow);
+        return sign_in;
     };
-    let again = |status, says: &str| form(&policy, &headers, flow, status, says);
-    let new = match identity.passwords.choose_for(
-        fields.get("new_password").unwrap_or_default(),
-        &session.user.email,
-    ) {
-        Ok(new) => new,
-        Err(what) => {
-            return again(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                &format!("The new password {what}."),
-            );
+    match change(&identity, &session, &fields, &context).await {
+        Ok(()) => {
+            let cookie = (header::SET_COOKIE, cookies::clear_sid());
+            (AppendHeaders([cookie]), sign_in).into_response()
         }
-    };
-    let Ok(current) = Password::attempt(fields.get("current_password").unwrap_or_default()) else {
-        return again(StatusCode::UNPROCESSABLE_ENTITY, "The current password is wrong.");
-    };
-    match change_password(&identity, &session, current, new, &context).await {
-        Ok(()) => (
-            AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]),
-            back_to_sign_in(flow),
-        )
-            .into_response(),
-        Err(login::Error::Wrong) => again(StatusCode::UNPROCESSABLE_ENTITY, "The current password is wrong."),
-        Err(error) => match refusal(error) {
-            Ok((status, says, wait)) => after(wait, again(status, &says)),
-            Err(error) => error.into_response(),
-        },
+        Err(error) => renderer.show_again(error, |form| pages::render(&pages::PasswordPage { form, flow })),
     }
 }
 
-fn back_to_sign_in(flow: Option<&str>) -> Response {
-    match flow {
-        Some(flow) => see_other(&format!("{}?{}", signin::PATH, consent::query(flow, false))),
-        None => see_other(signin::PATH),
+async fn change(
+    identity: &Identity,
+    session: &Session,
+    fields: &PasswordForm,
+    context: &Context,
+) -> Result<(), FormError> {
+    let new = identity
+        .passwords
+        .choose_for(&fields.new_password, &session.user.email)
+        .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
+    let wrong = || FormError::invalid("The current password is wrong.");
+    let current = Password::attempt(&fields.current_password).map_err(|_| wrong())?;
+    match change_password(identity, session, current, new, context).await {
+        Err(login::Error::Wrong) => Err(wrong()),
+        changed => Ok(changed?),
     }
-}
-
-fn form(
-    policy: &Policy,
-    headers: &HeaderMap,
-    flow: Option<&str>,
-    status: StatusCode,
-    complaint: &str,
-) -> Response {
-    let (csrf, cookie) = form_token(headers, policy);
-    let page = pages::password(&pages::NewPassword {
-        csrf: &csrf,
-        flow: flow.unwrap_or_default(),
-        complaint,
-    });
-    (status, cookie, page).into_response()
 }

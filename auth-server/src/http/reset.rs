@@ -1,102 +1,71 @@
-//! `GET` and `POST /reset`: where the link of a password reset leads.
+//! `GET` and `POST /reset`: the page behind the link of a password reset.
 
-use super::browser::{Form, after, form_token, mailed_token};
-use super::describe::{LinkQuery, NoLink, ResetAgain, ResetForm};
-use super::signin;
+use super::extract::{PageForm, PageQuery};
+use super::form_page::{FormError, FormRenderer};
+use super::forms::{LinkQuery, ResetForm};
+use super::openapi::{FormErrors, LinkErrors, ResetErrors};
+use super::paths;
 use crate::pages;
 use axum::Extension;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
 use shared::events::Context;
-use shared::http::{Error, Policy};
-use shared::identity::resets::{self, Error as ResetError};
-use shared::identity::{Identity, passwords};
-use shared::mail::Link;
+use shared::identity::{Identity, resets};
 use shared::secret::Secret;
-use std::sync::Arc;
-use std::time::Duration;
 
-/// Show the page that a password is reset on
+/// Show the page to reset the password
 ///
-/// For who has the link from the mail. Looking at it uses nothing up.
+/// Opening the link does not use it up, because mail programs open links too.
 #[utoipa::path(
-    get, path = Link::RESET, operation_id = "showReset", tag = "Pages", params(LinkQuery), security(()),
+    get, path = paths::RESET, operation_id = "showReset", tag = "Pages", params(LinkQuery), security(()),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "To the same page by the name that cookies are bound to.", headers(("Location"))),
-        NoLink,
+        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
+        LinkErrors,
     )
 )]
-pub(crate) async fn show(
-    State(policy): State<Arc<Policy>>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    match mailed_token(query.as_deref()) {
-        Some(token) => form(&policy, &headers, StatusCode::OK, &token, ""),
-        None => pages::no_such_link(StatusCode::BAD_REQUEST),
+pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormRenderer) -> Response {
+    let token = query.token.as_str();
+    if token.is_empty() {
+        return pages::invalid_link(StatusCode::BAD_REQUEST);
     }
+    renderer.show(|form| pages::render(&pages::ResetPage { form, token }))
 }
 
-/// Set a new password by the page
+/// Submit the form to reset the password
 ///
-/// Every session ends with it, and nobody is signed in by it.
+/// Ends all sessions of the user, and starts none.
 #[utoipa::path(
-    post, path = Link::RESET, operation_id = "submitReset", tag = "Pages", security(()),
+    post, path = paths::RESET, operation_id = "submitReset", tag = "Pages", security(()),
     request_body(content = ResetForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 200, description = "The password is set.", body = String, content_type = "text/html"),
-        Form, ResetAgain,
+        (status = 200, description = "The password was changed.", body = String, content_type = "text/html"),
+        FormErrors, ResetErrors,
     )
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    State(policy): State<Arc<Policy>>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    Form(fields): Form,
+    renderer: FormRenderer,
+    PageForm(fields): PageForm<ResetForm>,
 ) -> Response {
-    let token = Secret::new(fields.get("token").unwrap_or_default());
-    let again = |status, says: &str| form(&policy, &headers, status, &token, says);
-    let new = fields.get("new_password").unwrap_or_default();
-    let new = match identity.passwords.choose(new) {
-        Ok(new) => new,
-        Err(what) => {
-            let says = format!("The new password {what}.");
-            return again(StatusCode::UNPROCESSABLE_ENTITY, &says);
-        }
-    };
-    match resets::confirm(&identity, &token, new, &context).await {
-        Ok(()) => pages::done(
-            "Your password is set",
-            "Every session was signed out and every app was disconnected.",
-            Some((signin::PATH, "Sign in with the new password")),
+    let token = fields.token.as_str();
+    match reset(&identity, &fields, &context).await {
+        Ok(()) => pages::message(
+            "Your password was changed",
+            "You were signed out on all devices, and all apps were disconnected.",
+            Some((paths::SIGN_IN, "Sign in with the new password")),
         ),
-        Err(ResetError::TokenInvalid) => pages::no_such_link(StatusCode::UNPROCESSABLE_ENTITY),
-        Err(ResetError::Passwords(passwords::Error::Overloaded)) => {
-            let says = "Many people are signing in right now. Try again in a moment.";
-            after(
-                Some(Duration::from_secs(1)),
-                again(StatusCode::SERVICE_UNAVAILABLE, says),
-            )
-        }
-        Err(error) => Error::from(error).into_response(),
+        Err(error) => renderer.show_again(error, |form| pages::render(&pages::ResetPage { form, token })),
     }
 }
 
-fn form(
-    policy: &Policy,
-    headers: &HeaderMap,
-    status: StatusCode,
-    token: &Secret,
-    complaint: &str,
-) -> Response {
-    let (csrf, cookie) = form_token(headers, policy);
-    let page = pages::reset(&pages::Reset {
-        csrf: &csrf,
-        token: token.expose(),
-        complaint,
-    });
-    (status, cookie, page).into_response()
+async fn reset(identity: &Identity, fields: &ResetForm, context: &Context) -> Result<(), FormError> {
+    let password = identity
+        .passwords
+        .choose(&fields.new_password)
+        .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
+    let token = Secret::new(fields.token.as_str());
+    Ok(resets::confirm(identity, &token, password, context).await?)
 }

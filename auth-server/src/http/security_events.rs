@@ -15,33 +15,33 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 
 const PATH: &str = "/admin/security-events";
-/// Events on a page.
-const PAGE: i64 = 20;
+/// The number of events on a page.
+const PAGE_SIZE: i64 = 20;
 
 /// A page of security events, the newest first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SecurityEvents {
-    /// Twenty of them, or the rest.
+    /// At most twenty events.
     items: Vec<SecurityEvent>,
-    /// Where the next page begins; null where nothing follows.
+    /// The cursor of the next page; null on the last page.
     #[schema(required)]
     next: Option<Cursor>,
-    /// The same as a URL.
+    /// Links to other pages.
     links: Links,
 }
 
-/// Where the page after this one is.
+/// Links to other pages of the list.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SecurityEventLinks)]
 pub(crate) struct Links {
-    /// The next page.
+    /// The URL of the next page; null on the last page.
     #[schema(required, format = "uri")]
     next: Option<String>,
 }
 
 /// List the security events
 ///
-/// The newest first, for an administrator's session.
+/// Returns the newest events first. Requires the session of an administrator.
 #[utoipa::path(
     get, path = PATH, operation_id = "listSecurityEvents", tag = "Administration", params(EventsQuery),
     security(("session" = [])),
@@ -59,18 +59,18 @@ pub(crate) async fn list(
         cursor,
     } = EventsQuery::read(&query.unwrap_or_default());
     let filter = Filter { name, user_id };
-    let items = list::newest(&identity.db, &filter, cursor, PAGE).await?;
-    let is_full = i64::try_from(items.len()) == Ok(PAGE);
+    let items = list::newest(&identity.db, &filter, cursor, PAGE_SIZE).await?;
+    let is_full = i64::try_from(items.len()) == Ok(PAGE_SIZE);
     let last = items.last().filter(|_| is_full);
     let next = last.map(SecurityEvent::cursor);
     let links = Links {
-        next: next.map(|cursor| policy.url(&format!("{PATH}?{}", query_of(&filter, cursor)))),
+        next: next.map(|cursor| policy.url(&format!("{PATH}?{}", page_query(&filter, cursor)))),
     };
     Ok(Json(SecurityEvents { items, next, links }))
 }
 
-/// The query of the page that begins there.
-fn query_of(filter: &Filter, cursor: Cursor) -> String {
+/// The query of the page that begins at a cursor.
+fn page_query(filter: &Filter, cursor: Cursor) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(filter.name.iter().map(|name| ("name", name)));
     query.extend_pairs(filter.user_id.iter().map(|id| ("user_id", id.to_string())));

@@ -1,145 +1,128 @@
 //! `GET` and `POST /signin`.
 
-use super::browser::{Form, SignedIn, after, form_token, refusal, see_other};
-use super::consent;
-use super::describe::{PageQuery, SignInAgain, SignInForm};
+use super::browser::{BrowserSession, session_cookie};
+use super::extract::{PageForm, PageQuery};
+use super::form_page::{FormError, FormRenderer};
+use super::forms::{FlowQuery, SignInForm};
+use super::openapi::{FormErrors, SignInErrors};
+use super::paths;
+use super::redirects::see_other;
 use crate::pages;
-use crate::params::Params;
 use axum::Extension;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use shared::events::Context;
-use shared::http::{Policy, cookies};
+use shared::http::cookies;
 use shared::identity::Identity;
-use shared::identity::captcha::Captcha;
 use shared::identity::login::{self, Presented, Proof, login};
 use shared::identity::mfa::Otp;
 use shared::identity::passwords::Password;
 use shared::secret::Secret;
-use std::sync::Arc;
-
-pub(crate) const PATH: &str = "/signin";
-/// What the widgets of the services call their answers.
-const ANSWERS: [&str; 3] = [
-    "h-captcha-response",
-    "cf-turnstile-response",
-    "g-recaptcha-response",
-];
 
 /// Show the sign-in page
 ///
-/// Who is signed in, and in no flow, is told so.
+/// Outside an authorization flow, a signed-in user sees a message instead of the form.
 #[utoipa::path(
-    get, path = PATH, operation_id = "showSignIn", tag = "Pages", params(PageQuery), security((), ("session" = [])),
+    get, path = paths::SIGN_IN, operation_id = "showSignIn", tag = "Pages", params(FlowQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "To the same page by the name that cookies are bound to.", headers(("Location"))),
+        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
     )
 )]
 pub(crate) async fn show(
-    State(policy): State<Arc<Policy>>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-    SignedIn(session): SignedIn,
+    PageQuery(query): PageQuery<FlowQuery>,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
 ) -> Response {
-    let params = Params::from_form(query.unwrap_or_default().as_bytes());
-    match (session, params.get("flow")) {
+    match (session, &query.flow) {
         (Some(session), None) => pages::signed_in(&session.user.email),
-        (_, flow) => {
-            let shown = Shown {
-                flow,
-                ..Shown::default()
-            };
-            form(&policy, &headers, StatusCode::OK, &shown)
-        }
+        (_, flow) => renderer.show(|form| {
+            pages::sign_in(&pages::SignInPage {
+                form,
+                flow: flow.as_deref(),
+                email: "",
+                asks_code: false,
+                captcha: None,
+            })
+        }),
     }
 }
 
-/// Sign in by the page
+/// Submit the sign-in form
 ///
-/// And go on with the authorization request, if there is one.
+/// Starts a session. Within an authorization flow, the consent page is next.
 #[utoipa::path(
-    post, path = PATH, operation_id = "submitSignIn", tag = "Pages", security(()),
+    post, path = paths::SIGN_IN, operation_id = "submitSignIn", tag = "Pages", security(()),
     request_body(content = SignInForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 303, description = "Signed in: on to consent.", headers(("Location"), ("Set-Cookie"))),
-        Form, SignInAgain,
+        (status = 303, description = "Signed in. Redirect to the consent page, or to the sign-in page outside a flow.",
+         headers(("Location"), ("Set-Cookie"))),
+        FormErrors, SignInErrors,
     )
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    State(policy): State<Arc<Policy>>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    Form(fields): Form,
+    renderer: FormRenderer,
+    PageForm(fields): PageForm<SignInForm>,
 ) -> Response {
-    let email = fields.get("email").unwrap_or_default();
-    let flow = fields.get("flow");
-    let again = |status, complaint: &str, asks_code| {
-        let shown = Shown {
-            flow,
-            email,
-            complaint,
-            asks_code,
-            captcha: identity.captcha.as_ref(),
-        };
-        form(&policy, &headers, status, &shown)
-    };
-    let Ok(password) = Password::attempt(fields.get("password").unwrap_or_default()) else {
-        return again(
-            StatusCode::UNAUTHORIZED,
-            "The e-mail or the password is wrong.",
-            false,
-        );
-    };
-    let otp = fields.get("otp").filter(|otp| !otp.is_empty()).map(Otp::parse);
-    let Ok(otp) = otp.transpose() else {
-        return again(StatusCode::UNAUTHORIZED, "The one-time code is too long.", true);
-    };
-    let proof = Proof { password, otp };
-    let former = cookies::only(&headers, cookies::SID).map(Secret::new);
-    let captcha = ANSWERS.iter().find_map(|name| fields.get(name));
-    let presented = Presented { email, captcha };
-    match login(&identity, presented, proof, former.as_ref(), &context).await {
-        Ok(signed_in) => {
-            let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
-            let to = match flow {
-                Some(flow) => format!("{}?{}", consent::PATH, consent::query(flow, true)),
-                None => PATH.to_owned(),
-            };
-            (AppendHeaders([(header::SET_COOKIE, cookie)]), see_other(&to)).into_response()
+    let flow = fields.flow.as_deref();
+    match sign_in(&identity, &fields, &headers, &context).await {
+        Ok(sid) => {
+            let cookie = cookies::set_sid(&sid, identity.lifetimes.absolute);
+            let next = flow.map_or_else(|| paths::sign_in(None), paths::consent_after_sign_in);
+            (AppendHeaders([(header::SET_COOKIE, cookie)]), see_other(&next)).into_response()
         }
-        Err(error) => {
-            let asks_code = matches!(error, login::Error::CodeMissing | login::Error::WrongCode);
-            match refusal(error) {
-                Ok((status, says, wait)) => after(wait, again(status, &says, asks_code)),
-                Err(error) => error.into_response(),
-            }
-        }
+        Err(failure) => renderer.show_again(failure.error, |form| {
+            pages::sign_in(&pages::SignInPage {
+                form,
+                flow,
+                email: &fields.email,
+                asks_code: failure.asks_code,
+                // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
+                captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
+            })
+        }),
     }
 }
 
-/// What the form shows.
-#[derive(Default)]
-struct Shown<'a> {
-    flow: Option<&'a str>,
-    email: &'a str,
-    complaint: &'a str,
-    asks_code: bool,
-    /// Shown once something failed: at a first attempt it is hardly ever asked for.
-    captcha: Option<&'a Captcha>,
+/// Verifies the credentials and returns the identifier of the new session.
+async fn sign_in(
+    identity: &Identity,
+    fields: &SignInForm,
+    headers: &HeaderMap,
+    context: &Context,
+) -> Result<Secret, SignInFailure> {
+    let password = Password::attempt(&fields.password).map_err(|_| login::Error::Wrong)?;
+    let otp = fields.otp.as_deref().map(Otp::parse).transpose();
+    let otp = otp.map_err(|_| SignInFailure {
+        error: FormError::new(StatusCode::UNAUTHORIZED, "The one-time code is too long."),
+        asks_code: true,
+    })?;
+    let request = Presented {
+        email: &fields.email,
+        captcha: fields.captcha(),
+    };
+    let credentials = Proof { password, otp };
+    let replaced = session_cookie(headers);
+    let session = login(identity, request, credentials, replaced.as_ref(), context).await?;
+    Ok(session.sid)
 }
 
-fn form(policy: &Policy, headers: &HeaderMap, status: StatusCode, shown: &Shown<'_>) -> Response {
-    let (csrf, cookie) = form_token(headers, policy);
-    let html = pages::sign_in(&pages::SignIn {
-        csrf: &csrf,
-        flow: shown.flow.unwrap_or_default(),
-        email: shown.email,
-        complaint: shown.complaint,
-        asks_code: shown.asks_code,
-        widget: shown.captcha.and_then(pages::Widget::of),
-    });
-    (status, cookie, html).into_response()
+struct SignInFailure {
+    error: FormError,
+    /// Whether the next attempt needs a one-time code.
+    asks_code: bool,
+}
+
+impl From<login::Error> for SignInFailure {
+    fn from(error: login::Error) -> Self {
+        Self {
+            asks_code: matches!(error, login::Error::CodeMissing | login::Error::WrongCode),
+            error: error.into(),
+        }
+    }
 }

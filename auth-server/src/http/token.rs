@@ -1,6 +1,7 @@
 //! `POST /token` (RFC 6749 §3.2).
 
-use super::describe::TokenRequest;
+use super::form_fields;
+use super::token_errors::{self, TokenErrorResponses};
 use crate::clients::authenticates;
 use crate::error::TokenError;
 use crate::grants::{Grants, TokenResponse};
@@ -11,16 +12,41 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
 use shared::events::Context;
 use shared::grants::clients::{self, Client};
 use shared::http::openapi::refusals::code;
 use shared::http::{body, single};
 use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// A token request (RFC 6749 §4.1.3, §6).
+#[derive(Deserialize, ToSchema)]
+#[expect(dead_code, reason = "each grant reads its own parameters")]
+pub(crate) struct TokenRequest {
+    /// `authorization_code` or `refresh_token`
+    grant_type: String,
+    /// The identifier of a client that does not authenticate by HTTP Basic.
+    client_id: Option<String>,
+    /// Not accepted: confidential clients authenticate by HTTP Basic.
+    #[schema(ignore)]
+    client_secret: Option<String>,
+    /// The authorization code from the redirect.
+    code: Option<String>,
+    /// The redirect URI of the authorization request.
+    redirect_uri: Option<String>,
+    /// The value that the code challenge was computed from (RFC 7636).
+    code_verifier: Option<String>,
+    /// The latest refresh token of its family.
+    refresh_token: Option<String>,
+    /// A subset of the granted scopes, for this access token only.
+    scope: Option<String>,
+}
 
 /// Exchange a code or a refresh token
 ///
-/// For an access token and the next refresh token (RFC 6749 §4.1.3, §6). A code is good once, and so is a
-/// refresh token: one used again ends all that came of it. Errors are those of RFC 6749 §5.2.
+/// Returns an access token and the next refresh token (RFC 6749 §4.1.3, §6). A code and a refresh token are
+/// valid once. The reuse of either one revokes all tokens that were issued for it. Errors follow RFC 6749 §5.2.
 #[utoipa::path(
     post, path = "/token", operation_id = "exchangeToken", tag = "OAuth",
     request_body(content(
@@ -30,7 +56,7 @@ use std::sync::Arc;
     security((), ("client" = [])),
     responses(
         (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"))),
-        TokenError, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        TokenErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
     )
 )]
 pub(crate) async fn token(
@@ -38,18 +64,18 @@ pub(crate) async fn token(
     Extension(context): Extension<Context>,
     request: Request,
 ) -> Response {
-    let (parts, content) = request.into_parts();
-    let bytes = match body::read(content, body::SMALL).await {
+    let (parts, body) = request.into_parts();
+    let bytes = match body::read(body, body::SMALL).await {
         Ok(bytes) => bytes,
         Err(error) => return error.into_response(),
     };
     match grant(&grants, &parts.headers, &bytes, &context).await {
-        Ok(response) => (
+        Ok(tokens) => (
             [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))],
-            Json(response),
+            Json(tokens),
         )
             .into_response(),
-        Err(error) => error.answer(&context),
+        Err(error) => token_errors::respond(&error, &context),
     }
 }
 
@@ -60,22 +86,25 @@ async fn grant(
     context: &Context,
 ) -> Result<TokenResponse, TokenError> {
     let params = read(headers, bytes)?;
-    let client = authenticate(grants, headers, &params).await?;
-    match params.get("grant_type") {
-        Some("authorization_code") => grants.exchange_code(&client, &params, context).await,
-        Some("refresh_token") => grants.rotate(&client, &params, context).await,
-        Some(_) => Err(TokenError::UnsupportedGrantType),
-        None => Err(TokenError::InvalidRequest("grant_type is required".to_owned())),
+    let request: TokenRequest =
+        form_fields::read(&params).map_err(|error| TokenError::Internal(error.to_string()))?;
+    let client = authenticate(grants, headers, &request).await?;
+    match request.grant_type.as_str() {
+        "authorization_code" => grants.exchange_code(&client, &params, context).await,
+        "refresh_token" => grants.rotate(&client, &params, context).await,
+        "" => Err(TokenError::InvalidRequest("grant_type is required".to_owned())),
+        _ => Err(TokenError::UnsupportedGrantType),
     }
 }
 
-/// The parameters, form-encoded or as a JSON object of strings.
+/// Reads the parameters from a form or from a JSON object of strings.
 fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> {
-    let invalid = |says: &str| TokenError::InvalidRequest(says.to_owned());
+    let invalid = |message: &str| TokenError::InvalidRequest(message.to_owned());
     let params = match body::media_type(headers).as_deref() {
         Some("application/x-www-form-urlencoded") => Params::from_form(bytes),
-        Some("application/json") => Params::from_json(bytes)
-            .ok_or_else(|| invalid("the body must be one JSON object of strings, no member twice"))?,
+        Some("application/json") => Params::from_json(bytes).ok_or_else(|| {
+            invalid("the body must be one JSON object with string values and without repeated members")
+        })?,
         _ => {
             return Err(invalid(
                 "send the parameters as application/x-www-form-urlencoded, in UTF-8",
@@ -88,24 +117,29 @@ fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> {
     }
 }
 
-/// Client authentication (RFC 6749 §2.3): a secret in HTTP Basic, or a public client's `client_id`.
-async fn authenticate(grants: &Grants, headers: &HeaderMap, params: &Params) -> Result<Client, TokenError> {
+/// Authenticates the client (RFC 6749 §2.3): by a secret in HTTP Basic, or as a public client by `client_id`.
+async fn authenticate(
+    grants: &Grants,
+    headers: &HeaderMap,
+    request: &TokenRequest,
+) -> Result<Client, TokenError> {
     let basic = basic_credentials(headers)?;
-    let in_body = params.get("client_id");
-    if params.get("client_secret").is_some() {
+    if request.client_secret.is_some() {
         return Err(match basic {
-            Some(_) => TokenError::InvalidRequest("the client authenticates in two ways at once".to_owned()),
+            Some(_) => TokenError::InvalidRequest(
+                "the client authenticates in the Authorization header and in the body".to_owned(),
+            ),
             None => TokenError::InvalidClient,
         });
     }
-    let (client_id, secret) = match (&basic, in_body) {
-        (Some((id, _)), Some(named)) if id != named => {
+    let (client_id, secret) = match (&basic, request.client_id.as_deref()) {
+        (Some((id, _)), Some(body_id)) if id != body_id => {
             return Err(TokenError::InvalidRequest(
-                "client_id differs from the Authorization header's".to_owned(),
+                "client_id differs from the one in the Authorization header".to_owned(),
             ));
         }
         (Some((id, secret)), _) => (id.as_str(), Some(secret.as_str())),
-        (None, Some(named)) => (named, None),
+        (None, Some(id)) => (id, None),
         (None, None) => return Err(TokenError::InvalidClient),
     };
     let client = clients::find(&grants.db, client_id).await?;
@@ -116,7 +150,7 @@ async fn authenticate(grants: &Grants, headers: &HeaderMap, params: &Params) -> 
     }
 }
 
-/// Id and secret of an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1).
+/// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1).
 fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, TokenError> {
     if !headers.contains_key(header::AUTHORIZATION) {
         return Ok(None);
@@ -133,14 +167,14 @@ fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, To
     let decoded = decoded.ok_or(TokenError::InvalidClient)?;
     let (id, secret) = decoded.split_once(':').ok_or(TokenError::InvalidClient)?;
     let (id, secret) = (form_decoded(id), form_decoded(secret));
-    // PostgreSQL takes no NUL in a text, and no id has one.
+    // No client id has a NUL, and PostgreSQL rejects one in a text.
     (!id.contains('\0'))
         .then_some(Some((id, secret)))
         .ok_or(TokenError::InvalidClient)
 }
 
 fn form_decoded(text: &str) -> String {
-    // As the value of a single pair, so that & and = within it stay what they are.
+    // Parsed as the value of a single pair, so that `&` and `=` are not separators.
     let pair = format!("x={}", text.replace('&', "%26"));
     form_urlencoded::parse(pair.as_bytes())
         .next()

@@ -1,72 +1,64 @@
-//! `GET` and `POST /verify`: where the link that confirms an address leads.
+//! `GET` and `POST /verify`: the page behind the link that confirms an e-mail address.
 
-use super::browser::{Form, form_token, mailed_token};
-use super::describe::{LinkQuery, NoLink, VerifyForm, VerifyRefused};
-use super::signin;
+use super::extract::{PageForm, PageQuery};
+use super::form_page::FormRenderer;
+use super::forms::{LinkQuery, VerifyForm};
+use super::openapi::{FormErrors, LinkErrors, VerifyErrors};
+use super::paths;
 use crate::pages;
 use axum::Extension;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use shared::events::Context;
-use shared::http::{Error, Policy};
+use shared::http::Error;
 use shared::identity::Identity;
 use shared::identity::verifications::{self, Error as VerifyError};
-use shared::mail::Link;
 use shared::secret::Secret;
-use std::sync::Arc;
 
-/// Show the page that an e-mail is confirmed on
+/// Show the page to confirm an e-mail address
 ///
-/// For who has the link from the mail. Looking at it changes nothing: mail programs look at links too.
+/// Opening the link confirms nothing, because mail programs open links too.
 #[utoipa::path(
-    get, path = Link::VERIFY, operation_id = "showVerify", tag = "Pages", params(LinkQuery), security(()),
+    get, path = paths::VERIFY, operation_id = "showVerify", tag = "Pages", params(LinkQuery), security(()),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "To the same page by the name that cookies are bound to.", headers(("Location"))),
-        NoLink,
+        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
+        LinkErrors,
     )
 )]
-pub(crate) async fn show(
-    State(policy): State<Arc<Policy>>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let Some(token) = mailed_token(query.as_deref()) else {
-        return pages::no_such_link(StatusCode::BAD_REQUEST);
-    };
-    let (csrf, cookie) = form_token(&headers, &policy);
-    let page = pages::verify(&pages::Verify {
-        csrf: &csrf,
-        token: token.expose(),
-    });
-    (cookie, page).into_response()
+pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormRenderer) -> Response {
+    let token = query.token.as_str();
+    if token.is_empty() {
+        return pages::invalid_link(StatusCode::BAD_REQUEST);
+    }
+    renderer.show(|form| pages::render(&pages::VerifyPage { form, token }))
 }
 
-/// Confirm or change an e-mail by the page
+/// Submit the form to confirm an e-mail address
 ///
-/// If the address takes another's place, every session ends with it.
+/// If the address replaces another one, all sessions of the user end.
 #[utoipa::path(
-    post, path = Link::VERIFY, operation_id = "submitVerify", tag = "Pages", security(()),
+    post, path = paths::VERIFY, operation_id = "submitVerify", tag = "Pages", security(()),
     request_body(content = VerifyForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, description = "The address is confirmed.", body = String, content_type = "text/html"),
-        Form, VerifyRefused,
+        FormErrors, VerifyErrors,
     )
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
     Extension(context): Extension<Context>,
-    Form(fields): Form,
+    PageForm(fields): PageForm<VerifyForm>,
 ) -> Response {
-    let token = Secret::new(fields.get("token").unwrap_or_default());
+    let token = Secret::new(fields.token);
     match verifications::confirm(&identity, &token, &context).await {
-        Ok(()) => pages::done(
+        Ok(()) => pages::message(
             "Your address is confirmed",
-            "It is the address of your account.",
-            Some((signin::PATH, "Sign in")),
+            "It is now the address of your account.",
+            Some((paths::SIGN_IN, "Sign in")),
         ),
-        Err(VerifyError::TokenInvalid) => pages::no_such_link(StatusCode::UNPROCESSABLE_ENTITY),
+        Err(VerifyError::TokenInvalid) => pages::invalid_link(StatusCode::UNPROCESSABLE_ENTITY),
         Err(VerifyError::EmailTaken) => pages::error(
             StatusCode::CONFLICT,
             "Another account has this address",

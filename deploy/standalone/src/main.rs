@@ -36,7 +36,7 @@ async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check(&args.common)?;
     if let Some(command) = args.command {
         let data_dir = &args.common.data_dir;
-        let keys = cli::Keys {
+        let keys = cli::SealingKeys {
             master: first_start::stored_key(MASTER_KEY, args.issuer.master_key(), data_dir),
             account: first_start::stored_key(ACCOUNT_KEY, args.common.account_key(), data_dir),
         };

@@ -1,24 +1,25 @@
-//! What the list is asked for.
+//! The query of the list.
 
 use crate::params::Params;
 use shared::cursor::Cursor;
 use utoipa::IntoParams;
 
-/// Which events. What is not understood is ignored.
+/// The filters and the page. Invalid values are ignored.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct EventsQuery {
-    /// Of this name alone.
+    /// Only events of this name.
     pub(super) name: Option<String>,
-    /// Of this user alone.
+    /// Only events of this user.
     #[param(minimum = 1)]
     pub(super) user_id: Option<i64>,
-    /// From where on: `next` of the page before.
+    /// The cursor of the page: `next` of the previous one.
     #[param(inline)]
     pub(super) cursor: Option<Cursor>,
 }
 
 impl EventsQuery {
+    /// Reads a query string. Of a repeated parameter the first value is read.
     pub(super) fn read(query: &str) -> Self {
         let params = Params::from_form(query.as_bytes());
         let name = params.get("name").filter(|name| !name.contains('\0'));

@@ -1,0 +1,154 @@
+//! The rules of clients: registration, redirect URIs, authentication.
+
+mod redirect_uris;
+
+use shared::clock::Timestamp;
+use shared::db::{self, Db};
+use shared::events::{Context, Event, Name};
+use shared::grants::clients::{self, Client, ClientType};
+use shared::random;
+use shared::scope::{self, Scope};
+use shared::secret::{self, Secret};
+
+/// The most redirect URIs of one client.
+const MAX_REDIRECT_URIS: usize = 20;
+
+/// A client to register.
+#[derive(Clone, Debug)]
+pub struct Registration {
+    /// `client_id`.
+    pub id: String,
+    /// The name on the consent page.
+    pub name: String,
+    /// The type of client.
+    pub kind: ClientType,
+    /// The registered redirect URIs.
+    pub redirect_uris: Vec<String>,
+    /// The scope that it may request.
+    pub scope: Scope,
+    /// The scope of a request without one. If unset: the part of the general default that is in its scope.
+    pub default_scope: Option<Scope>,
+    /// Whether the operator of this issuer runs the client, rather than a third party.
+    pub first_party: bool,
+}
+
+/// The reason why a client was not registered.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A value of the registration is invalid.
+    #[error("{0}")]
+    Invalid(String),
+    /// The id is taken.
+    #[error("a client with the id {0:?} already exists")]
+    Taken(String),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+/// Registers a client. Returns it, and the secret of a confidential one, of which only a hash is stored.
+pub async fn register(
+    db: &Db,
+    registration: Registration,
+    context: &Context,
+) -> Result<(Client, Option<Secret>), Error> {
+    let (client, secret) = registration.into_client(context.now)?;
+    let mut tx = db.begin().await?;
+    match clients::create(&mut tx, &client).await {
+        Err(db::Error::Conflict) => return Err(Error::Taken(client.id)),
+        done => done?,
+    }
+    Event::success(Name::ClientCreated)
+        .client(&client.id)
+        .record(&mut tx, context)
+        .await?;
+    tx.commit().await?;
+    Ok((client, secret))
+}
+
+/// Tells whether a client registered a redirect URI.
+pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
+    let mut registered = client.redirect_uris.iter();
+    registered.any(|registered| redirect_uris::matches(registered, redirect_uri))
+}
+
+/// Authenticates a client: a confidential one needs its secret, a public one must send none. An unknown client
+/// with a secret takes the same time.
+pub fn authenticates(client: Option<&Client>, secret: Option<&str>) -> bool {
+    let stored = client.and_then(|client| client.secret_hash.as_deref());
+    match (client, secret) {
+        (Some(client), None) => !client.kind.is_confidential(),
+        (None, None) => false,
+        (_, Some(secret)) => {
+            let matches = secret::equal(&secret::hash(secret), stored.unwrap_or(&[0; 32]));
+            matches && stored.is_some()
+        }
+    }
+}
+
+impl Registration {
+    /// Checks the registration. Returns the client, and the secret of a confidential one.
+    fn into_client(self, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
+        self.check().map_err(Error::Invalid)?;
+        let default_scope = match self.default_scope {
+            Some(chosen) => chosen,
+            None => default_part(&self.scope),
+        };
+        if default_scope.is_empty() || !self.scope.covers(&default_scope) {
+            return Err(Error::Invalid(
+                "the default scope must be a non-empty part of the scope".to_owned(),
+            ));
+        }
+        let secret = self.kind.is_confidential().then(random::token);
+        let client = Client {
+            id: self.id,
+            name: self.name,
+            kind: self.kind,
+            secret_hash: secret.as_ref().map(Secret::hash),
+            redirect_uris: self.redirect_uris,
+            scope: self.scope,
+            default_scope,
+            first_party: self.first_party,
+            created_at: now,
+        };
+        Ok((client, secret))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        if self.id.is_empty() || self.id.len() > 64 || !self.id.chars().all(id_char) {
+            let id = &self.id;
+            return Err(format!(
+                "the id {id:?} must have 1 to 64 ASCII letters, digits, - . or _"
+            ));
+        }
+        if self.id.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err("the id must not consist of digits only: those are ids of users".to_owned());
+        }
+        let name_length = self.name.chars().count();
+        if self.name.trim().is_empty() || name_length > 100 || self.name.chars().any(char::is_control) {
+            return Err("the name must have 1 to 100 printable characters".to_owned());
+        }
+        if self.scope.is_empty() {
+            return Err("the scope must name at least one scope".to_owned());
+        }
+        if self.kind == ClientType::Service {
+            return Err(
+                "the type service is not supported: this version has no client_credentials grant".to_owned(),
+            );
+        }
+        if self.redirect_uris.is_empty() || self.redirect_uris.len() > MAX_REDIRECT_URIS {
+            return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
+        }
+        self.redirect_uris.iter().try_for_each(|uri| {
+            redirect_uris::check(uri, self.kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
+        })
+    }
+}
+
+/// Returns the part of a scope that is in the general default, or all of it if none is.
+fn default_part(scope: &Scope) -> Scope {
+    let general: Scope = scope::DEFAULT.parse().unwrap_or_default();
+    let part = scope.intersection(&general);
+    if part.is_empty() { scope.clone() } else { part }
+}

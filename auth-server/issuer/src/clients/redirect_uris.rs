@@ -1,0 +1,151 @@
+//! The rules of redirect URIs.
+
+use shared::grants::clients::ClientType;
+use url::{Host, Url};
+
+/// Tells whether a redirect URI equals a registered one, apart from the port of a loopback address
+/// (RFC 9700 §4.1.3, RFC 8252 §7.3).
+pub(super) fn matches(registered: &str, redirect_uri: &str) -> bool {
+    registered == redirect_uri
+        || match (
+            without_loopback_port(registered),
+            without_loopback_port(redirect_uri),
+        ) {
+            (Some(registered), Some(redirect_uri)) => registered == redirect_uri,
+            _ => false,
+        }
+}
+
+/// Rejects a redirect URI that could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7).
+pub(super) fn check(text: &str, kind: ClientType) -> Result<(), String> {
+    let uri = Url::parse(text).map_err(|error| error.to_string())?;
+    if uri.as_str() != text {
+        return Err(format!("write it in its normal form, {uri}"));
+    }
+    if text.len() > 2_000 {
+        return Err("it is longer than 2000 characters".to_owned());
+    }
+    if uri.fragment().is_some() || text.contains('*') {
+        return Err("it may have no fragment and no wildcard".to_owned());
+    }
+    if !uri.username().is_empty() || uri.password().is_some() {
+        return Err("it may have no user or password".to_owned());
+    }
+    match uri.scheme() {
+        "https" => Ok(()),
+        "http" if is_this_host(&uri) => Ok(()),
+        "http" => Err("plain http is allowed for 127.0.0.1, [::1] and localhost only".to_owned()),
+        // Private-use schemes are reversed domain names (RFC 8252 §7.1); javascript: and data: have no dot.
+        scheme if kind == ClientType::Native && scheme.contains('.') => Ok(()),
+        scheme => Err(format!(
+            "the scheme {scheme} is not allowed: use https, or for a native app a loopback address or a scheme \
+             such as org.example.app"
+        )),
+    }
+}
+
+fn is_this_host(uri: &Url) -> bool {
+    match uri.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+/// Returns the parts before and after the port of `http://127.0.0.1…` or `http://[::1]…`, else `None`.
+fn without_loopback_port(uri: &str) -> Option<(&'static str, &str)> {
+    ["http://127.0.0.1", "http://[::1]"]
+        .into_iter()
+        .find_map(|origin| {
+            let rest = uri.strip_prefix(origin)?;
+            let path = match rest.strip_prefix(':') {
+                None => rest,
+                Some(rest) => {
+                    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                    let (port, path) = rest.split_at(digits);
+                    port.parse::<u16>().ok()?;
+                    path
+                }
+            };
+            Some((origin, path))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_redirect_uri_matches_exactly() {
+        let registered = "https://app.test/cb";
+        assert!(matches(registered, "https://app.test/cb"));
+        for other in [
+            "https://app.test/cb/",
+            "https://app.test/CB",
+            "https://app.test:443/cb",
+            "http://app.test/cb",
+        ] {
+            assert!(!matches(registered, other), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_the_port_of_a_loopback_literal_may_vary() {
+        let registered = "http://127.0.0.1/cb";
+        for good in [
+            "http://127.0.0.1/cb",
+            "http://127.0.0.1:1024/cb",
+            "http://127.0.0.1:65535/cb",
+        ] {
+            assert!(matches(registered, good), "{good}");
+        }
+        for bad in [
+            "http://127.0.0.1:1024/other",
+            "http://127.0.0.1:65536/cb",
+            "http://127.0.0.1:/cb",
+            "http://127.0.0.1:1@evil.test/cb",
+            "http://127.0.0.1.evil.test/cb",
+            "http://localhost:1024/cb",
+            "http://[::1]:1024/cb",
+            "https://127.0.0.1:1024/cb",
+            "http://127.1:1024/cb",
+        ] {
+            assert!(!matches(registered, bad), "{bad}");
+        }
+        assert!(!matches("http://localhost:8080/cb", "http://localhost:8081/cb"));
+    }
+
+    #[test]
+    fn unsafe_redirect_uris_are_rejected() {
+        for bad in [
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "http://app.test/cb",
+            "https://*.app.test/cb",
+            "https://app.test/cb#x",
+            "https://u:p@app.test/cb",
+            "https://app.test",
+            "https://APP.test/cb",
+            "app:/cb",
+            "/cb",
+        ] {
+            assert!(check(bad, ClientType::Native).is_err(), "{bad}");
+        }
+        assert!(check("org.example.app:/cb", ClientType::Native).is_ok());
+        assert!(check("org.example.app:/cb", ClientType::Spa).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn only_the_port_varies(uri in r"http://127\.0\.0\.1[:/0-9a-z@.?#]{0,12}") {
+            let registered = "http://127.0.0.1:9/cb";
+            if matches(registered, &uri) {
+                let parsed = Url::parse(&uri).unwrap();
+                prop_assert_eq!((parsed.host_str(), parsed.path(), parsed.query()), (Some("127.0.0.1"), "/cb", None));
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Authorization requests between `/authorize` and the code. Each travels sealed in the URL and is bound to
+//! the browser that began it. The server stores nothing until a flow finishes, so a flood of requests cannot
+//! displace anyone's sign-in.
+
+use crate::params::Params;
+use serde::{Deserialize, Serialize};
+use shared::clock::Timestamp;
+use shared::ephemeral::Ephemeral;
+use shared::random;
+use shared::redis::Unavailable;
+use shared::seal::SealingKey;
+use shared::secret::{self, Secret};
+use std::time::Duration;
+
+/// The time that a user has to sign in and consent.
+pub const LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// The name under which flows are sealed.
+const SEAL_NAME: &str = "authorization flow";
+
+/// Seals and opens flows. Cheap to clone.
+#[derive(Clone)]
+pub struct Flows {
+    /// Seals the flows.
+    pub key: SealingKey,
+    /// Records the finished flows until they expire.
+    pub store: Ephemeral,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Flow {
+    id: String,
+    params: Params,
+    /// The hash of the browser's secret.
+    browser: String,
+    expires_at: i64,
+}
+
+impl Flows {
+    /// Returns the request, sealed for the browser with this secret.
+    pub fn begin(&self, params: Params, browser: &Secret, now: Timestamp) -> String {
+        let flow = Flow {
+            id: random::id(),
+            params,
+            browser: fingerprint(browser),
+            expires_at: now.after(LIFETIME).micros(),
+        };
+        let text = serde_json::to_vec(&flow).unwrap_or_default();
+        secret::encode(&self.key.seal(SEAL_NAME, &text))
+    }
+
+    /// Returns the request of a flow that this browser began and has not finished.
+    pub async fn find(
+        &self,
+        sealed: &str,
+        browser: &Secret,
+        now: Timestamp,
+    ) -> Result<Option<Params>, Unavailable> {
+        let Some(flow) = self.open(sealed, browser, now) else {
+            return Ok(None);
+        };
+        let is_finished = self.store.is_claimed(&store_key(&flow.id), now).await?;
+        Ok((!is_finished).then_some(flow.params))
+    }
+
+    /// Finishes a flow. One of several concurrent callers gets the request, the others `None`.
+    pub async fn finish(
+        &self,
+        sealed: &str,
+        browser: &Secret,
+        now: Timestamp,
+    ) -> Result<Option<Params>, Unavailable> {
+        let Some(flow) = self.open(sealed, browser, now) else {
+            return Ok(None);
+        };
+        let expires_at = Timestamp::from_micros(flow.expires_at);
+        let is_first = self.store.claim(&store_key(&flow.id), expires_at, now).await?;
+        Ok(is_first.then_some(flow.params))
+    }
+
+    fn open(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Flow> {
+        let text = self.key.open(SEAL_NAME, &secret::decode(sealed)?).ok()?;
+        let flow: Flow = serde_json::from_slice(&text).ok()?;
+        let is_same_browser = secret::equal(flow.browser.as_bytes(), fingerprint(browser).as_bytes());
+        (is_same_browser && flow.expires_at > now.micros()).then_some(flow)
+    }
+}
+
+fn fingerprint(browser: &Secret) -> String {
+    secret::encode(&browser.hash())
+}
+
+fn store_key(id: &str) -> String {
+    format!("flow {id}")
+}

@@ -1,0 +1,69 @@
+//! The grants of RFC 6749. Each grant's procedure stands in its own file; `oxide/` lets oxide-auth's state
+//! machines drive it.
+
+pub mod authorization;
+mod authorization_code;
+mod lifetimes;
+mod oxide;
+mod refresh_token;
+mod tokens;
+
+pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
+
+use crate::keys::Keyring;
+use crate::refresh_tokens::RefreshTokens;
+use serde::Serialize;
+use shared::db::{self, Db};
+use shared::events::{Context, Event};
+use shared::grants::families::{self, Of};
+use shared::revocation::Mirror;
+use shared::scope::Scope;
+use utoipa::ToSchema;
+
+/// Issues authorization codes and tokens.
+pub struct Grants {
+    /// The database of clients, codes and refresh token families.
+    pub db: Db,
+    /// Announces revocations to every process.
+    pub revocations: Mirror,
+    /// The signing keys.
+    pub keys: Keyring,
+    /// Derives refresh tokens.
+    pub refresh_tokens: RefreshTokens,
+    /// The issuer's URL, the `iss` of access tokens.
+    pub issuer: String,
+    /// The `aud` of access tokens.
+    pub audience: String,
+    /// The lifetimes of codes, tokens and the JWKS.
+    pub lifetimes: TokenLifetimes,
+}
+
+impl Grants {
+    /// Revokes a family of refresh tokens and records the event that caused it. On return the revocation is
+    /// durable, and this process accepts none of the family's access tokens.
+    async fn revoke_family(&self, id: &str, cause: Event, context: &Context) -> Result<(), db::Error> {
+        let mut tx = self.db.begin().await?;
+        cause.record(&mut tx, context).await?;
+        families::revoke(&mut tx, Of::Family(id), context).await?;
+        tx.commit().await?;
+        self.revocations.announce().await;
+        Ok(())
+    }
+}
+
+/// A successful token response (RFC 6749 §5.1).
+#[derive(Serialize, ToSchema)]
+pub struct TokenResponse {
+    /// A JWT (RFC 9068).
+    pub access_token: String,
+    /// `Bearer`
+    #[schema(example = "Bearer")]
+    pub token_type: &'static str,
+    /// The lifetime of the access token in seconds.
+    #[schema(example = 600)]
+    pub expires_in: u64,
+    /// A refresh token, valid for one use.
+    pub refresh_token: String,
+    /// The scope of the access token.
+    pub scope: Scope,
+}

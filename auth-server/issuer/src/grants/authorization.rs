@@ -1,0 +1,206 @@
+//! The authorization request (RFC 6749 §4.1.1). It is validated when it arrives, and again when the user has
+//! decided, so that a change of the client in between takes effect.
+
+use super::Grants;
+use super::oxide::{self, PendingAuthorization, RequestError};
+use crate::codes::{self, NewCode};
+use crate::params::{Params, REPEATED};
+use crate::pkce::CodeChallenge;
+use shared::db;
+use shared::events::{Context, Event, Name};
+use shared::grants::clients::{self, Client};
+use shared::grants::consents;
+use shared::scope::Scope;
+use shared::secret::Secret;
+
+/// The longest accepted request, in bytes of all its parameters.
+const MAX_LENGTH: usize = 8 * 1024;
+
+/// The reason why an authorization request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorizationError {
+    /// The client or the redirect URI is unknown or the request is unreadable. The message belongs on a page:
+    /// a redirect would be open to abuse (RFC 6749 §4.1.2.1).
+    #[error("{0}")]
+    Page(String),
+    /// An error response. The value is the client's redirect URI with the error in its query.
+    #[error("the request was rejected by a redirect to the client")]
+    Redirect(String),
+    /// The database failed or did not answer.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+    /// oxide-auth's state machine ended a valid request without a result.
+    #[error("the authorization state machine ended without a result")]
+    StateMachine,
+}
+
+/// A valid request, ready for the user's decision.
+pub struct CheckedRequest {
+    /// The client that sent it.
+    pub client: Client,
+    /// The requested scope, or the client's default scope.
+    pub scope: Scope,
+    params: Params,
+    code_challenge: CodeChallenge,
+    pending: PendingAuthorization,
+}
+
+/// The user who decides, and the session of the browser (RFC 6749 §1.1).
+#[derive(Clone, Copy)]
+pub struct ResourceOwner {
+    /// The id of the user.
+    pub user_id: i64,
+    /// The id of the session.
+    pub session_id: i64,
+}
+
+/// The consent to record and the code to issue for it.
+struct CodeIssue<'a> {
+    client: &'a Client,
+    owner: ResourceOwner,
+    scope: &'a Scope,
+    redirect_uri: &'a str,
+    code_challenge: &'a CodeChallenge,
+}
+
+impl CheckedRequest {
+    /// Returns the redirect URI, which the client has registered.
+    pub fn redirect_uri(&self) -> &str {
+        self.params.get("redirect_uri").unwrap_or_default()
+    }
+}
+
+impl Grants {
+    /// Validates an authorization request.
+    pub async fn check_request(&self, params: Params) -> Result<CheckedRequest, AuthorizationError> {
+        let page = |message: &str| AuthorizationError::Page(message.to_owned());
+        if params.byte_len() > MAX_LENGTH {
+            return Err(page("The request is too long. The limit is 8192 bytes."));
+        }
+        // A repeated parameter is reported to the client, unless it is client_id or redirect_uri.
+        if let Some(flaw) = params.flaw().filter(|flaw| *flaw != REPEATED) {
+            return Err(page(&format!("The request cannot be read: {flaw}.")));
+        }
+        let client_id = params
+            .get("client_id")
+            .ok_or_else(|| page("The request has no client_id."))?;
+        let client = clients::find(&self.db, client_id).await?;
+        let client = client.ok_or_else(|| page("No application is registered with this client_id."))?;
+        match oxide::validate(&params, &client).await {
+            Ok((pending, scope, code_challenge)) => Ok(CheckedRequest {
+                client,
+                scope,
+                params,
+                code_challenge,
+                pending,
+            }),
+            Err(RequestError::RedirectUri) => Err(page(
+                "The redirect_uri is missing, or the application has not registered it.",
+            )),
+            Err(RequestError::Response { error, description }) => Err(AuthorizationError::Redirect(
+                self.error_redirect(&params, error, description),
+            )),
+            Err(RequestError::StateMachine) => Err(AuthorizationError::StateMachine),
+        }
+    }
+
+    /// Tells whether the consent page can be skipped: the user consented to this scope before, and the client
+    /// is confidential or first-party (RFC 6749 §10.2, RFC 8252 §8.6).
+    pub async fn is_remembered(&self, request: &CheckedRequest, user_id: i64) -> Result<bool, db::Error> {
+        let client = &request.client;
+        if !client.first_party && !client.kind.is_confidential() {
+            return Ok(false);
+        }
+        Ok(consents::granted(&self.db, user_id, &client.id)
+            .await?
+            .covers(&request.scope))
+    }
+
+    /// Records the user's consent. Returns the redirect to the client, with a code.
+    pub async fn allow(
+        &self,
+        request: CheckedRequest,
+        owner: ResourceOwner,
+        context: &Context,
+    ) -> Result<String, AuthorizationError> {
+        let CheckedRequest {
+            client,
+            scope,
+            params,
+            code_challenge,
+            pending,
+        } = request;
+        let issue = CodeIssue {
+            client: &client,
+            owner,
+            scope: &scope,
+            redirect_uri: params.get("redirect_uri").unwrap_or_default(),
+            code_challenge: &code_challenge,
+        };
+        let issued = self.issue_code(&issue, context);
+        let issued = oxide::authorize(pending, &params, &client, owner.user_id, issued).await;
+        let code = issued.ok_or(AuthorizationError::StateMachine)??;
+        Ok(self.redirect(&params, &[("code", code.expose())]))
+    }
+
+    /// Records the user's refusal. Returns the redirect to the client, with the error `access_denied`.
+    pub async fn deny(
+        &self,
+        request: &CheckedRequest,
+        owner: ResourceOwner,
+        context: &Context,
+    ) -> Result<String, db::Error> {
+        let event = Event::failure(Name::Consent)
+            .user(owner.user_id)
+            .client(&request.client.id);
+        event.record_alone(&self.db, context).await?;
+        Ok(self.error_redirect(&request.params, "access_denied", "the user denied the request"))
+    }
+
+    /// Stores the consent and the code in one transaction.
+    async fn issue_code(&self, issue: &CodeIssue<'_>, context: &Context) -> Result<Secret, db::Error> {
+        let (client_id, user_id) = (&issue.client.id, issue.owner.user_id);
+        let mut tx = self.db.begin().await?;
+        let consent_id = consents::remember(&mut tx, user_id, client_id, issue.scope, context.now).await?;
+        let code = NewCode {
+            client_id,
+            user_id,
+            session_id: issue.owner.session_id,
+            consent_id: &consent_id,
+            redirect_uri: issue.redirect_uri,
+            code_challenge: issue.code_challenge,
+            scope: issue.scope.to_string(),
+            expires_at: context.now.after(self.lifetimes.code),
+        };
+        let code = codes::create(&mut tx, &code).await?;
+        let event = Event::success(Name::Consent)
+            .user(user_id)
+            .client(client_id)
+            .detail(issue.scope.to_string());
+        event.record(&mut tx, context).await?;
+        tx.commit().await?;
+        Ok(code)
+    }
+
+    fn error_redirect(&self, params: &Params, error: &str, description: &str) -> String {
+        match description {
+            "" => self.redirect(params, &[("error", error)]),
+            description => self.redirect(params, &[("error", error), ("error_description", description)]),
+        }
+    }
+
+    /// Returns the request's redirect URI with a response in its query, `state` (RFC 6749 §4.1.2) and `iss`
+    /// (RFC 9207 §2).
+    fn redirect(&self, params: &Params, response: &[(&str, &str)]) -> String {
+        let uri = params.get("redirect_uri").unwrap_or_default();
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(response);
+        query.extend_pairs(params.get("state").map(|state| ("state", state)));
+        query.append_pair("iss", &self.issuer);
+        format!(
+            "{uri}{}{}",
+            if uri.contains('?') { '&' } else { '?' },
+            query.finish()
+        )
+    }
+}

@@ -1,0 +1,78 @@
+//! The lifetimes of codes and tokens, and their settings.
+
+use clap::Args;
+use shared::config::{Invalid, parse_duration};
+use shared::grants::families;
+use std::time::Duration;
+
+/// The longest lifetime of an access token: the API rejects tokens older than this.
+const MAX_ACCESS_TOKEN: Duration = Duration::from_secs(600);
+/// The longest lifetime of an authorization code (RFC 6749 §4.1.2).
+const MAX_CODE: Duration = Duration::from_secs(600);
+
+/// The lifetimes of everything the issuer hands out.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenLifetimes {
+    /// The lifetime of access tokens, 600 s at most.
+    pub access_token: Duration,
+    /// The lifetime of authorization codes, 600 s at most.
+    pub code: Duration,
+    /// The lifetimes of refresh tokens and their families.
+    pub refresh: families::Lifetimes,
+    /// The time for which clients may cache the JWKS.
+    pub jwks_max_age: Duration,
+}
+
+/// Settings of the lifetimes of codes and tokens.
+#[derive(Args, Clone, Debug)]
+pub struct TokenLifetimeArgs {
+    /// The lifetime of access tokens; 600s at most.
+    #[arg(long, env = "LATCHKEY_ACCESS_TOKEN_LIFETIME", global = true, default_value = "600s", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub access_token_lifetime: Duration,
+
+    /// The lifetime of authorization codes; 600s at most.
+    #[arg(long, env = "LATCHKEY_CODE_LIFETIME", global = true, default_value = "60s", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub code_lifetime: Duration,
+
+    /// The lifetime of an unused refresh token.
+    #[arg(long, env = "LATCHKEY_REFRESH_TOKEN_IDLE", global = true, default_value = "14d", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub refresh_token_idle: Duration,
+
+    /// The lifetime of a family of refresh tokens, from the first token on; rotation does not extend it.
+    #[arg(long, env = "LATCHKEY_REFRESH_TOKEN_MAX", global = true, default_value = "30d", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub refresh_token_max: Duration,
+}
+
+impl TokenLifetimeArgs {
+    /// Fails if a lifetime is longer than allowed.
+    pub fn check(&self) -> Result<(), Invalid> {
+        let invalid = |message: &str| Err(Invalid(message.to_owned()));
+        if self.access_token_lifetime > MAX_ACCESS_TOKEN {
+            return invalid("ACCESS_TOKEN_LIFETIME is over 600s: the API accepts no older token");
+        }
+        if self.code_lifetime > MAX_CODE {
+            return invalid("CODE_LIFETIME is over 600s (RFC 6749 §4.1.2)");
+        }
+        if self.refresh_token_idle > self.refresh_token_max {
+            return invalid("REFRESH_TOKEN_IDLE is longer than REFRESH_TOKEN_MAX");
+        }
+        Ok(())
+    }
+
+    /// Returns the lifetimes, with the JWKS's cache time from the signing key settings.
+    pub fn lifetimes(&self, jwks_max_age: Duration) -> TokenLifetimes {
+        TokenLifetimes {
+            access_token: self.access_token_lifetime,
+            code: self.code_lifetime,
+            refresh: families::Lifetimes {
+                idle: self.refresh_token_idle,
+                absolute: self.refresh_token_max,
+            },
+            jwks_max_age,
+        }
+    }
+}

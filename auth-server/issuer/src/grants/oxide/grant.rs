@@ -1,0 +1,47 @@
+//! Conversions that every flow needs.
+
+use crate::grants::TokenResponse;
+use chrono::{DateTime, Utc};
+use oxide_auth::primitives::grant::{Extensions, Grant};
+use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken, TokenType};
+use shared::clock::Timestamp;
+use shared::scope::Scope;
+use url::Url;
+
+/// Returns a grant as the state machines represent it. Fails if oxide-auth cannot represent the scope.
+pub(super) fn oxide_grant(
+    user_id: i64,
+    client_id: &str,
+    redirect_uri: Url,
+    scope: &Scope,
+    expires_at: Timestamp,
+) -> Result<Grant, ()> {
+    Ok(Grant {
+        owner_id: user_id.to_string(),
+        client_id: client_id.to_owned(),
+        scope: scope.to_string().parse().map_err(|_| ())?,
+        redirect_uri,
+        until: DateTime::from_timestamp_micros(expires_at.micros()).unwrap_or_default(),
+        extensions: Extensions::new(),
+    })
+}
+
+/// Returns the tokens of a response as an exchange's state machine represents them.
+pub(super) fn issued_token(response: &TokenResponse, until: DateTime<Utc>) -> IssuedToken {
+    IssuedToken {
+        token: response.access_token.clone(),
+        refresh: Some(response.refresh_token.clone()),
+        until,
+        token_type: TokenType::Bearer,
+    }
+}
+
+/// Returns the tokens of a response as a rotation's state machine represents them.
+pub(super) fn refreshed_token(response: &TokenResponse, until: DateTime<Utc>) -> RefreshedToken {
+    RefreshedToken {
+        token: response.access_token.clone(),
+        refresh: Some(response.refresh_token.clone()),
+        until,
+        token_type: TokenType::Bearer,
+    }
+}

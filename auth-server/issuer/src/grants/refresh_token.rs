@@ -1,0 +1,108 @@
+//! The refresh token grant (RFC 6749 §6). Each use rotates the token; a replay revokes its family
+//! (RFC 9700 §4.14.2).
+
+use super::oxide::{self, RefreshRequest};
+use super::tokens::TokenGrant;
+use super::{Grants, TokenResponse};
+use crate::params::Params;
+use crate::refresh_tokens::RefreshTokenId;
+use crate::token_error::TokenError;
+use shared::events::{Context, Event, Name};
+use shared::grants::clients::Client;
+use shared::grants::families::{self, Family};
+use shared::scope::Scope;
+
+const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(
+    "the refresh token is unknown, expired, revoked or used, or is not for this client",
+);
+
+impl Grants {
+    /// Rotates a refresh token. The client must be authenticated.
+    pub async fn rotate(
+        &self,
+        client: &Client,
+        params: &Params,
+        context: &Context,
+    ) -> Result<TokenResponse, TokenError> {
+        let refresh_token = params
+            .get("refresh_token")
+            .ok_or_else(|| TokenError::InvalidRequest("refresh_token is required".to_owned()))?;
+        let request = RefreshRequest {
+            refresh_token,
+            scope: params.get("scope"),
+        };
+        let scope = parse_scope(request.scope)?;
+        // Before the claim: if no key can sign, the client keeps its token.
+        let signer = self.keys.signer(context.now)?;
+        let expires_at = context.now.after(self.lifetimes.refresh.idle);
+        let claim = self.claim_generation(client, refresh_token, scope.as_ref(), context);
+        let issue = |family: &Family| {
+            let grant = TokenGrant {
+                family_id: &family.id,
+                generation: family.generation,
+                user_id: family.user_id,
+                client_id: &family.client_id,
+                scope: scope.as_ref().unwrap_or(&family.scope),
+            };
+            Ok(self.issue_tokens(&signer, &grant, context.now)?)
+        };
+        oxide::rotate(client, request, expires_at, claim, issue)
+            .await
+            .unwrap_or(Err(INVALID_TOKEN))
+    }
+
+    /// Uses a refresh token up. Returns its family, advanced to the next generation.
+    async fn claim_generation(
+        &self,
+        client: &Client,
+        refresh_token: &str,
+        scope: Option<&Scope>,
+        context: &Context,
+    ) -> Result<Family, TokenError> {
+        let RefreshTokenId {
+            family_id,
+            generation,
+        } = self.refresh_tokens.verify(refresh_token).ok_or(INVALID_TOKEN)?;
+        // A family's scope never changes, so it can be checked before the token is used up.
+        if let Some(scope) = scope {
+            let family = families::find(&self.db, &family_id).await?;
+            if !family.ok_or(INVALID_TOKEN)?.scope.covers(scope) {
+                return Err(TokenError::InvalidScope);
+            }
+        }
+        let (idle, now) = (self.lifetimes.refresh.idle, context.now);
+        let rotated = families::rotate(&self.db, &family_id, generation, &client.id, idle, now).await?;
+        if let Some(family) = rotated {
+            return Ok(family);
+        }
+        if let Some(family) = families::find(&self.db, &family_id).await?
+            && family.client_id == client.id
+            && family.generation > generation
+            && family.revoked_at.is_none()
+        {
+            self.revoke_reused(&family, context).await?;
+        }
+        Err(INVALID_TOKEN)
+    }
+
+    /// Revokes the family of a refresh token that its client used twice: the token was stolen, and it is
+    /// unknown which of the two uses was the thief's. The revocation is committed before the response.
+    async fn revoke_reused(&self, family: &Family, context: &Context) -> Result<(), TokenError> {
+        let event = Event::failure(Name::RefreshReuse)
+            .user(family.user_id)
+            .client(&family.client_id);
+        Ok(self.revoke_family(&family.id, event, context).await?)
+    }
+}
+
+/// Parses the requested scope. Fails if it is unknown or empty.
+fn parse_scope(scope: Option<&str>) -> Result<Option<Scope>, TokenError> {
+    let scope: Option<Scope> = scope
+        .map(str::parse)
+        .transpose()
+        .map_err(|_| TokenError::InvalidScope)?;
+    match scope {
+        Some(scope) if scope.is_empty() => Err(TokenError::InvalidScope),
+        scope => Ok(scope),
+    }
+}

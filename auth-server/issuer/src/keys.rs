@@ -1,0 +1,88 @@
+//! Signing keys: generated, sealed, published, and held parsed in memory.
+//!
+//! A key is staged (published, not signing), active (the one that signs), retired (published until its last
+//! token expires), deleted (its private key is erased). The SQL of each transition refuses any other order.
+
+mod args;
+mod jwt_provider;
+mod keyring;
+mod lifecycle;
+mod rotation;
+mod signing;
+mod table;
+
+pub use args::SigningKeyArgs;
+pub use keyring::{KeySet, Keyring};
+pub use lifecycle::{KeyChange, KeyStore, Outcome};
+pub use rotation::KeyRotation;
+pub use signing::SigningKey;
+pub use table::{Key, STATEMENTS, State, list};
+
+use shared::clock::Timestamp;
+use shared::db;
+use shared::seal::DoesNotOpen;
+use std::time::Duration;
+
+/// The reason why a key did not sign or change.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The master key differs from the one that sealed the keys.
+    #[error(
+        "the signing keys in this database were sealed under another key than MASTER_KEY (or DATA_DIR/master.key); \
+         set MASTER_KEY to the original key"
+    )]
+    Sealed(#[from] DoesNotOpen),
+    /// Generating or parsing a key failed, or signing did.
+    #[error("RSA: {0}")]
+    Rsa(String),
+    /// The active key was discarded before the staged one may sign, or the keys were not read recently.
+    #[error("no key can sign for {} s", .wait.as_secs())]
+    NoneActive {
+        /// The expected time until a key signs again.
+        wait: Duration,
+    },
+    /// A rotation needs a staged key.
+    #[error("no signing key is staged: a running issuer stages one within a second")]
+    NoneStaged,
+    /// The staged key may not sign yet.
+    #[error(
+        "the staged key {kid} may not sign before {until}: caches may hold a key set without it until then"
+    )]
+    SignsLater {
+        /// The staged key.
+        kid: String,
+        /// The time from which it may sign.
+        until: Timestamp,
+    },
+    /// The retired key may not be deleted yet.
+    #[error(
+        "the retired key {kid} cannot be deleted before {until}, when its last token has expired; if it may be \
+         compromised, add --compromised"
+    )]
+    StillNeeded {
+        /// The retired key.
+        kid: String,
+        /// The time from which it may be deleted.
+        until: Timestamp,
+    },
+    /// A staged key cannot be retired.
+    #[error("the key {0} is staged and has signed nothing; if it may be compromised, add --compromised")]
+    Staged(String),
+    /// The key is deleted already.
+    #[error("the key {kid} was deleted at {at}")]
+    Deleted {
+        /// The deleted key.
+        kid: String,
+        /// The time of the deletion.
+        at: Timestamp,
+    },
+    /// No key has this `kid`.
+    #[error("no signing key has the kid {0:?}")]
+    Unknown(String),
+    /// Concurrent changes won every attempt.
+    #[error("other changes of the signing keys came first; retry")]
+    Contended,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}

@@ -1,0 +1,158 @@
+//! The signing keys of a running issuer: parsed for signing, and the key set as published.
+
+use super::table::{self, Key, MAX_STALENESS, PUBLICATION_DELAY, State, in_state};
+use super::{Error, SigningKey};
+use arc_swap::ArcSwap;
+use shared::clock::Timestamp;
+use shared::db::Db;
+use shared::seal::SealingKey;
+use shared::secret;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// The age from which a key set may be outdated, so that caches must not keep it.
+const FRESH_FOR: Duration = Duration::from_secs(5);
+
+/// The keys as last read from the table. Cheap to clone; all clones share one set.
+#[derive(Clone, Debug)]
+pub struct Keyring(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    loaded: ArcSwap<LoadedKeys>,
+    /// Serializes reads, so that an older result never replaces a newer one.
+    reload: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct LoadedKeys {
+    set: Arc<KeySet>,
+    /// The start of the read, by the monotonic clock.
+    read_at: Instant,
+}
+
+/// The published keys at one point in time.
+#[derive(Default)]
+pub struct KeySet {
+    keys: Vec<Key>,
+    /// The active and the staged key, parsed, so that a rotation needs no parsing.
+    parsed: Vec<Arc<SigningKey>>,
+    jwks: String,
+    etag: String,
+}
+
+impl Keyring {
+    /// Returns a keyring without keys.
+    pub(super) fn empty() -> Self {
+        Self(Arc::new(Inner {
+            loaded: ArcSwap::from_pointee(LoadedKeys {
+                set: Arc::default(),
+                read_at: Instant::now(),
+            }),
+            reload: Mutex::default(),
+        }))
+    }
+
+    /// Returns the active key. Fails with [`Error::NoneActive`] if there is none, or if the keys were last
+    /// read too long ago to know.
+    pub fn signer(&self, now: Timestamp) -> Result<Arc<SigningKey>, Error> {
+        let loaded = self.0.loaded.load();
+        if loaded.read_at.elapsed() > MAX_STALENESS {
+            return Err(Error::NoneActive {
+                wait: PUBLICATION_DELAY,
+            });
+        }
+        let set = &loaded.set;
+        let signer = in_state(&set.keys, State::Active).and_then(|key| set.parsed(&key.kid));
+        signer.ok_or_else(|| {
+            let staged = in_state(&set.keys, State::Staged);
+            let wait = staged.map(|staged| staged.sign_after.since(now));
+            Error::NoneActive {
+                wait: wait.unwrap_or_default().max(PUBLICATION_DELAY),
+            }
+        })
+    }
+
+    /// Returns the published key set.
+    pub fn set(&self) -> Arc<KeySet> {
+        Arc::clone(&self.0.loaded.load().set)
+    }
+
+    /// Tells whether the key set was read recently. A replica that lost its database cannot know of changes.
+    pub fn is_current(&self) -> bool {
+        self.0.loaded.load().read_at.elapsed() < FRESH_FOR
+    }
+
+    /// Reads the table. Returns whether the keys changed.
+    pub(super) async fn reload(&self, db: &Db, master_key: &SealingKey) -> Result<bool, Error> {
+        let _guard = self.0.reload.lock().await;
+        let read_at = Instant::now();
+        let keys = table::list_published(db).await?;
+        let current = self.set();
+        let changed = keys != current.keys;
+        let set = match changed {
+            true => Arc::new(current.successor(keys, master_key)?),
+            false => current,
+        };
+        self.0.loaded.store(Arc::new(LoadedKeys { set, read_at }));
+        Ok(changed)
+    }
+}
+
+impl KeySet {
+    /// Returns the JWK set (RFC 7517 §5) in JSON.
+    pub fn jwks(&self) -> &str {
+        &self.jwks
+    }
+
+    /// Returns the entity tag of the JWK set.
+    pub fn etag(&self) -> &str {
+        &self.etag
+    }
+
+    /// Returns the published keys, oldest first.
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    fn parsed(&self, kid: &str) -> Option<Arc<SigningKey>> {
+        self.parsed.iter().find(|key| key.kid() == kid).cloned()
+    }
+
+    /// Returns the set of these keys. Parses the active and the staged key unless this set holds them parsed.
+    fn successor(&self, keys: Vec<Key>, master_key: &SealingKey) -> Result<Self, Error> {
+        let may_sign = keys
+            .iter()
+            .filter(|key| matches!(key.state, State::Active | State::Staged));
+        let parsed: Result<_, Error> = may_sign
+            .map(|key| match self.parsed(&key.kid) {
+                Some(parsed) => Ok(parsed),
+                None => SigningKey::parse(&key.kid, &key.unseal(master_key)?).map(Arc::new),
+            })
+            .collect();
+        let (jwks, etag) = jwk_set(&keys);
+        Ok(Self {
+            parsed: parsed?,
+            keys,
+            jwks,
+            etag,
+        })
+    }
+}
+
+/// Returns the JWK set of these keys in JSON, and its entity tag.
+pub(super) fn jwk_set(keys: &[Key]) -> (String, String) {
+    let members: Vec<&str> = keys.iter().map(|key| key.public_jwk.as_str()).collect();
+    let jwks = format!(r#"{{"keys":[{}]}}"#, members.join(","));
+    let etag = format!("\"{}\"", secret::encode(&secret::hash(&jwks)));
+    (jwks, etag)
+}
+
+impl std::fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeySet")
+            .field("etag", &self.etag)
+            .finish_non_exhaustive()
+    }
+}

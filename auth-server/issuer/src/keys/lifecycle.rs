@@ -1,0 +1,252 @@
+//! The changes of signing keys. Each is one transaction, which at most one of several concurrent callers wins.
+
+use super::signing::{self, NewKey};
+use super::table::{self, Key, State, in_state};
+use super::{Error, keyring};
+use serde::Serialize;
+use shared::clock::{self, Timestamp};
+use shared::db::{self, Db};
+use shared::events::Context;
+use shared::feed::{Feed, Word};
+use shared::revocation;
+use shared::seal::SealingKey;
+use std::time::Duration;
+
+/// The attempts to discard a compromised key while other changes win.
+const ATTEMPTS: usize = 10;
+
+/// Stores and changes the signing keys. Commands and the running issuer share it.
+#[derive(Clone, Debug)]
+pub struct KeyStore {
+    /// The database of the keys.
+    pub db: Db,
+    /// Seals the private keys.
+    pub master_key: SealingKey,
+    /// The size of new keys.
+    pub bits: u32,
+    /// The time for which clients may cache the JWKS.
+    pub max_age: Duration,
+    /// Announces changes to every process.
+    pub notifications: Feed,
+}
+
+/// The outcome of a requested change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The staged key was activated and the active key retired.
+    Rotated,
+    /// A concurrent change came first.
+    Overtaken,
+    /// The retired key was deleted.
+    Deleted,
+    /// The compromised key was deleted, and its tokens were revoked.
+    Discarded,
+}
+
+/// A change, and the keys after it.
+#[derive(Debug, Serialize)]
+pub struct KeyChange {
+    /// The outcome.
+    #[serde(rename = "done")]
+    pub outcome: Outcome,
+    /// The key that the change is about; `None` for a rotation without an active key.
+    pub kid: Option<String>,
+    /// The active key.
+    pub active: Option<String>,
+    /// The staged key.
+    pub staged: Option<String>,
+    /// The time from which a key signs again, if none is active.
+    pub signs_again_at: Option<Timestamp>,
+}
+
+/// A transition that a running issuer makes on its own.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum KeyTransition {
+    /// No key is staged: stage one.
+    Stage,
+    /// No key is active, and the staged one may sign: activate it.
+    Activate(String),
+    /// The active key has reached its lifetime: replace it by the staged one.
+    Rotate { active: String, staged: String },
+    /// The last token of this retired key has expired: delete it.
+    Delete(String),
+}
+
+impl KeyStore {
+    /// Retires the active key, activates the staged one and stages a new one.
+    pub async fn rotate(&self) -> Result<KeyChange, Error> {
+        let keys = table::list_published(&self.db).await?;
+        let active = in_state(&keys, State::Active).map(|key| key.kid.as_str());
+        let staged = in_state(&keys, State::Staged).ok_or(Error::NoneStaged)?;
+        if staged.sign_after > clock::now() {
+            return Err(Error::SignsLater {
+                kid: staged.kid.clone(),
+                until: staged.sign_after,
+            });
+        }
+        let new = self.generate(&keys).await?;
+        let outcome = match self.promote(active, &staged.kid, &new).await? {
+            true => Outcome::Rotated,
+            false => Outcome::Overtaken,
+        };
+        self.announce(outcome, active).await
+    }
+
+    /// Retires the active key, or deletes a retired key whose last token has expired.
+    pub async fn retire(&self, kid: &str) -> Result<KeyChange, Error> {
+        let key = self.find(kid).await?;
+        match (key.state, key.dead_after) {
+            (State::Active, _) => self.rotate().await,
+            (State::Retired, Some(until)) if until > clock::now() => {
+                Err(Error::StillNeeded { kid: key.kid, until })
+            }
+            (State::Retired, _) => {
+                let outcome = match self.delete(kid).await? {
+                    true => Outcome::Deleted,
+                    false => Outcome::Overtaken,
+                };
+                self.announce(outcome, Some(kid)).await
+            }
+            (State::Staged | State::Deleted, _) => Err(Error::Staged(key.kid)),
+        }
+    }
+
+    /// Deletes a compromised key immediately and revokes every token that it signed. If it was active, the
+    /// staged key is activated, now or as soon as it may sign.
+    pub async fn discard(&self, kid: &str) -> Result<KeyChange, Error> {
+        for _ in 0..ATTEMPTS {
+            let key = self.find(kid).await?;
+            let keys = table::list_published(&self.db).await?;
+            let new = self.generate(&keys).await?;
+            if self.replace_compromised(&key, &keys, &new).await? {
+                self.notifications.say(Word::Revoked).await;
+                return self.announce(Outcome::Discarded, Some(kid)).await;
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// Makes a transition unless a concurrent change came first.
+    pub(super) async fn apply(&self, transition: &KeyTransition, keys: &[Key]) -> Result<(), Error> {
+        match transition {
+            KeyTransition::Stage => {
+                let new = self.generate(keys).await?;
+                let mut tx = self.db.begin().await?;
+                table::stage(&mut tx, &new, self.max_age, &Context::shell()).await?;
+                tx.commit().await?;
+            }
+            // Stages no key in the same transaction: signing must not wait for the generation of a key.
+            KeyTransition::Activate(kid) => {
+                let mut tx = self.db.begin().await?;
+                if unless_conflict(table::activate(&mut tx, kid, &Context::shell()).await)? {
+                    tx.commit().await?;
+                }
+            }
+            KeyTransition::Rotate { active, staged } => {
+                let new = self.generate(keys).await?;
+                self.promote(Some(active), staged, &new).await?;
+            }
+            KeyTransition::Delete(kid) => {
+                self.delete(kid).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the key with this `kid`. Fails if it is unknown or deleted.
+    async fn find(&self, kid: &str) -> Result<Key, Error> {
+        let keys = table::list(&self.db).await?;
+        let key = keys.into_iter().find(|key| key.kid == kid);
+        let key = key.ok_or_else(|| Error::Unknown(kid.to_owned()))?;
+        match key.deleted_at {
+            Some(at) => Err(Error::Deleted { kid: key.kid, at }),
+            None => Ok(key),
+        }
+    }
+
+    /// Generates a key without storing it. Fails if the master key does not open the existing keys: the issuer
+    /// could not use a key that is sealed under another one.
+    async fn generate(&self, keys: &[Key]) -> Result<NewKey, Error> {
+        for key in keys {
+            key.unseal(&self.master_key)?;
+        }
+        let (master_key, bits) = (self.master_key.clone(), self.bits);
+        tokio::task::spawn_blocking(move || signing::generate(bits, &master_key))
+            .await
+            .map_err(|panicked| Error::Rsa(panicked.to_string()))?
+    }
+
+    /// Retires the active key, activates the staged one and stages the new one, in one transaction. Returns
+    /// false, without a change, if the keys are no longer in these states.
+    async fn promote(&self, active: Option<&str>, staged: &str, new: &NewKey) -> Result<bool, Error> {
+        let context = Context::shell();
+        let mut tx = self.db.begin().await?;
+        if let Some(active) = active
+            && !table::retire(&mut tx, active, &context).await?
+        {
+            return Ok(false);
+        }
+        let activated = unless_conflict(table::activate(&mut tx, staged, &context).await)?;
+        if !activated || !table::stage(&mut tx, new, self.max_age, &context).await? {
+            return Ok(false);
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    async fn delete(&self, kid: &str) -> Result<bool, Error> {
+        let mut tx = self.db.begin().await?;
+        let deleted = table::delete(&mut tx, kid, &Context::shell()).await?;
+        tx.commit().await?;
+        Ok(deleted)
+    }
+
+    /// Deletes a compromised key, revokes its tokens, and fills its place, in one transaction. Returns false,
+    /// without a change, if the keys are no longer in the states seen.
+    async fn replace_compromised(&self, key: &Key, keys: &[Key], new: &NewKey) -> Result<bool, Error> {
+        let context = Context::shell();
+        let staged = in_state(keys, State::Staged).filter(|staged| staged.kid != key.kid);
+        let successor =
+            staged.filter(|staged| key.state == State::Active && staged.sign_after <= context.now);
+        let mut tx = self.db.begin().await?;
+        if !table::discard(&mut tx, key, &context).await? {
+            return Ok(false);
+        }
+        revocation::deny_key(&mut tx, &key.kid, context.now).await?;
+        if let Some(successor) = successor
+            && !unless_conflict(table::activate(&mut tx, &successor.kid, &context).await)?
+        {
+            return Ok(false);
+        }
+        // Has no effect if another key is staged.
+        table::stage(&mut tx, new, self.max_age, &context).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Notifies every process of a change. Returns the change with the keys after it.
+    async fn announce(&self, outcome: Outcome, kid: Option<&str>) -> Result<KeyChange, Error> {
+        let keys = table::list_published(&self.db).await?;
+        let (_, etag) = keyring::jwk_set(&keys);
+        self.notifications.say(Word::Keys(etag)).await;
+        let kid_in = |state| in_state(&keys, state).map(|key| key.kid.clone());
+        let active = kid_in(State::Active);
+        let waiting = in_state(&keys, State::Staged).filter(|_| active.is_none());
+        Ok(KeyChange {
+            outcome,
+            kid: kid.map(str::to_owned),
+            staged: kid_in(State::Staged),
+            signs_again_at: waiting.map(|staged| staged.sign_after),
+            active,
+        })
+    }
+}
+
+/// Turns a conflict into `false`: the unique index on active keys reports that a concurrent change came first.
+fn unless_conflict(activated: Result<bool, db::Error>) -> Result<bool, db::Error> {
+    match activated {
+        Err(db::Error::Conflict) => Ok(false),
+        other => other,
+    }
+}

@@ -1,0 +1,189 @@
+//! The table of signing keys. Each transition is one conditional statement, recorded as a security event.
+
+use super::signing::NewKey;
+use serde::Serialize;
+use shared::clock::Timestamp;
+use shared::db::{Db, Error, Tx};
+use shared::events::{Context, Event, Name};
+use shared::seal::{DoesNotOpen, SealingKey};
+use shared::{execute, fetch_all, sql};
+use std::time::Duration;
+
+sql! {
+    LIST = "SELECT kid, state, public_jwk, sealed_private_key, created_at, sign_after, activated_at, retired_at,
+                   dead_after, deleted_at, compromised
+            FROM signing_keys ORDER BY number";
+    LIST_PUBLISHED = "SELECT kid, state, public_jwk, sealed_private_key, created_at, sign_after, activated_at, retired_at,
+                   dead_after, deleted_at, compromised
+            FROM signing_keys WHERE state <> 'deleted' ORDER BY number";
+    // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign immediately.
+    STAGE = "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after,
+                                       compromised)
+             SELECT $1, COALESCE(MAX(number), 0) + 1, 'staged', $2, $3, CAST($4 AS BIGINT),
+                    CASE WHEN COUNT(*) = 0 THEN CAST($4 AS BIGINT) ELSE CAST($5 AS BIGINT) END, FALSE
+             FROM signing_keys WHERE TRUE ON CONFLICT DO NOTHING";
+    ACTIVATE = "UPDATE signing_keys SET state = 'active', activated_at = $2
+                WHERE kid = $1 AND state = 'staged' AND sign_after <= $2";
+    RETIRE = "UPDATE signing_keys SET state = 'retired', retired_at = $2, dead_after = $3
+              WHERE kid = $1 AND state = 'active'";
+    DELETE = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL
+              WHERE kid = $1 AND state = 'retired' AND dead_after <= $2";
+    DISCARD = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL,
+                                       compromised = TRUE
+               WHERE kid = $1 AND state = $3";
+}
+
+/// The longest lifetime of an access token.
+const MAX_TOKEN_LIFETIME: Duration = Duration::from_secs(600);
+/// A replica that has not read the keys for this long signs nothing: its active key may be retired by now.
+pub(super) const MAX_STALENESS: Duration = Duration::from_secs(60);
+/// The longest time until every replica publishes a staged key.
+pub(super) const PUBLICATION_DELAY: Duration = Duration::from_secs(1);
+
+/// The state of a signing key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Published, not signing yet.
+    Staged,
+    /// The key that signs.
+    Active,
+    /// Published, no longer signing.
+    Retired,
+    /// No longer published, its private key erased.
+    Deleted,
+}
+
+/// A signing key. Serializes as `keys list` prints it.
+#[derive(Clone, PartialEq, Eq, Serialize, sqlx::FromRow)]
+pub struct Key {
+    /// The id in the JWKS and in token headers.
+    pub kid: String,
+    /// The state.
+    #[sqlx(try_from = "String")]
+    pub state: State,
+    #[serde(skip)]
+    pub(super) public_jwk: String,
+    #[serde(skip)]
+    pub(super) sealed_private_key: Option<Vec<u8>>,
+    /// The time at which it was generated and published.
+    pub created_at: Timestamp,
+    /// The time from which it may sign: caches may hold a key set without it until then.
+    pub sign_after: Timestamp,
+    /// The time at which it became active.
+    pub activated_at: Option<Timestamp>,
+    /// The time at which it was retired.
+    pub retired_at: Option<Timestamp>,
+    /// The time at which its last token has expired.
+    pub dead_after: Option<Timestamp>,
+    /// The time at which its private key was erased.
+    pub deleted_at: Option<Timestamp>,
+    /// Whether it was discarded as compromised.
+    pub compromised: bool,
+}
+
+impl Key {
+    /// Returns the private key in PKCS#8 DER. Fails if another master key sealed it.
+    pub(super) fn unseal(&self, master_key: &SealingKey) -> Result<Vec<u8>, DoesNotOpen> {
+        let sealed = self.sealed_private_key.as_deref().unwrap_or_default();
+        master_key.open(&self.kid, sealed)
+    }
+}
+
+impl State {
+    /// Returns the name in the database and in the output of commands.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::Active => "active",
+            Self::Retired => "retired",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+impl TryFrom<String> for State {
+    type Error = String;
+
+    fn try_from(stored: String) -> Result<Self, String> {
+        let known = [Self::Staged, Self::Active, Self::Retired, Self::Deleted];
+        let state = known.into_iter().find(|state| state.as_str() == stored);
+        state.ok_or_else(|| format!("a signing key has the unknown state {stored:?}"))
+    }
+}
+
+/// Returns every key, oldest first.
+pub async fn list(db: &Db) -> Result<Vec<Key>, Error> {
+    fetch_all!(db.reader(), Key, LIST)
+}
+
+/// Returns the published keys, oldest first.
+pub(super) async fn list_published(db: &Db) -> Result<Vec<Key>, Error> {
+    fetch_all!(db.reader(), Key, LIST_PUBLISHED)
+}
+
+/// Returns the oldest key in this state. The staged and the active key are unique.
+pub(super) fn in_state(keys: &[Key], state: State) -> Option<&Key> {
+    keys.iter().find(|key| key.state == state)
+}
+
+/// Stages a new key unless one is staged. Returns whether it did. The key may sign once no cache can hold a
+/// key set without it.
+pub(super) async fn stage(
+    tx: &mut Tx,
+    new: &NewKey,
+    max_age: Duration,
+    context: &Context,
+) -> Result<bool, Error> {
+    let rows = execute!(
+        tx.on(),
+        STAGE,
+        new.kid.as_str(),
+        new.public_jwk.as_str(),
+        new.sealed_private_key.as_slice(),
+        context.now,
+        context.now.after(max_age + PUBLICATION_DELAY),
+    )?;
+    record_change(tx, rows, Event::success(Name::KeyStaged), &new.kid, context).await
+}
+
+/// Activates the staged key if it may sign. Returns whether it did.
+pub(super) async fn activate(tx: &mut Tx, kid: &str, context: &Context) -> Result<bool, Error> {
+    let rows = execute!(tx.on(), ACTIVATE, kid, context.now)?;
+    record_change(tx, rows, Event::success(Name::KeyActivated), kid, context).await
+}
+
+/// Retires the active key. Returns whether it did.
+pub(super) async fn retire(tx: &mut Tx, kid: &str, context: &Context) -> Result<bool, Error> {
+    let dead_after = context.now.after(MAX_STALENESS + MAX_TOKEN_LIFETIME);
+    let rows = execute!(tx.on(), RETIRE, kid, context.now, dead_after)?;
+    record_change(tx, rows, Event::success(Name::KeyRetired), kid, context).await
+}
+
+/// Deletes a retired key whose last token has expired. Returns whether it did.
+pub(super) async fn delete(tx: &mut Tx, kid: &str, context: &Context) -> Result<bool, Error> {
+    let rows = execute!(tx.on(), DELETE, kid, context.now)?;
+    record_change(tx, rows, Event::success(Name::KeyDeleted), kid, context).await
+}
+
+/// Deletes a compromised key if its state is still that of `seen`. Returns whether it did.
+pub(super) async fn discard(tx: &mut Tx, seen: &Key, context: &Context) -> Result<bool, Error> {
+    let kid = seen.kid.as_str();
+    let rows = execute!(tx.on(), DISCARD, kid, context.now, seen.state.as_str())?;
+    record_change(tx, rows, Event::failure(Name::KeyCompromised), kid, context).await
+}
+
+/// Records the event if a row changed. Returns whether one did.
+async fn record_change(
+    tx: &mut Tx,
+    rows: u64,
+    event: Event,
+    kid: &str,
+    context: &Context,
+) -> Result<bool, Error> {
+    if rows == 1 {
+        let event = event.detail(format!("kid {kid}"));
+        event.record(tx, context).await?;
+    }
+    Ok(rows == 1)
+}

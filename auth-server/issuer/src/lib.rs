@@ -1,0 +1,17 @@
+//! The domain of the issuer: clients, authorization requests, grants (RFC 6749), refresh tokens and signing
+//! keys. Knows SQL and no HTTP framework.
+
+pub mod clients;
+pub mod codes;
+pub mod flows;
+pub mod grants;
+pub mod keys;
+pub mod params;
+pub mod pkce;
+pub mod refresh_tokens;
+pub mod token_error;
+
+/// Every SQL statement of this crate with its name, for the test that prepares them.
+pub fn statements() -> Vec<(&'static str, &'static str)> {
+    [codes::STATEMENTS, keys::STATEMENTS].concat()
+}

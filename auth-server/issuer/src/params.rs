@@ -1,0 +1,108 @@
+//! Request parameters, which must not be repeated (RFC 6749 §3.1, §3.2).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The most parameters of one request.
+const MAX_COUNT: usize = 100;
+/// The flaw that is reported to the client by a redirect; the others make the request unreadable.
+pub const REPEATED: &str = "a parameter appears more than once";
+
+/// Name and value pairs in the order received.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Params(Vec<(String, String)>);
+
+impl Params {
+    /// Parses `application/x-www-form-urlencoded` text.
+    pub fn from_form(text: &[u8]) -> Self {
+        Self(form_urlencoded::parse(text).into_owned().collect())
+    }
+
+    /// Parses a JSON object of strings. Returns `None` for anything else, or if a member is repeated.
+    pub fn from_json(text: &[u8]) -> Option<Self> {
+        let Ok(Value::Object(members)) = shared::http::json::parse(text) else {
+            return None;
+        };
+        let pairs = members.into_iter().map(|(name, value)| match value {
+            Value::String(value) => Some((name, value)),
+            _ => None,
+        });
+        pairs.collect::<Option<_>>().map(Self)
+    }
+
+    /// Returns the first value of a parameter. A parameter without a value counts as omitted (RFC 6749 §3.1).
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(found, _)| found == name)
+            .map(|(_, value)| value.as_str())
+            .filter(|v| !v.is_empty())
+    }
+
+    /// Returns the flaw of the parameters as a whole, as text for messages, or `None`.
+    pub fn flaw(&self) -> Option<&'static str> {
+        if self.0.len() > MAX_COUNT {
+            return Some("there are more than 100 parameters");
+        }
+        if self
+            .0
+            .iter()
+            .any(|(name, value)| name.contains('\0') || value.contains('\0'))
+        {
+            return Some("a parameter holds a NUL character");
+        }
+        let mut seen = HashSet::new();
+        let is_new = |(name, _): &(String, String)| seen.insert(name.clone());
+        (!self.0.iter().all(is_new)).then_some(REPEATED)
+    }
+
+    /// Tells whether a parameter of this name is repeated.
+    pub fn repeats(&self, name: &str) -> bool {
+        self.0.iter().filter(|(found, _)| found == name).count() > 1
+    }
+
+    /// Returns the length of all names and values in bytes.
+    pub fn byte_len(&self) -> usize {
+        self.0.iter().map(|(name, value)| name.len() + value.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_not_panic(bytes: Vec<u8>) {
+            let params = Params::from_form(&bytes);
+            let _ = params.flaw();
+            let _ = Params::from_json(&bytes);
+        }
+    }
+
+    #[test]
+    fn repeated_parameters_are_flaws_and_empty_ones_are_absent() {
+        let params = Params::from_form(b"a=1&b=&c=%C3%A9+%26&a=2");
+        assert_eq!(params.flaw(), Some(REPEATED));
+        assert!(params.repeats("a") && !params.repeats("c"));
+        assert_eq!(params.get("a"), Some("1"));
+        assert_eq!(params.get("b"), None);
+        assert_eq!(params.get("c"), Some("é &"));
+        assert_eq!(Params::from_form(b"a=1&b=2").flaw(), None);
+        assert!(Params::from_form(b"a=%00").flaw().is_some());
+        assert!(Params::from_form("a&".repeat(101).as_bytes()).flaw().is_some());
+    }
+
+    #[test]
+    fn only_json_objects_of_strings_parse() {
+        assert_eq!(
+            Params::from_json(br#"{"a":"1"}"#),
+            Some(Params::from_form(b"a=1"))
+        );
+        for text in ["[]", r#"{"a":1}"#, r#"{"a":"1","a":"2"}"#, "a=1", ""] {
+            assert_eq!(Params::from_json(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The errors of the token endpoint (RFC 6749 §5.2).
+
+use crate::keys;
+use shared::db;
+use std::time::Duration;
+
+/// The reason why no token was issued. The messages address the client's developer.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// A parameter is missing, repeated or malformed.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The client is unknown, or its secret is wrong or missing.
+    #[error("the client is unknown, or its authentication failed")]
+    InvalidClient,
+    /// The code or refresh token is not valid for this client at this time.
+    #[error("{0}")]
+    InvalidGrant(&'static str),
+    /// The grant type is neither `authorization_code` nor `refresh_token`.
+    #[error("grant_type must be authorization_code or refresh_token")]
+    UnsupportedGrantType,
+    /// The scope is unknown, or exceeds the granted one.
+    #[error("the scope is unknown or exceeds what was granted")]
+    InvalidScope,
+    /// The database failed or did not answer.
+    #[error("a part of the service does not answer; try again in a moment")]
+    Database(#[from] db::Error),
+    /// The active signing key was discarded, and its successor may not sign yet.
+    #[error("no token can be signed at present; try again later")]
+    NoSigningKey {
+        /// The expected time until a key signs again.
+        wait: Duration,
+    },
+    /// Signing failed. The cause is for the log only.
+    #[error("something went wrong on our side")]
+    Internal(String),
+}
+
+impl From<keys::Error> for TokenError {
+    fn from(error: keys::Error) -> Self {
+        match error {
+            keys::Error::NoneActive { wait } => Self::NoSigningKey { wait },
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}

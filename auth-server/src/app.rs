@@ -1,0 +1,20 @@
+//! The state that the issuer's handlers share.
+
+use crate::flows::Flows;
+use crate::grants::Grants;
+use axum::extract::FromRef;
+use shared::http::{Cors, Policy};
+use shared::identity::Identity;
+use shared::limits::Limits;
+use std::sync::Arc;
+
+/// The state of the issuer's routes. Handlers take all of it, or one part by `State`.
+#[derive(Clone, FromRef)]
+pub(crate) struct App {
+    pub(crate) identity: Identity,
+    pub(crate) flows: Flows,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) cors: Cors,
+    pub(crate) limits: Limits,
+    pub(crate) grants: Arc<Grants>,
+}

@@ -1,0 +1,65 @@
+//! Settings of outgoing mail.
+
+use clap::Args;
+use shared::config::Invalid;
+use shared::mail::{Address, Mailbox, Post, SmtpUrl};
+use std::path::Path;
+use url::Url;
+
+/// The SMTP server and the sender of mails.
+#[derive(Args, Clone, Debug)]
+pub struct MailArgs {
+    /// The SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]` or `smtp://…?tls=required` [default: mails become files
+    /// in DATA_DIR/outbox].
+    #[arg(
+        long,
+        env = "LATCHKEY_SMTP_URL",
+        global = true,
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub smtp_url: Option<SmtpUrl>,
+
+    /// The sender of mails, such as `Latchkey <no-reply@example.org>` [default: latchkey@HOST of the issuer].
+    #[arg(long, env = "LATCHKEY_MAIL_FROM", global = true, value_name = "ADDRESS")]
+    pub mail_from: Option<Mailbox>,
+}
+
+impl MailArgs {
+    /// Fails if mails would leave a production system unencrypted.
+    pub(super) fn check(&self, is_production: bool) -> Result<(), Invalid> {
+        if is_production && self.smtp_url.as_ref().is_some_and(SmtpUrl::is_exposed) {
+            return Err(Invalid(
+                "SMTP_URL would send mails, and the links in them, unencrypted: use smtps://… or \
+                 smtp://…?tls=required"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the transport of mails: the SMTP server, or files in the data directory.
+    pub(crate) fn transport(&self, data_dir: &Path) -> Result<Post, Invalid> {
+        match &self.smtp_url {
+            Some(url) => Post::smtp(url).map_err(|error| Invalid(format!("SMTP_URL: {error}"))),
+            None => {
+                tracing::info!("SMTP_URL is not set: mails are written to files in DATA_DIR/outbox");
+                Post::outbox(data_dir)
+                    .map_err(|error| Invalid(format!("DATA_DIR {}: outbox: {error}", data_dir.display())))
+            }
+        }
+    }
+
+    /// Returns the sender of mails.
+    pub(crate) fn sender(&self, issuer: &str) -> Mailbox {
+        self.mail_from.clone().unwrap_or_else(|| {
+            let url = Url::parse(issuer).ok();
+            let host = url.as_ref().and_then(Url::host_str).unwrap_or("localhost");
+            // The host of a URL is ASCII without any character that ends an address.
+            Mailbox::new(
+                Some("Latchkey".to_owned()),
+                Address::new_dangerous("latchkey", host),
+            )
+        })
+    }
+}

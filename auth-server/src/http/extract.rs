@@ -1,0 +1,110 @@
+//! Extractors of parameters: from forms, from queries, and from either for authorization requests.
+
+use super::form_fields;
+use crate::pages;
+use crate::params::Params;
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+use shared::http::{Error, Policy, body, csrf};
+use shared::refuses;
+use std::sync::Arc;
+
+/// A form that carries the anti-forgery token.
+pub(crate) trait CsrfProtected {
+    fn csrf(&self) -> &str;
+}
+
+/// A submitted page form, its anti-forgery token and origin verified. Rejects with 415 (not form-encoded),
+/// 413 (too large), 408 (too slow), 400 (repeated, too many or unreadable parameters) and 403 (forged).
+pub(crate) struct PageForm<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + CsrfProtected> FromRequest<S> for PageForm<T>
+where
+    Arc<Policy>: FromRef<S>,
+{
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let (parts, params) = read_form(request).await?;
+        if let Some(flaw) = params.flaw() {
+            return Err(unreadable(flaw));
+        }
+        let form: T = form_fields::read(&params).map_err(internal)?;
+        let policy = Arc::<Policy>::from_ref(state);
+        csrf::check_token(&parts.headers, Some(form.csrf()), &policy).map_err(forged)?;
+        Ok(Self(form))
+    }
+}
+
+/// The query of a page. Of a repeated parameter the first value is read.
+pub(crate) struct PageQuery<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
+        form_fields::read(&query(parts)).map(Self).map_err(internal)
+    }
+}
+
+/// The parameters of an authorization request, by GET or POST (RFC 6749 §3.1), not yet checked.
+pub(crate) struct AuthorizationParams(pub(super) Params);
+
+refuses!(AuthorizationParams: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);
+
+impl<S: Send + Sync> FromRequest<S> for AuthorizationParams {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Response> {
+        if request.method() == Method::POST {
+            let (_, params) = read_form(request).await?;
+            return Ok(Self(params));
+        }
+        let (parts, _) = request.into_parts();
+        Ok(Self(query(&parts)))
+    }
+}
+
+/// Reads a form-encoded body.
+async fn read_form(request: Request) -> Result<(Parts, Params), Response> {
+    let (parts, body) = request.into_parts();
+    if body::media_type(&parts.headers).as_deref() != Some("application/x-www-form-urlencoded") {
+        return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response());
+    }
+    let bytes = body::read(body, body::SMALL)
+        .await
+        .map_err(IntoResponse::into_response)?;
+    Ok((parts, Params::from_form(&bytes)))
+}
+
+fn query(parts: &Parts) -> Params {
+    Params::from_form(parts.uri.query().unwrap_or_default().as_bytes())
+}
+
+fn unreadable(flaw: &str) -> Response {
+    pages::error(
+        StatusCode::BAD_REQUEST,
+        "This form cannot be read",
+        &format!("The form was not accepted: {flaw}. Go back, reload the page and try again."),
+    )
+}
+
+fn forged(mismatch: csrf::Mismatch) -> Response {
+    let mut page = pages::error(
+        StatusCode::FORBIDDEN,
+        "This form could not be verified",
+        "Your browser did not send the cookie that belongs to this form, or the form was sent by another site. Allow \
+         cookies, go back, reload the page and try again.",
+    );
+    // The security event is recorded from the error, and the user sees the page.
+    page.extensions_mut().insert(Error::from(mismatch));
+    page
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "the signature is map_err's")]
+fn internal(error: serde::de::value::Error) -> Response {
+    Error::internal(&error).into_response()
+}

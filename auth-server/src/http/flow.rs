@@ -1,0 +1,117 @@
+//! The authorization flow of a browser: the cookie that it is bound to, and the ways in which it ends early.
+
+use super::redirects::see_other;
+use crate::flows;
+use crate::grants::authorization::AuthorizationError;
+use crate::pages;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use shared::db;
+use shared::http::{Error, Policy, cookies};
+use shared::random;
+use shared::redis::Unavailable;
+use shared::secret::Secret;
+use std::convert::Infallible;
+
+const COOKIE: &str = "flow";
+
+/// The secret that binds flows to the browser that began them; `None` if the browser has no valid cookie.
+pub(crate) struct FlowCookie(Option<Secret>);
+
+impl FlowCookie {
+    /// The secret. Fails with the page of a flow that was not found.
+    pub(crate) fn required(self) -> Result<Secret, FlowError> {
+        self.0.ok_or(FlowError::NotFound)
+    }
+
+    /// The secret, or a new one, and the `Set-Cookie` header that keeps it.
+    pub(crate) fn or_new(self, policy: &Policy) -> (Secret, HeaderValue) {
+        let secret = self.0.unwrap_or_else(random::token);
+        let attributes = if policy.base_url.scheme() == "https" {
+            "; HttpOnly; Secure"
+        } else {
+            "; HttpOnly"
+        };
+        let cookie = cookies::set(COOKIE, secret.expose(), Some(flows::LIFETIME), attributes);
+        (secret, cookie)
+    }
+
+    fn read(headers: &HeaderMap) -> Self {
+        let value = cookies::only(headers, COOKIE).filter(|value| value.len() == 43);
+        Self(value.map(Secret::new))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::read(&parts.headers))
+    }
+}
+
+/// The reason why a flow does not continue on the requested page.
+pub(crate) enum FlowError {
+    /// The flow is finished, expired, unknown, or bound to another browser.
+    NotFound,
+    /// The store of finished flows does not answer.
+    Unavailable(Unavailable),
+    /// The authorization request failed.
+    Authorization(AuthorizationError),
+    /// The database failed.
+    Database(db::Error),
+    /// Another page must come first.
+    Elsewhere(Response),
+}
+
+impl IntoResponse for FlowError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::NotFound => pages::flow_not_found(),
+            Self::Unavailable(error) => unavailable(&error),
+            Self::Authorization(AuthorizationError::Page(message)) => pages::error(
+                StatusCode::BAD_REQUEST,
+                "This authorization request is invalid",
+                &message,
+            ),
+            Self::Authorization(AuthorizationError::Redirect(to)) => see_other(&to),
+            Self::Authorization(AuthorizationError::Database(error)) | Self::Database(error) => {
+                Error::from(error).into_response()
+            }
+            Self::Authorization(error @ AuthorizationError::StateMachine) => {
+                Error::internal(&error).into_response()
+            }
+            Self::Elsewhere(response) => response,
+        }
+    }
+}
+
+fn unavailable(error: &Unavailable) -> Response {
+    tracing::error!(%error, "authorization flow state unavailable");
+    let page = pages::error(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Sign-in is temporarily unavailable",
+        "A part of the service does not answer. Wait a moment and reload the page. Nothing was lost.",
+    );
+    ([(header::RETRY_AFTER, "1")], page).into_response()
+}
+
+impl From<Unavailable> for FlowError {
+    fn from(error: Unavailable) -> Self {
+        Self::Unavailable(error)
+    }
+}
+
+impl From<AuthorizationError> for FlowError {
+    fn from(error: AuthorizationError) -> Self {
+        Self::Authorization(error)
+    }
+}
+
+impl From<db::Error> for FlowError {
+    fn from(error: db::Error) -> Self {
+        Self::Database(error)
+    }
+}

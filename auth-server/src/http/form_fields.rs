@@ -1,0 +1,120 @@
+//! Reads parameters into a struct of `String` and `Option<String>` fields.
+//!
+//! A parameter without a value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). An
+//! omitted parameter makes an `Option` field `None` and a `String` field empty, so that handlers answer a
+//! missing value like a wrong one. Of a repeated parameter the first value is read: callers that must refuse
+//! repetition check [`Params::flaw`] before.
+
+use crate::params::Params;
+use serde::de::value::{Error, MapDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+/// Reads a struct. Fails only if it has fields of other types.
+pub(crate) fn read<T: DeserializeOwned>(params: &Params) -> Result<T, Error> {
+    T::deserialize(Fields(params))
+}
+
+struct Fields<'a>(&'a Params);
+
+impl<'de> Deserializer<'de> for Fields<'_> {
+    type Error = Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let fields = names.iter().map(|name| (*name, Field(self.0.get(name))));
+        visitor.visit_map(MapDeserializer::new(fields))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("parameters are read into structs only"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// The value of one parameter, if it is present.
+struct Field<'a>(Option<&'a str>);
+
+impl<'de> Deserializer<'de> for Field<'_> {
+    type Error = Error;
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Some(_) => visitor.visit_some(self),
+            None => visitor.visit_none(),
+        }
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_str(self.0.unwrap_or_default())
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+impl IntoDeserializer<'_, Error> for Field<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Form {
+        email: String,
+        flow: Option<String>,
+        #[serde(rename = "h-captcha-response")]
+        captcha: Option<String>,
+    }
+
+    fn form(text: &str) -> Form {
+        read(&Params::from_form(text.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn empty_values_count_as_omitted_and_unknown_parameters_are_ignored() {
+        let omitted = Form {
+            email: String::new(),
+            flow: None,
+            captcha: None,
+        };
+        assert_eq!(form(""), omitted);
+        assert_eq!(form("email=&flow=&x=1"), omitted);
+    }
+
+    #[test]
+    fn fields_are_read_by_their_parameter_name_and_the_first_value_counts() {
+        let expected = Form {
+            email: "a@example.org".to_owned(),
+            flow: Some("1".to_owned()),
+            captcha: Some("ok".to_owned()),
+        };
+        let text = "email=a%40example.org&flow=1&flow=2&h-captcha-response=ok&captcha=no";
+        assert_eq!(form(text), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn any_form_is_read(text: String) {
+            form(&text);
+        }
+    }
+}

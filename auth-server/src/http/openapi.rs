@@ -1,0 +1,119 @@
+//! The parts of the OpenAPI document that no type derives: HTML responses, and forms that ignore unknown
+//! parameters.
+
+use shared::http::Code;
+use shared::http::openapi::refusals;
+use std::collections::BTreeMap;
+use utoipa::IntoResponses;
+use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, Schema, SchemaType};
+use utoipa::openapi::{ContentBuilder, OpenApi, RefOr, Response, ResponseBuilder, Type};
+
+/// Declares types that describe HTML responses, for operations to name among their responses.
+macro_rules! pages {
+    ($($(#[$doc:meta])* $name:ident: $($status:literal $description:literal),+;)+) => { $(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [$((stringify!($status), $description)),+].map(page).into()
+            }
+        }
+    )+ };
+}
+
+pages! {
+    /// The errors of an authorization request that are not sent to the client.
+    AuthorizationErrors: 400 "The client or its redirect URI is unknown, or the request cannot be read.";
+    /// The errors of a flow that cannot continue.
+    FlowErrors: 400 "The flow has expired or belongs to another browser, or the form cannot be read.",
+        503 "A part of the service does not answer.";
+    /// The errors of the sign-in form.
+    SignInErrors: 401 "The e-mail, the password or the one-time code is wrong, or a one-time code is required.",
+        422 "The captcha must be solved.", 429 "Sign-in is blocked for a while.",
+        503 "Too many people are signing in at once.";
+    /// The error of a link without a token.
+    LinkErrors: 400 "The link is incomplete.";
+    /// The errors of the form that requests a password reset.
+    ForgotErrors: 422 "The address is invalid.", 429 "Too many mails were requested.",
+        503 "A part of the service does not answer.";
+    /// The errors of the form behind the link of a password reset.
+    ResetErrors: 422 "The password is not acceptable, or the link does not work.",
+        503 "Too many people are signing in at once.";
+    /// The errors of the form behind the link that confirms an address.
+    VerifyErrors: 409 "Another account has this address.", 422 "The link does not work.";
+    /// The errors of the form to change a password.
+    PasswordErrors: 422 "The current password is wrong, or the new one is not acceptable.",
+        429 "Sign-in is blocked for a while.", 503 "Too many people are signing in at once.";
+}
+
+/// The errors of every form.
+pub(crate) struct FormErrors;
+
+impl IntoResponses for FormErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let mut responses = refusals(&[
+            Code::MalformedJson,
+            Code::PayloadTooLarge,
+            Code::RequestTimeout,
+            Code::UnsupportedMediaType,
+        ]);
+        responses.extend([
+            page(("400", "The form cannot be read, or the flow has expired.")),
+            page(("403", "The anti-forgery token is missing or wrong.")),
+        ]);
+        responses
+    }
+}
+
+fn page((status, description): (&str, &str)) -> (String, RefOr<Response>) {
+    let html = ContentBuilder::new()
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .example(Some(format!("<!doctype html>… {description} …").into()))
+        .build();
+    let response = ResponseBuilder::new()
+        .description(description)
+        .content("text/html", html)
+        .build();
+    (status.to_owned(), response.into())
+}
+
+/// Completes the schemas of the forms: unknown parameters are ignored (RFC 6749 §3.1, §3.2), and an omitted
+/// parameter is absent, never null.
+pub(crate) fn complete_forms(document: &mut OpenApi) {
+    let posts = document
+        .paths
+        .paths
+        .values()
+        .filter_map(|path| path.post.as_ref());
+    let forms: Vec<String> = posts
+        .filter_map(|operation| match &operation.request_body {
+            Some(RefOr::T(body)) => body.content.get("application/x-www-form-urlencoded"),
+            _ => None,
+        })
+        .filter_map(|content| match content {
+            RefOr::T(content) => content.schema.as_ref(),
+            RefOr::Ref(_) => None,
+        })
+        .filter_map(|schema| match schema {
+            RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().map(str::to_owned),
+            RefOr::T(_) => None,
+        })
+        .collect();
+    let schemas = &mut document.components.get_or_insert_default().schemas;
+    for name in forms {
+        if let Some(RefOr::T(Schema::Object(form))) = schemas.get_mut(&name) {
+            complete_form(form);
+        }
+    }
+}
+
+fn complete_form(form: &mut Object) {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    form.additional_properties = Some(Box::new(AdditionalProperties::<Schema>::from(text)));
+    for field in form.properties.values_mut() {
+        if let RefOr::T(Schema::Object(field)) = field {
+            field.schema_type = SchemaType::Type(Type::String);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The paths of the pages, and the queries that carry an authorization flow from page to page.
+
+use shared::mail::Link;
+
+pub(crate) const AUTHORIZE: &str = "/authorize";
+pub(crate) const SIGN_IN: &str = "/signin";
+pub(crate) const CONSENT: &str = "/consent";
+pub(crate) const PASSWORD: &str = "/password";
+pub(crate) const FORGOT: &str = "/forgot";
+pub(crate) const RESET: &str = Link::RESET;
+pub(crate) const VERIFY: &str = Link::VERIFY;
+
+/// The sign-in page, within an authorization flow if there is one.
+pub(crate) fn sign_in(flow: Option<&str>) -> String {
+    match flow {
+        Some(flow) => in_flow(SIGN_IN, flow),
+        None => SIGN_IN.to_owned(),
+    }
+}
+
+/// A page within an authorization flow.
+pub(crate) fn in_flow(page: &str, flow: &str) -> String {
+    with_query(page, &[("flow", flow)])
+}
+
+/// The consent page of a flow, right after sign-in: there, a missing session means that the browser dropped
+/// the cookie.
+pub(crate) fn consent_after_sign_in(flow: &str) -> String {
+    with_query(CONSENT, &[("flow", flow), ("signed_in", "1")])
+}
+
+fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(parameters);
+    format!("{path}?{}", query.finish())
+}

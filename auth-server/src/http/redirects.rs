@@ -1,0 +1,44 @@
+//! Redirects between pages.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use shared::http::{Error, Policy, origin_of};
+use std::sync::Arc;
+use url::Url;
+
+/// Redirects with 303, so that the browser follows with GET and never repeats a form (RFC 9700 §4.12).
+pub(crate) fn see_other(to: &str) -> Response {
+    match HeaderValue::from_str(to) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(error) => Error::internal(&error).into_response(),
+    }
+}
+
+/// Middleware for pages on a local machine: redirects a request under another local name (127.0.0.1 for
+/// localhost) to the host of the base URL, because cookies belong to one host name.
+pub(crate) async fn to_base_host(
+    State(policy): State<Arc<Policy>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let requested = request
+        .headers()
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let requested = requested.and_then(|host| Url::parse(&format!("http://{host}")).ok());
+    let is_local = |url: &Url| matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    match requested {
+        Some(requested)
+            if request.method().is_safe()
+                && is_local(&requested)
+                && is_local(&policy.base_url)
+                && requested.host_str() != policy.base_url.host_str() =>
+        {
+            let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+            see_other(&format!("{}{path}", origin_of(&policy.base_url)))
+        }
+        _ => next.run(request).await,
+    }
+}
