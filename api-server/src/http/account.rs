@@ -1,18 +1,17 @@
 //! `/me` as a whole: taking it along, and ending it.
 
-use super::proof;
+use super::reauthentication;
 use super::session::signed_out;
-use crate::accounts;
-use crate::export::{self, Export};
-use crate::extract::SettledSession;
-use axum::Extension;
+use crate::error::ApiError;
+use crate::extract::{RequestContext, UnrestrictedSession};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use shared::events::Context;
+use resources::accounts;
+use resources::export::{self, Export};
+use shared::http::JsonBody;
 use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody};
 use shared::identity::Identity;
 use shared::identity::login::Proof;
 
@@ -23,14 +22,14 @@ use shared::identity::login::Proof;
     get, path = "/me/export", operation_id = "exportAccount", tag = "Users", security(("session" = [])),
     responses(
         (status = 200, description = "The file.", body = Export, headers(("Content-Disposition"), ("Cache-Control"))),
-        SettledSession,
+        UnrestrictedSession,
     )
 )]
 pub(crate) async fn export(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<impl IntoResponse, Error> {
+    RequestContext(context): RequestContext,
+) -> Result<impl IntoResponse, ApiError> {
     let name = format!("attachment; filename=\"account-{}.json\"", session.user.id);
     let pieces = export::write(identity, session, context.now).await?;
     let headers = [
@@ -50,16 +49,16 @@ pub(crate) async fn export(
     security(("session" = [], "csrf" = [])),
     responses(
         (status = 204, description = "It is gone.", headers(("Set-Cookie"))),
-        SettledSession, JsonBody, code::LoginLocked, code::MfaRequired,
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]
 pub(crate) async fn delete(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
-    let proof = proof::read(&body)?;
+) -> Result<impl IntoResponse, ApiError> {
+    let proof = reauthentication::read_proof(&body)?;
     accounts::delete(&identity, &session.user, &proof, &context).await?;
     Ok(signed_out())
 }

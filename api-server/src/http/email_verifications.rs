@@ -1,11 +1,10 @@
 //! `/email-verifications`: an address is confirmed, or another one takes its place.
 
 use super::mailed_token::MailedToken;
-use crate::extract::{Public, SettledSession};
-use axum::Extension;
+use crate::error::{ApiError, wrong_current_password};
+use crate::extract::{PublicWrite, RequestContext, UnrestrictedSession};
 use axum::extract::State;
 use axum::http::StatusCode;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody};
 use shared::identity::Identity;
@@ -48,25 +47,22 @@ struct EmailConfirmation {
     request_body = EmailVerification, security(("session" = [], "csrf" = [])),
     responses(
         (status = 202, description = "A mail is on its way."),
-        SettledSession, JsonBody, code::LoginLocked, code::MfaRequired,
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]
 pub(crate) async fn request(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let Some((email, proof)) = read_request(&body)? else {
         verifications::request(&identity, &session, &context).await?;
         return Ok(StatusCode::ACCEPTED);
     };
     match verifications::request_change(&identity, &session, (&email, &proof), &context).await {
         Ok(()) => Ok(StatusCode::ACCEPTED),
-        Err(ChangeError::Login(login::Error::Wrong)) => Err(Error::not_the_accounts(
-            "current_password",
-            "the password of this account",
-        )),
+        Err(ChangeError::Login(login::Error::Wrong)) => Err(wrong_current_password().into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -80,15 +76,15 @@ pub(crate) async fn request(
     request_body = EmailConfirmation, security((), ("csrf" = [])),
     responses(
         (status = 204, description = "It is the account's address, and confirmed."),
-        Public, JsonBody, code::ResetTokenInvalid, code::EmailTaken,
+        PublicWrite, JsonBody, code::ResetTokenInvalid, code::EmailTaken,
     )
 )]
 pub(crate) async fn confirm(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let token = fields.required("token", MailedToken::parse);
     let EmailConfirmation { token } = fields.finish(token.map(|token| EmailConfirmation { token }))?;

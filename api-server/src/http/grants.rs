@@ -1,12 +1,12 @@
 //! `/me/grants`: the apps that one is connected to.
 
-use crate::extract::SettledSession;
+use crate::error::ApiError;
+use crate::extract::{RequestContext, UnrestrictedSession};
+use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use axum::{Extension, Json};
 use serde::Serialize;
-use shared::events::Context;
 use shared::grants::consents::{self, Connected};
 use shared::http::Error;
 use shared::http::openapi::refusals::code;
@@ -25,12 +25,12 @@ struct Grants {
 /// Each with what one has consented to.
 #[utoipa::path(
     get, path = "/me/grants", operation_id = "listGrants", tag = "Users", security(("session" = [])),
-    responses((status = 200, description = "The apps.", body = Grants), SettledSession)
+    responses((status = 200, description = "The apps.", body = Grants), UnrestrictedSession)
 )]
 pub(crate) async fn list(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let items = consents::list(&identity.db, session.user.id).await?;
     Ok(Json(Grants { items }))
 }
@@ -42,17 +42,17 @@ pub(crate) async fn list(
     delete, path = "/me/grants/{id}", operation_id = "withdrawGrant", tag = "Users",
     params(("id" = String, Path, description = "The app's `client_id`.", example = "demo")),
     security(("session" = [], "csrf" = [])),
-    responses((status = 204, description = "It is disconnected."), SettledSession, code::NotFound)
+    responses((status = 204, description = "It is disconnected."), UnrestrictedSession, code::NotFound)
 )]
 pub(crate) async fn withdraw(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     Path(client_id): Path<String>,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<StatusCode, Error> {
+    RequestContext(context): RequestContext,
+) -> Result<StatusCode, ApiError> {
     let (db, revocations) = (&identity.db, &identity.revocations);
     match consents::withdraw(db, revocations, session.user.id, &client_id, &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Error::not_found()),
+        false => Err(Error::not_found().into()),
     }
 }

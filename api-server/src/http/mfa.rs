@@ -1,14 +1,14 @@
 //! `/me/mfa/totp`: two-step sign-in.
 
-use super::proof;
+use super::reauthentication;
 use super::session::signed_out;
-use crate::extract::SettledSession;
+use crate::error::ApiError;
+use crate::extract::{RequestContext, UnrestrictedSession};
+use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse};
-use axum::{Extension, Json};
 use serde::Serialize;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
 use shared::identity::Identity;
@@ -59,15 +59,15 @@ struct RecoveryCodes {
     security(("session" = [], "csrf" = [])),
     responses(
         (status = 201, description = "The seed.", body = TotpSeed),
-        SettledSession, JsonBody, code::LoginLocked,
+        UnrestrictedSession, JsonBody, code::LoginLocked,
     )
 )]
 pub(crate) async fn begin(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let PasswordAgain { password } = read_password(&body)?;
     let proof = Proof { password, otp: None };
     let begun = mfa::begin(&identity, &session.user, &proof, &context).await?;
@@ -86,20 +86,20 @@ pub(crate) async fn begin(
     request_body = FirstCode, security(("session" = [], "csrf" = [])),
     responses(
         (status = 200, description = "It is on; sign in with a code.", body = RecoveryCodes, headers(("Set-Cookie"))),
-        SettledSession, JsonBody, code::LoginLocked, code::NotFound,
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::NotFound,
     )
 )]
 pub(crate) async fn confirm(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let FirstCode { otp } = read_code(&body)?;
     let recovery_codes = match mfa::confirm(&identity, &session, &otp, &context).await {
         Ok(codes) => codes,
         Err(mfa::Error::Login(login::Error::WrongCode)) => {
-            return Err(Error::not_the_accounts("otp", "the code that the app shows now"));
+            return Err(Error::not_the_accounts("otp", "the code that the app shows now").into());
         }
         Err(error) => return Err(error.into()),
     };
@@ -115,16 +115,16 @@ pub(crate) async fn confirm(
     security(("session" = [], "csrf" = [])),
     responses(
         (status = 204, description = "It is off; sign in by the password.", headers(("Set-Cookie"))),
-        SettledSession, JsonBody, code::LoginLocked, code::MfaRequired, code::NotFound,
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired, code::NotFound,
     )
 )]
 pub(crate) async fn disable(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
-    let proof = proof::read(&body)?;
+) -> Result<impl IntoResponse, ApiError> {
+    let proof = reauthentication::read_proof(&body)?;
     mfa::disable(&identity, &session.user, &proof, &context).await?;
     Ok(signed_out())
 }

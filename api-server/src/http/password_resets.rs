@@ -1,11 +1,10 @@
 //! `/password-resets`: a new password for those who forgot theirs.
 
 use super::mailed_token::MailedToken;
-use crate::extract::Public;
-use axum::Extension;
+use crate::error::ApiError;
+use crate::extract::{PublicWrite, RequestContext};
 use axum::extract::State;
 use axum::http::StatusCode;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody};
 use shared::identity::email::Email;
@@ -36,14 +35,14 @@ struct PasswordResetConfirmation {
 #[utoipa::path(
     post, path = "/password-resets", operation_id = "requestPasswordReset", tag = "Users",
     request_body = PasswordReset, security((), ("csrf" = [])),
-    responses((status = 202, description = "If there is such an account, a mail is on its way."), Public, JsonBody)
+    responses((status = 202, description = "If there is such an account, a mail is on its way."), PublicWrite, JsonBody)
 )]
 pub(crate) async fn request(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let email = fields.required("email", Email::parse);
     let PasswordReset { email } = fields.finish(email.map(|email| PasswordReset { email }))?;
@@ -60,15 +59,15 @@ pub(crate) async fn request(
     request_body = PasswordResetConfirmation, security((), ("csrf" = [])),
     responses(
         (status = 204, description = "It is set; sign in with it."),
-        Public, JsonBody, code::ResetTokenInvalid,
+        PublicWrite, JsonBody, code::ResetTokenInvalid,
     )
 )]
 pub(crate) async fn confirm(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let PasswordResetConfirmation { token, new_password } = read_confirmation(&body, &identity)?;
     resets::confirm(&identity, &token.0, new_password, &context).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,16 +1,18 @@
 //! `/payments`.
 
 use super::envelope::{self, Envelope};
-use crate::extract::{Author, Keyed, PathId, Payer, Principal};
-use crate::idempotency::{Key, Reply};
-use crate::paging::{Query, Walk};
-use crate::payments::{
-    self, Amount, Currency, Description, Metadata, Move, NewPayment, Payment, PaymentId, Status,
-};
+use crate::error::ApiError;
+use crate::extract::{IdempotencyKey, OptionalIdempotencyKey, PathId, PaymentWriter, Writer};
+use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
+use resources::idempotency::{KeyValue, Reply};
+use resources::paging::{PageRequest, Query};
+use resources::payments::{
+    self, Amount, Currency, Description, Metadata, NewPayment, Payment, PaymentId, Status, Transition,
+};
 use serde::Serialize;
 use shared::db::Db;
 use shared::http::openapi::refusals::code;
@@ -45,7 +47,7 @@ struct Cancellation {}
 ///
 /// The caller's own, twenty a page. What is not understood in the query is ignored.
 #[utoipa::path(
-    get, path = "/payments", operation_id = "listPayments", tag = "Payments", params(Walk),
+    get, path = "/payments", operation_id = "listPayments", tag = "Payments", params(PageRequest),
     security(("session" = []), ("oauth2" = ["payments:read"])),
     responses(
         (status = 200, description = "A page.", body = Envelope<Payment>, headers(("Link"))),
@@ -58,14 +60,14 @@ pub(crate) async fn list(
     State(db): State<Db>,
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Error> {
+) -> Result<Response, ApiError> {
     caller.require("payments:read")?;
     let user_id = caller.user()?.id;
-    let walk = Query::read(query.as_deref().unwrap_or_default()).walk();
-    let page = payments::list(&db, user_id, &walk).await?;
-    Ok(envelope::show(
+    let page_request = Query::read(query.as_deref().unwrap_or_default()).page_request();
+    let page = payments::list(&db, user_id, &page_request).await?;
+    Ok(envelope::response(
         page,
-        &walk,
+        &page_request,
         &policy.url(&prefix.path("/payments")),
     ))
 }
@@ -75,22 +77,22 @@ pub(crate) async fn list(
 /// Once for each idempotency key. It is captured, or canceled, by a call of its own.
 #[utoipa::path(
     post, path = "/payments", operation_id = "createPayment", tag = "Payments", request_body = NewPayment,
-    params(("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once.")),
+    params(("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
         (status = 201, description = "It is made.", body = CreatedPayment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, JsonBody,
+        IdempotencyKey, PaymentWriter, JsonBody,
     )
 )]
 pub(crate) async fn create(
-    Keyed(once): Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     body: JsonBody,
-) -> Result<Response, Error> {
+) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let (user_id, now) = (payer.actor.user_id, once.now());
-    once.run(&payer, &body, async |tx| {
+    let (user_id, now) = (payer.actor.user_id, key.now());
+    key.run(&payer, &body, async |tx| {
         let Payment { id, status, .. } = payments::create(tx, user_id, &new, now).await?;
         Ok(Reply::created(path(&id), &CreatedPayment { id, status })?)
     })
@@ -113,10 +115,10 @@ pub(crate) async fn read(
     caller: Principal,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
-) -> Result<Json<Payment>, Error> {
+) -> Result<Json<Payment>, ApiError> {
     caller.require("payments:read")?;
     let user_id = caller.user()?.id;
-    Ok(Json(payments::find(&db, user_id, &id.found()?).await?))
+    Ok(Json(payments::find(&db, user_id, &id.or_not_found()?).await?))
 }
 
 /// Capture a payment
@@ -127,26 +129,24 @@ pub(crate) async fn read(
     request_body(content = Option<Part>, description = "All of it unless said otherwise."),
     params(
         ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
         (status = 201, description = "The payment as it is now.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn capture(
-    keyed: Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
-) -> Result<Response, Error> {
-    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
-    let body = body.unwrap_or_default();
-    let how = Move::Capture(read_part(&body)?);
-    perform(keyed, &payer, &payment, how, &body).await
+) -> Result<Response, ApiError> {
+    let read = |body: &JsonBody| read_part(body).map(Transition::Capture);
+    change(key, &payer, (&db, id), body, read).await
 }
 
 /// Cancel a payment
@@ -157,26 +157,27 @@ pub(crate) async fn capture(
     request_body(content = Option<Cancellation>, description = "Nothing need be said."),
     params(
         ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
         (status = 201, description = "The payment as it is now.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn cancel(
-    keyed: Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
-) -> Result<Response, Error> {
-    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
-    let body = body.unwrap_or_default();
-    body.fields()?.finish(Some(Cancellation {}))?;
-    perform(keyed, &payer, &payment, Move::Cancel, &body).await
+) -> Result<Response, ApiError> {
+    let read = |body: &JsonBody| {
+        let Cancellation {} = body.fields()?.finish(Some(Cancellation {}))?;
+        Ok(Transition::Cancel)
+    };
+    change(key, &payer, (&db, id), body, read).await
 }
 
 /// Refund a payment
@@ -187,44 +188,46 @@ pub(crate) async fn cancel(
     request_body(content = Option<Part>, description = "All that is left unless said otherwise."),
     params(
         ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
         (status = 201, description = "The payment as it is now.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn refund(
-    keyed: Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
-) -> Result<Response, Error> {
-    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
-    let body = body.unwrap_or_default();
-    let how = Move::Refund(read_part(&body)?);
-    perform(keyed, &payer, &payment, how, &body).await
+) -> Result<Response, ApiError> {
+    let read = |body: &JsonBody| read_part(body).map(Transition::Refund);
+    change(key, &payer, (&db, id), body, read).await
 }
 
-async fn perform(
-    Keyed(once): Keyed,
-    payer: &Author,
-    payment: &Payment,
-    how: Move,
-    body: &JsonBody,
-) -> Result<Response, Error> {
-    let (user_id, now) = (payer.actor.user_id, once.now());
-    once.run(payer, body, async |tx| {
-        let payment = payments::perform(tx, user_id, payment, how, now).await?;
+/// Finds the payer's payment and applies the transition that the body describes.
+async fn change(
+    key: OptionalIdempotencyKey,
+    payer: &Writer,
+    (db, id): (&Db, PathId<0, PaymentId>),
+    body: Option<JsonBody>,
+    read: impl Fn(&JsonBody) -> Result<Transition, Error>,
+) -> Result<Response, ApiError> {
+    let (user_id, now) = (payer.actor.user_id, key.now());
+    let payment = payments::find(db, user_id, &id.or_not_found()?).await?;
+    let body = body.unwrap_or_default();
+    let transition = read(&body)?;
+    key.run(payer, &body, async |tx| {
+        let payment = payments::apply(tx, user_id, &payment, transition, now).await?;
         Ok(Reply::created(path(&payment.id), &payment)?)
     })
     .await
 }
 
-/// Where a payment is.
+/// Returns the path of a payment.
 fn path(id: &PaymentId) -> String {
     format!("/payments/{}", id.as_str())
 }

@@ -1,6 +1,8 @@
 //! Signing in and out, and who one is.
 
-use crate::extract::{CurrentSession, Method, Principal, Public};
+use crate::error::{ApiError, wrong_current_password};
+use crate::extract::{CurrentSession, PublicWrite, RequestContext};
+use crate::principal::{AuthenticationMethod, Principal};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
@@ -8,7 +10,6 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::Db;
-use shared::events::Context;
 use shared::http::error::BodyMeant;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
@@ -60,7 +61,7 @@ struct Me<'a> {
 /// How the caller authenticated.
 #[derive(Serialize, ToSchema)]
 struct Auth<'a> {
-    method: Method,
+    method: AuthenticationMethod,
     scope: &'a Scope,
     /// When the session ends if it is not used, or the token.
     expires_at: Timestamp,
@@ -77,16 +78,16 @@ struct Auth<'a> {
         (status = 200, description = "The account, and the session's cookie.", body = User, headers(("Set-Cookie"))),
         (status = 401, description = "The e-mail or the password is wrong: there is no body.",
          extensions(("x-may-be-empty" = json!(true)))),
-        Public, JsonBody, code::LoginLocked, code::MfaRequired,
+        PublicWrite, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]
 pub(crate) async fn login(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     headers: HeaderMap,
     body: JsonBody,
-) -> Result<Response, Error> {
+) -> Result<Response, ApiError> {
     let sign_in = read_sign_in(&body)?;
     let presented = Presented {
         email: &sign_in.email,
@@ -124,8 +125,8 @@ pub(crate) async fn login(
 pub(crate) async fn logout(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<impl IntoResponse, Error> {
+    RequestContext(context): RequestContext,
+) -> Result<impl IntoResponse, ApiError> {
     login::logout(&identity, &session, &context).await?;
     Ok(signed_out())
 }
@@ -141,7 +142,7 @@ pub(crate) async fn logout(
         Principal, code::InsufficientScope, code::Forbidden,
     )
 )]
-pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Response, Error> {
+pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Response, ApiError> {
     caller.require("profile:read")?;
     let auth = Auth {
         method: caller.method,
@@ -171,19 +172,16 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Respon
 pub(crate) async fn change_password(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let PasswordChange {
         current_password,
         new_password,
     } = read_change(&body, &identity, &session.user.email)?;
     match login::change_password(&identity, &session, current_password, new_password, &context).await {
         Ok(()) => Ok(signed_out()),
-        Err(login::Error::Wrong) => Err(Error::not_the_accounts(
-            "current_password",
-            "the password of this account",
-        )),
+        Err(login::Error::Wrong) => Err(wrong_current_password().into()),
         Err(error) => Err(error.into()),
     }
 }

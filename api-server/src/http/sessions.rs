@@ -1,14 +1,14 @@
 //! `/me/sessions`: where one is signed in.
 
 use super::session::signed_out;
-use crate::extract::{PathId, SettledSession};
-use crate::ids::Id;
+use crate::error::ApiError;
+use crate::extract::{PathId, RequestContext, UnrestrictedSession};
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use resources::ids::Id;
 use serde::Serialize;
-use shared::events::Context;
 use shared::http::Error;
 use shared::identity::Identity;
 use shared::identity::sessions::{self, Listed};
@@ -26,13 +26,13 @@ struct Sessions {
 /// Those that live, this one among them.
 #[utoipa::path(
     get, path = "/me/sessions", operation_id = "listSessions", tag = "Sessions", security(("session" = [])),
-    responses((status = 200, description = "The sessions.", body = Sessions), SettledSession)
+    responses((status = 200, description = "The sessions.", body = Sessions), UnrestrictedSession)
 )]
 pub(crate) async fn list(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<impl IntoResponse, Error> {
+    RequestContext(context): RequestContext,
+) -> Result<impl IntoResponse, ApiError> {
     let items = sessions::list(&identity.db, &session, identity.lifetimes, context.now).await?;
     Ok(Json(Sessions { items }))
 }
@@ -44,17 +44,17 @@ pub(crate) async fn list(
     delete, path = "/me/sessions/{id}", operation_id = "endSession", tag = "Sessions",
     params(("id" = inline(Id), Path, description = "Which session.")),
     security(("session" = [], "csrf" = [])),
-    responses((status = 204, description = "It is over."), SettledSession, PathId)
+    responses((status = 204, description = "It is over."), UnrestrictedSession, PathId)
 )]
 pub(crate) async fn end(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     id: PathId,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<Response, Error> {
-    let (id, user_id) = (id.found()?.get(), session.user.id);
+    RequestContext(context): RequestContext,
+) -> Result<Response, ApiError> {
+    let (id, user_id) = (id.or_not_found()?.get(), session.user.id);
     if !sessions::end_of(&identity.db, &identity.revocations, user_id, id, &context).await? {
-        return Err(Error::not_found());
+        return Err(Error::not_found().into());
     }
     Ok(match id == session.id {
         true => signed_out().into_response(),

@@ -1,15 +1,16 @@
 //! `/users`.
 
-use crate::extract::{PathId, Principal, Public};
-use crate::ids::Id;
-use crate::users::sign_up;
+use crate::error::ApiError;
+use crate::extract::{PathId, PublicWrite, RequestContext};
+use crate::principal::Principal;
 use crate::versions::Prefix;
+use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use axum::{Extension, Json};
+use resources::ids::Id;
+use resources::users::sign_up;
 use shared::db::Db;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody};
 use shared::identity::Identity;
@@ -35,16 +36,16 @@ struct SignUp {
     security((), ("csrf" = [])),
     responses(
         (status = 201, description = "The account.", body = User, headers(("Location"))),
-        Public, JsonBody, code::EmailTaken,
+        PublicWrite, JsonBody, code::EmailTaken,
     )
 )]
 pub(crate) async fn create(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     prefix: Prefix,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let SignUp { email, password } = read_sign_up(&body, &identity)?;
     let user = sign_up(&identity, email, password, &context).await?;
     let location = [(header::LOCATION, prefix.path(&format!("/users/{}", user.id)))];
@@ -63,18 +64,22 @@ pub(crate) async fn create(
         Principal, PathId, code::InsufficientScope, code::Forbidden,
     )
 )]
-pub(crate) async fn read(caller: Principal, id: PathId, State(db): State<Db>) -> Result<Json<User>, Error> {
+pub(crate) async fn read(
+    caller: Principal,
+    id: PathId,
+    State(db): State<Db>,
+) -> Result<Json<User>, ApiError> {
     let self_id = caller.user()?.id;
     let is_admin = caller.scope.contains("admin");
     if !is_admin {
         caller.require("profile:read")?;
     }
-    let id = id.found()?.get();
+    let id = id.or_not_found()?.get();
     if id != self_id && !is_admin {
-        return Err(Error::not_found());
+        return Err(Error::not_found().into());
     }
     let user = users::find(&db, id).await?;
-    user.map(Json).ok_or_else(Error::not_found)
+    user.map(Json).ok_or_else(|| Error::not_found().into())
 }
 
 fn read_sign_up(body: &JsonBody, identity: &Identity) -> Result<SignUp, Error> {
