@@ -45,7 +45,7 @@ pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     match cookies::all(headers, cookies::SID).as_slice() {
         [] => Ok(None),
         [sid] => Ok(Some(Secret::new(*sid))),
-        _ => Err(error::two_sessions().into()),
+        _ => Err(error::two_sessions()),
     }
 }
 
@@ -98,7 +98,7 @@ fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(error::two_authorizations().into());
+        return Err(error::two_authorizations());
     }
     let value = String::from_utf8_lossy(value.as_bytes());
     let (scheme, token) = value.split_once(' ').unwrap_or((&value, ""));
