@@ -1,4 +1,4 @@
-//! The end of an account, with what the API keeps of it.
+//! Deletion of an account with its data in the API.
 
 use crate::{idempotency, posts};
 use shared::events::Context;
@@ -7,7 +7,7 @@ use shared::identity::accounts::{self, Error};
 use shared::identity::login::Proof;
 use shared::identity::users::User;
 
-/// Ends an account: what was never published goes with it, and what others have read stays.
+/// Deletes an account with its drafts and stored replies. Posts that were published stay.
 pub async fn delete(identity: &Identity, user: &User, proof: &Proof, context: &Context) -> Result<(), Error> {
     let mut tx = accounts::delete(identity, user, proof, context).await?;
     posts::delete_drafts(&mut tx, user.id, context.now).await?;

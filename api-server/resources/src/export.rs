@@ -29,19 +29,19 @@ const ITEMS_PER_PIECE: i64 = 20;
 pub struct Export {
     /// The account.
     user: User,
-    /// Whether sign-in asks for a one-time code.
+    /// Whether sign-in requires a one-time code.
     mfa_enabled: bool,
-    /// Where the caller is signed in.
+    /// The caller's sessions.
     sessions: Vec<Listed>,
-    /// The apps that the caller is connected to.
+    /// The apps to which the caller has given access.
     grants: Vec<Connected>,
-    /// What they wrote, drafts too.
+    /// The caller's posts, including drafts.
     posts: Vec<Post>,
-    /// What they said of posts.
+    /// The caller's comments.
     comments: Vec<Comment>,
-    /// What they paid.
+    /// The caller's payments.
     payments: Vec<Payment>,
-    /// What happened to the account, the latest first.
+    /// The security events of the account, the latest first.
     security_events: Vec<SecurityEvent>,
 }
 

@@ -3,7 +3,7 @@
 use shared::schema;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-/// The largest id: 2^53 − 1, which every JSON reader holds exactly.
+/// The maximum id: 2^53 − 1, the largest integer that every JSON parser represents exactly.
 const MAX: i64 = (1 << 53) - 1;
 
 /// The id of a user, a post or a comment: from 1 to 2^53 − 1.
@@ -17,11 +17,11 @@ schema! {
         .minimum(Some(1))
         .maximum(Some(MAX))
         .examples([7])
-        .description(Some("The id of a user or a post; on the wire of a path it has no sign and no leading zero."));
+        .description(Some("An id. In a path it has no sign and no leading zero."));
 }
 
 impl Id {
-    /// Reads the one way of writing an id: ASCII digits, no sign, no leading zero.
+    /// Parses the canonical form of an id: ASCII digits without sign and leading zero.
     pub fn parse(text: &str) -> Option<Self> {
         let is_canonical = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
         text.parse()
@@ -30,7 +30,7 @@ impl Id {
             .map(Self)
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> i64 {
         self.0
     }
@@ -64,14 +64,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_id_is_read_from_its_own_text_only(text in "[ +0-9a-]{0,20}") {
+        fn only_the_canonical_text_is_an_id(text in "[ +0-9a-]{0,20}") {
             if let Some(id) = Id::parse(&text) {
                 prop_assert_eq!(id.get().to_string(), text);
             }
         }
 
         #[test]
-        fn every_id_in_range_is_read(id in 1..=MAX) {
+        fn every_id_in_range_is_parsed(id in 1..=MAX) {
             prop_assert_eq!(Id::parse(&id.to_string()), Some(Id(id)));
         }
     }

@@ -1,4 +1,4 @@
-//! Texts that people write.
+//! Texts of limited length.
 
 use shared::schema;
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ impl<const MAX: usize> ToSchema for Text<MAX> {
 }
 
 impl<const MAX: usize> Text<MAX> {
-    /// Reads a text; the error says what is wrong with it.
+    /// Parses a text. The error is a predicate such as "is empty".
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("is empty or white space only".to_owned());
@@ -33,7 +33,7 @@ impl<const MAX: usize> Text<MAX> {
         Ok(Self(text.to_owned()))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

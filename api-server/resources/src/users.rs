@@ -1,4 +1,4 @@
-//! Signing up.
+//! Sign-up.
 
 use shared::db;
 use shared::events::{Context, Event, Name};
@@ -8,13 +8,13 @@ use shared::identity::passwords::{self, Password};
 use shared::identity::users::{self, NewUser, Role, User};
 use shared::identity::verifications;
 
-/// Why an account was not made.
+/// Why an account was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address belongs to an account, or the database failed.
+    /// The e-mail address belongs to an account, or the database failed.
     #[error(transparent)]
     Users(#[from] users::Error),
-    /// No hash was computed.
+    /// The password could not be hashed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
 }
@@ -25,7 +25,7 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Makes an account of the least role, and mails a link that confirms its address.
+/// Creates an account with the role `user` and mails a link that confirms its e-mail address.
 pub async fn sign_up(
     identity: &Identity,
     email: Email,

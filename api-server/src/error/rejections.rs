@@ -85,7 +85,7 @@ pub(crate) fn idempotency_key_invalid(what: &str) -> Error {
 pub(crate) fn precondition_failed() -> Error {
     Error::new(
         Code::PreconditionFailed,
-        "This has another version than If-Match names: read it again.",
+        "The resource changed since the version in If-Match. Fetch it and retry.",
     )
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn precondition_failed() -> Error {
 pub(crate) fn precondition_required() -> Error {
     Error::new(
         Code::PreconditionRequired,
-        "Send If-Match with the ETag of the version that you change.",
+        "Send If-Match with the ETag of the version to change.",
     )
 }
 

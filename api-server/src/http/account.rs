@@ -1,4 +1,4 @@
-//! `/me` as a whole: taking it along, and ending it.
+//! `/me/export` and the deletion of `/me`.
 
 use super::reauthentication;
 use super::session::signed_out;
@@ -15,9 +15,9 @@ use shared::http::openapi::refusals::code;
 use shared::identity::Identity;
 use shared::identity::login::Proof;
 
-/// Export one's data
+/// Export the caller's data
 ///
-/// All that is kept of the caller, as one file.
+/// Returns all data that is stored about the caller as one file.
 #[utoipa::path(
     get, path = "/me/export", operation_id = "exportAccount", tag = "Users", security(("session" = [])),
     responses(
@@ -40,15 +40,15 @@ pub(crate) async fn export(
     Ok((headers, Body::from_stream(pieces)))
 }
 
-/// Delete one's account
+/// Delete the caller's account
 ///
-/// By the password, and a code where sign-in asks for one. Published posts, comments and payments stay, of an author
-/// without a name; everything else goes, and the e-mail address is free again.
+/// Requires the password, and a code if sign-in requires one. Published posts, comments and payments stay, of an anonymous
+/// user. All other data is deleted, and the e-mail address can be used again.
 #[utoipa::path(
     delete, path = "/me", operation_id = "deleteAccount", tag = "Users", request_body = Proof,
     security(("session" = [], "csrf" = [])),
     responses(
-        (status = 204, description = "It is gone.", headers(("Set-Cookie"))),
+        (status = 204, description = "The account is deleted.", headers(("Set-Cookie"))),
         UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]

@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 /// List the comments on a post
 ///
-/// Whoever sees the post sees its comments, twenty a page. What is not understood in the query is ignored.
+/// Returns the comments on a post that the caller may see, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
     get, path = "/posts/{id}/comments", operation_id = "listComments", tag = "Comments",
-    params(("id" = inline(Id), Path, description = "Which post."), ListQuery, PageRequest),
+    params(("id" = inline(Id), Path, description = "The id of the post."), ListQuery, PageRequest),
     security((), ("session" = []), ("oauth2" = [])),
     responses(
         (status = 200, description = "A page.", body = Envelope<Comment>, headers(("Link"))),
@@ -53,13 +53,13 @@ pub(crate) async fn list(
 
 /// Comment on a post
 ///
-/// By who sees the post.
+/// Requires a post that the caller may see.
 #[utoipa::path(
     post, path = "/posts/{id}/comments", operation_id = "createComment", tag = "Comments",
     request_body = NewComment,
     params(
-        ("id" = inline(Id), Path, description = "Which post."),
-        ("Idempotency-Key" = inline(Option<KeyValue>), Header, description = "Names the call, which is then done once."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
+        ("Idempotency-Key" = inline(Option<KeyValue>), Header, description = "Identifies the call, so that a retry does not repeat it."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["comments:write"])),
     responses(
@@ -88,18 +88,18 @@ pub(crate) async fn create(
 
 /// Read a comment
 ///
-/// Whoever sees the post sees it.
+/// Requires a post that the caller may see.
 #[utoipa::path(
     get, path = "/posts/{id}/comments/{comment_id}", operation_id = "readComment", tag = "Comments",
     params(
-        ("id" = inline(Id), Path, description = "On which post."),
-        ("comment_id" = inline(Id), Path, description = "Which comment."),
-        ("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
+        ("comment_id" = inline(Id), Path, description = "The id of the comment."),
+        ("If-None-Match" = Option<String>, Header, description = "The entity tags of the cached responses."),
     ),
     security((), ("session" = []), ("oauth2" = [])),
     responses(
         (status = 200, description = "The comment.", body = Comment, headers(("ETag"), ("Cache-Control"), ("Vary"))),
-        (status = 304, description = "The caller has it.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
+        (status = 304, description = "The cached comment is current.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
         Principal, PathId,
     )
 )]
@@ -117,16 +117,17 @@ pub(crate) async fn read(
 
 /// Delete a comment
 ///
-/// By its author, editors and administrators. A comment has one version, so `If-Match` is rarely of use.
+/// Allowed to the comment's author, editors and administrators. A comment has only one version, so `If-Match` is rarely
+/// needed.
 #[utoipa::path(
     delete, path = "/posts/{id}/comments/{comment_id}", operation_id = "deleteComment", tag = "Comments",
     params(
-        ("id" = inline(Id), Path, description = "On which post."),
-        ("comment_id" = inline(Id), Path, description = "Which comment."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
+        ("comment_id" = inline(Id), Path, description = "The id of the comment."),
         ("If-Match" = Option<String>, Header, description = "The entity tag, or `*`."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["comments:write"])),
-    responses((status = 204, description = "It is gone."), CommentWriter, PathId, code::PreconditionFailed)
+    responses((status = 204, description = "The comment is deleted."), CommentWriter, PathId, code::PreconditionFailed)
 )]
 pub(crate) async fn delete(
     CommentWriter(author): CommentWriter,
@@ -147,7 +148,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Where a post's comments are.
+/// Returns the path of a post's comments.
 fn path(post: VisiblePost) -> String {
     format!("/posts/{}/comments", post.id())
 }

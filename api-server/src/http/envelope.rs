@@ -1,4 +1,4 @@
-//! The envelope of a list: `{items, next, links}`, and the links once more as a header (RFC 8288).
+//! The body of a list, `{items, next, links}`, and the links as a `Link` header (RFC 8288).
 
 use axum::Json;
 use axum::http::header;
@@ -11,22 +11,22 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 #[schema(as = List)]
 pub(super) struct Envelope<T> {
-    /// Twenty of them, or the rest.
+    /// At most 20 items.
     items: Vec<T>,
-    /// Where the next page begins; null where nothing follows.
+    /// The cursor of the next page; null if there is none.
     #[schema(required)]
     next: Option<Cursor>,
-    /// The same as URLs.
+    /// The URLs of the neighboring pages.
     links: Links,
 }
 
-/// Where the pages before and after this one are.
+/// The URLs of the pages before and after this one.
 #[derive(Serialize, ToSchema)]
 struct Links {
     /// The next page.
     #[schema(required, format = "uri")]
     next: Option<String>,
-    /// The page before.
+    /// The previous page.
     #[schema(required, format = "uri")]
     prev: Option<String>,
 }

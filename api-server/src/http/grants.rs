@@ -1,4 +1,4 @@
-//! `/me/grants`: the apps that one is connected to.
+//! `/me/grants`: the apps to which the caller has given access.
 
 use crate::error::ApiError;
 use crate::extract::{RequestContext, UnrestrictedSession};
@@ -13,16 +13,16 @@ use shared::http::openapi::refusals::code;
 use shared::identity::Identity;
 use utoipa::ToSchema;
 
-/// What the caller has consented to.
+/// The apps to which the caller has given access.
 #[derive(Serialize, ToSchema)]
 struct Grants {
-    /// By the apps' ids.
+    /// The apps, sorted by `client_id`.
     items: Vec<Connected>,
 }
 
-/// List the apps that one is connected to
+/// List connected apps
 ///
-/// Each with what one has consented to.
+/// Returns the apps to which the caller has given access, each with the scopes of the consent.
 #[utoipa::path(
     get, path = "/me/grants", operation_id = "listGrants", tag = "Users", security(("session" = [])),
     responses((status = 200, description = "The apps.", body = Grants), UnrestrictedSession)
@@ -37,12 +37,12 @@ pub(crate) async fn list(
 
 /// Disconnect an app
 ///
-/// Its tokens are dead at once, and it must ask for consent again.
+/// Withdraws the consent and revokes the app's tokens at once. The app must ask for consent again.
 #[utoipa::path(
     delete, path = "/me/grants/{id}", operation_id = "withdrawGrant", tag = "Users",
     params(("id" = String, Path, description = "The app's `client_id`.", example = "demo")),
     security(("session" = [], "csrf" = [])),
-    responses((status = 204, description = "It is disconnected."), UnrestrictedSession, code::NotFound)
+    responses((status = 204, description = "The app is disconnected."), UnrestrictedSession, code::NotFound)
 )]
 pub(crate) async fn withdraw(
     UnrestrictedSession(session): UnrestrictedSession,

@@ -20,32 +20,32 @@ use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// What is said of a new payment.
+/// A new payment.
 #[derive(Serialize, ToSchema)]
 struct CreatedPayment {
-    /// Identifies the payment.
+    /// The id of the payment.
     id: PaymentId,
-    /// `created`
+    /// Always `created`.
     status: Status,
 }
 
-/// How much of a payment to capture or to refund.
+/// The part of a payment to capture or to refund.
 #[derive(ToSchema)]
 #[schema(as = PaymentPart, example = json!({"amount": 250}))]
 struct Part {
-    /// How much; all that is left unless said otherwise.
+    /// The amount; by default all that is left.
     #[schema(nullable = false)]
     amount: Option<Amount>,
 }
 
-/// That a payment is given up: there is nothing to say.
+/// The body of a cancellation, which has no members.
 #[derive(ToSchema)]
 #[schema(example = json!({}))]
 struct Cancellation {}
 
 /// List payments
 ///
-/// The caller's own, twenty a page. What is not understood in the query is ignored.
+/// Returns the caller's own payments, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
     get, path = "/payments", operation_id = "listPayments", tag = "Payments", params(PageRequest),
     security(("session" = []), ("oauth2" = ["payments:read"])),
@@ -72,15 +72,15 @@ pub(crate) async fn list(
     ))
 }
 
-/// Make a payment
+/// Create a payment
 ///
-/// Once for each idempotency key. It is captured, or canceled, by a call of its own.
+/// Creates one payment per idempotency key. Separate calls capture or cancel it.
 #[utoipa::path(
     post, path = "/payments", operation_id = "createPayment", tag = "Payments", request_body = NewPayment,
-    params(("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once.")),
+    params(("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "It is made.", body = CreatedPayment,
+        (status = 201, description = "The payment is created.", body = CreatedPayment,
          headers(("Location"), ("Idempotent-Replayed"))),
         IdempotencyKey, PaymentWriter, JsonBody,
     )
@@ -101,10 +101,10 @@ pub(crate) async fn create(
 
 /// Read a payment
 ///
-/// One's own; every other is not found.
+/// Returns a payment of the caller. The payments of other users are not found.
 #[utoipa::path(
     get, path = "/payments/{id}", operation_id = "readPayment", tag = "Payments",
-    params(("id" = inline(PaymentId), Path, description = "Which payment.")),
+    params(("id" = inline(PaymentId), Path, description = "The id of the payment.")),
     security(("session" = []), ("oauth2" = ["payments:read"])),
     responses(
         (status = 200, description = "The payment.", body = Payment),
@@ -123,17 +123,17 @@ pub(crate) async fn read(
 
 /// Capture a payment
 ///
-/// One that is `created`, whole or in part, once: what is not captured is released.
+/// Captures a payment with the status `created`, wholly or in part. A payment can be captured once; the rest is released.
 #[utoipa::path(
     post, path = "/payments/{id}/captures", operation_id = "capturePayment", tag = "Payments",
-    request_body(content = Option<Part>, description = "All of it unless said otherwise."),
+    request_body(content = Option<Part>, description = "By default the whole amount."),
     params(
-        ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once."),
+        ("id" = inline(PaymentId), Path, description = "The id of the payment."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "The payment as it is now.", body = Payment,
+        (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
         IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
@@ -151,17 +151,17 @@ pub(crate) async fn capture(
 
 /// Cancel a payment
 ///
-/// One that is `created`.
+/// Cancels a payment with the status `created`.
 #[utoipa::path(
     post, path = "/payments/{id}/cancellations", operation_id = "cancelPayment", tag = "Payments",
-    request_body(content = Option<Cancellation>, description = "Nothing need be said."),
+    request_body(content = Option<Cancellation>, description = "An empty object or no body."),
     params(
-        ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once."),
+        ("id" = inline(PaymentId), Path, description = "The id of the payment."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "The payment as it is now.", body = Payment,
+        (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
         IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
@@ -182,17 +182,17 @@ pub(crate) async fn cancel(
 
 /// Refund a payment
 ///
-/// Of what was captured, all that is left or a part of it; in as many parts as one likes.
+/// Refunds all of the captured amount that is left, or a part of it. A payment can be refunded in several parts.
 #[utoipa::path(
     post, path = "/payments/{id}/refunds", operation_id = "refundPayment", tag = "Payments",
-    request_body(content = Option<Part>, description = "All that is left unless said otherwise."),
+    request_body(content = Option<Part>, description = "By default all that is left."),
     params(
-        ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(KeyValue), Header, description = "Names the call, which is done once."),
+        ("id" = inline(PaymentId), Path, description = "The id of the payment."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "The payment as it is now.", body = Payment,
+        (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
         IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )

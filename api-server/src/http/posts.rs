@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// List posts
 ///
-/// Those that the caller may see, twenty a page. What is not understood in the query is ignored.
+/// Returns the posts that the caller may see, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
     get, path = "/posts", operation_id = "listPosts", tag = "Posts", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["posts:read"])),
@@ -50,10 +50,10 @@ pub(crate) async fn list(
 
 /// Write a post
 ///
-/// A draft, unless it is published at once.
+/// The post is a draft unless its status is `published`.
 #[utoipa::path(
     post, path = "/posts", operation_id = "createPost", tag = "Posts", request_body = NewPost,
-    params(("Idempotency-Key" = inline(Option<KeyValue>), Header, description = "Names the call, which is then done once.")),
+    params(("Idempotency-Key" = inline(Option<KeyValue>), Header, description = "Identifies the call, so that a retry does not repeat it.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
     responses(
         (status = 201, description = "The post.", body = Post,
@@ -77,17 +77,17 @@ pub(crate) async fn create(
 
 /// Read a post
 ///
-/// Whoever calls sees a published one; a draft is seen by those who may change it.
+/// Every caller may read a published post. Only callers who may change a post can read its draft.
 #[utoipa::path(
     get, path = "/posts/{id}", operation_id = "readPost", tag = "Posts",
     params(
-        ("id" = inline(Id), Path, description = "Which post."),
-        ("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
+        ("If-None-Match" = Option<String>, Header, description = "The entity tags of the cached responses."),
     ),
     security((), ("session" = []), ("oauth2" = [])),
     responses(
         (status = 200, description = "The post.", body = Post, headers(("ETag"), ("Cache-Control"), ("Vary"))),
-        (status = 304, description = "The caller has this version.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
+        (status = 304, description = "The cached version is current.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
         Principal, PathId,
     )
 )]
@@ -103,17 +103,17 @@ pub(crate) async fn read(
 
 /// Change a post
 ///
-/// The version that `If-Match` names, and no other. What the body leaves out stays. By its author, editors
-/// and administrators.
+/// Changes the post if it is at the version in `If-Match`. Members that the body leaves out stay unchanged. Allowed to the
+/// post's author, editors and administrators.
 #[utoipa::path(
     patch, path = "/posts/{id}", operation_id = "updatePost", tag = "Posts", request_body = PostPatch,
     params(
-        ("id" = inline(Id), Path, description = "Which post."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
         ("If-Match" = inline(IfMatch), Header, description = "The entity tag of the version to change, or `*`."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
     responses(
-        (status = 200, description = "The post as it is now.", body = Post, headers(("ETag"))),
+        (status = 200, description = "The changed post.", body = Post, headers(("ETag"))),
         PostWriter, PathId, JsonBody<LARGE>, code::PreconditionFailed, code::PreconditionRequired,
     )
 )]
@@ -138,15 +138,15 @@ pub(crate) async fn update(
 
 /// Delete a post
 ///
-/// With `If-Match` only the version that it names. By its author, editors and administrators.
+/// With `If-Match`, deletes the post only at that version. Allowed to the post's author, editors and administrators.
 #[utoipa::path(
     delete, path = "/posts/{id}", operation_id = "deletePost", tag = "Posts",
     params(
-        ("id" = inline(Id), Path, description = "Which post."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
         ("If-Match" = Option<String>, Header, description = "The entity tag of the version to delete, or `*`."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
-    responses((status = 204, description = "It is gone."), PostWriter, PathId, code::PreconditionFailed)
+    responses((status = 204, description = "The post is deleted."), PostWriter, PathId, code::PreconditionFailed)
 )]
 pub(crate) async fn delete(
     PostWriter(author): PostWriter,
@@ -165,7 +165,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A post and its entity tag.
+/// Returns a response with a post and its entity tag.
 fn show(post: Post) -> impl IntoResponse {
     etag_response::with_etag(post.etag(), post)
 }

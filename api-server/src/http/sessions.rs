@@ -1,4 +1,4 @@
-//! `/me/sessions`: where one is signed in.
+//! `/me/sessions`: the sessions of the caller.
 
 use super::session::signed_out;
 use crate::error::ApiError;
@@ -14,16 +14,16 @@ use shared::identity::Identity;
 use shared::identity::sessions::{self, Listed};
 use utoipa::ToSchema;
 
-/// Where the caller is signed in.
+/// The caller's sessions.
 #[derive(Serialize, ToSchema)]
 struct Sessions {
-    /// The last used first; a hundred at most.
+    /// The sessions, the most recently used first; at most 100.
     items: Vec<Listed>,
 }
 
-/// List one's sessions
+/// List the caller's sessions
 ///
-/// Those that live, this one among them.
+/// Returns the active sessions, including the one of this call.
 #[utoipa::path(
     get, path = "/me/sessions", operation_id = "listSessions", tag = "Sessions", security(("session" = [])),
     responses((status = 200, description = "The sessions.", body = Sessions), UnrestrictedSession)
@@ -39,12 +39,13 @@ pub(crate) async fn list(
 
 /// End a session
 ///
-/// And what first-party apps were given in it. Of the present one the cookie is taken away.
+/// Ends the session and revokes the tokens that first-party apps received in it. Ending the session of this call also
+/// clears its cookie.
 #[utoipa::path(
     delete, path = "/me/sessions/{id}", operation_id = "endSession", tag = "Sessions",
-    params(("id" = inline(Id), Path, description = "Which session.")),
+    params(("id" = inline(Id), Path, description = "The id of the session.")),
     security(("session" = [], "csrf" = [])),
-    responses((status = 204, description = "It is over."), UnrestrictedSession, PathId)
+    responses((status = 204, description = "The session is ended."), UnrestrictedSession, PathId)
 )]
 pub(crate) async fn end(
     UnrestrictedSession(session): UnrestrictedSession,

@@ -19,7 +19,7 @@ use shared::identity::passwords::{Password, new_password};
 use shared::identity::users::{self, User};
 use utoipa::ToSchema;
 
-/// An account to be.
+/// A new account.
 #[derive(ToSchema)]
 #[schema(example = json!({"email": "ann@example.org", "password": "correct horse"}))]
 struct SignUp {
@@ -28,9 +28,9 @@ struct SignUp {
     password: Password,
 }
 
-/// Make an account
+/// Create an account
 ///
-/// Of the least role; nobody is signed in by it.
+/// The account has the role `user`. The call does not sign in.
 #[utoipa::path(
     post, path = "/users", operation_id = "createUser", tag = "Users", request_body = SignUp,
     security((), ("csrf" = [])),
@@ -54,10 +54,10 @@ pub(crate) async fn create(
 
 /// Read an account
 ///
-/// One's own, or any for an administrator; every other is not found.
+/// Returns the caller's own account; administrators may read every account. Other accounts are not found.
 #[utoipa::path(
     get, path = "/users/{id}", operation_id = "readUser", tag = "Users",
-    params(("id" = inline(Id), Path, description = "Which user.")),
+    params(("id" = inline(Id), Path, description = "The id of the user.")),
     security(("session" = []), ("oauth2" = ["profile:read"]), ("oauth2" = ["admin"])),
     responses(
         (status = 200, description = "The account.", body = User),

@@ -6,14 +6,14 @@ use serde::Serialize;
 use shared::clock::Timestamp;
 use utoipa::ToSchema;
 
-/// What a comment says.
+/// The text of a comment.
 pub type CommentBody = Text<10_000>;
 
-/// A comment to be.
+/// A new comment.
 #[derive(Clone, Debug, ToSchema)]
 #[schema(example = json!({"body": "Well said."}))]
 pub struct NewComment {
-    /// What it says.
+    /// The text.
     pub body: CommentBody,
 }
 
@@ -24,23 +24,23 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// A comment as the API shows one. It never changes.
+/// A comment as the API shows it. Comments never change.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub struct Comment {
-    /// Identifies the comment.
+    /// The id of the comment.
     pub id: i64,
-    /// On which post.
+    /// The id of the post.
     pub post_id: i64,
-    /// Who wrote it.
+    /// The id of the author.
     pub author_id: i64,
-    /// What it says.
+    /// The text.
     pub body: String,
-    /// When it was made.
+    /// The time of creation.
     pub created_at: Timestamp,
 }
 
 impl Comment {
-    /// The strong entity tag (RFC 9110 §8.8.3): a comment has one version.
+    /// Returns the strong entity tag (RFC 9110 §8.8.3). A comment has only one version.
     pub fn etag(&self) -> String {
         format!("\"{}\"", self.id)
     }

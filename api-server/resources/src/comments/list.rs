@@ -1,5 +1,5 @@
-//! Pages of a post's comments. Each shape of a list has an SQL text of its own, so that the right index
-//! serves it.
+//! Pages of a post's comments. Each kind of list has its own SQL statement, so that the database uses the matching
+//! index.
 
 use super::comment::{Comment, columns};
 use crate::paging::{self, Cursor, Order, Page, PageRequest, PageSlice, Query};
@@ -9,19 +9,19 @@ use shared::fetch_all;
 use sqlx::AssertSqlSafe;
 use utoipa::IntoParams;
 
-/// What a list of comments is asked for.
+/// The query parameters of the list of comments.
 #[derive(Clone, Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Comments of this user alone.
+    /// Only comments of this user.
     #[param(minimum = 0)]
     author_id: Option<i64>,
-    /// Which page.
+    /// The requested page.
     #[param(ignore)]
     pub page: PageRequest,
 }
 
-/// One SQL text.
+/// The parameters that determine the SQL statement of a list.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     is_by_author: bool,
@@ -29,7 +29,7 @@ struct Shape {
 }
 
 impl ListQuery {
-    /// Reads a query string.
+    /// Parses a query string.
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
@@ -39,7 +39,7 @@ impl ListQuery {
     }
 }
 
-/// The page of the post's comments that the query asks for; the newest come first unless told otherwise.
+/// Returns the requested page of the post's comments, the newest first by default.
 pub async fn list(db: &Db, post: VisiblePost, query: &ListQuery) -> Result<Page<Comment>, Error> {
     let page = &query.page;
     let order = page.order.unwrap_or(Order::Descending);
@@ -86,7 +86,7 @@ impl Shape {
     }
 }
 
-/// Every statement of this module with its name.
+/// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     let shapes = PageSlice::ALL
         .into_iter()

@@ -47,13 +47,13 @@ pub async fn create(
     Ok(comment)
 }
 
-/// A comment on this post.
+/// Returns a comment on this post.
 pub async fn find(db: &Db, post: VisiblePost, id: Id) -> Result<Comment, Error> {
     let comment = fetch_optional!(db.reader(), Comment, FIND, id.get(), post.id())?;
     comment.ok_or(Error::NotFound)
 }
 
-/// A comment on this post that the actor may delete.
+/// Returns a comment on this post that the actor may delete.
 pub async fn find_to_delete(db: &Db, actor: Actor, post: VisiblePost, id: Id) -> Result<Comment, Error> {
     let comment = find(db, post, id).await?;
     if actor.may_change(comment.author_id) {
@@ -63,7 +63,7 @@ pub async fn find_to_delete(db: &Db, actor: Actor, post: VisiblePost, id: Id) ->
     }
 }
 
-/// Takes the comment away.
+/// Deletes the comment.
 pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Error> {
     match execute!(db.writer(), DELETE, comment.id, now)? {
         0 => Err(Error::NotFound),
@@ -71,7 +71,7 @@ pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Er
     }
 }
 
-/// Comments of an author, post by post and from the oldest on; those after this post, time and id.
+/// Returns the comments of an author after this post, time and id, sorted by these.
 pub async fn of_author(
     db: &Db,
     author_id: i64,

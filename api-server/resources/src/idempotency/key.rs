@@ -3,7 +3,7 @@
 use shared::schema;
 use shared::secret;
 
-/// The longest value of the header, in characters.
+/// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;
 
 /// The value of the header `Idempotency-KeyValue`: visible ASCII, bare or as a quoted string (RFC 9651 §3.3.3); either

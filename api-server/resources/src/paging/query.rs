@@ -15,13 +15,13 @@ pub struct Query {
 #[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageRequest {
-    /// Which end comes first: the newest, or the least title, unless told otherwise.
+    /// The order; by default the newest item or the first title comes first.
     #[param(inline)]
     pub order: Option<Order>,
-    /// From where on: `next` of the page before.
+    /// The value of `next` on the previous page.
     #[param(inline)]
     pub cursor: Option<Cursor>,
-    /// Which way from the cursor.
+    /// The direction from the cursor.
     #[param(rename = "dir", required = false, inline)]
     pub direction: Direction,
     /// The accepted filter and sort parameters, which the links to other pages repeat.
@@ -29,18 +29,18 @@ pub struct PageRequest {
     accepted: Vec<(&'static str, String)>,
 }
 
-/// Which end comes first.
+/// The order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 pub enum Order {
-    /// The least.
+    /// The smallest first.
     #[schema(rename = "asc")]
     Ascending,
-    /// The greatest.
+    /// The largest first.
     #[schema(rename = "desc")]
     Descending,
 }
 
-/// Which way from the cursor.
+/// The direction from the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum Direction {

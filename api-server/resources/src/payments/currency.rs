@@ -3,7 +3,7 @@
 use shared::schema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-/// The codes of ISO 4217 that people pay with, as of 2026: list one without funds, metals and tests.
+/// The codes of ISO 4217, list one, as of 2026, without funds, metals and test codes.
 const CODES: &[&str] = &[
     "AED", "AFN", "ALL", "AMD", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BHD", "BIF", "BMD",
     "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY", "COP", "CRC",
@@ -18,7 +18,7 @@ const CODES: &[&str] = &[
     "XPF", "YER", "ZAR", "ZMW", "ZWG",
 ];
 
-/// A currency by its code.
+/// A currency, identified by its ISO 4217 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Currency(&'static str);
 
@@ -30,7 +30,7 @@ schema! {
 }
 
 impl Currency {
-    /// Reads a code, in upper case.
+    /// Parses a code in upper case.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let found = CODES.binary_search(&text);
         found
@@ -38,7 +38,7 @@ impl Currency {
             .map_err(|_| "is no code of a currency in ISO 4217, such as EUR")
     }
 
-    /// The code.
+    /// Returns the code.
     pub const fn as_str(self) -> &'static str {
         self.0
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_codes_are_sorted_and_each_is_one() {
+    fn the_codes_are_sorted_and_parse() {
         assert!(CODES.is_sorted_by(|a, b| a < b));
         for code in CODES {
             assert!(code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase()));

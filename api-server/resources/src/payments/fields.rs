@@ -1,4 +1,4 @@
-//! What a payment is made of; none of these can be invalid once made.
+//! The fields of a payment. Each type is valid by construction.
 
 use super::currency::Currency;
 use crate::text::Text;
@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 
-/// The largest amount, in minor units.
+/// The maximum amount, in minor units.
 const MAX_AMOUNT: i64 = 99_999_999_999;
-/// Pairs of metadata at most.
+/// The maximum number of metadata pairs.
 const MAX_PAIRS: usize = 20;
-/// The longest name in metadata, in characters.
+/// The maximum length of a name in metadata, in characters.
 const MAX_NAME: usize = 40;
-/// The longest value in metadata, in characters.
+/// The maximum length of a value in metadata, in characters.
 const MAX_VALUE: usize = 500;
 
-/// What a payment is for.
+/// The purpose of a payment.
 pub type Description = Text<500>;
 
 /// An amount of money, in the minor units of its currency: from 1 to 99,999,999,999.
@@ -44,43 +44,43 @@ schema! {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata(BTreeMap<String, String>);
 
-/// What became of a payment so far. Nothing in this service makes one fail yet.
+/// The state of a payment. No code path of this service sets `Failed` yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = PaymentStatus)]
 pub enum Status {
-    /// It may be captured or canceled.
+    /// The payment may be captured or canceled.
     Created,
-    /// It may be refunded.
+    /// The payment may be refunded.
     Captured,
-    /// What is left may be refunded.
+    /// A part is refunded; the rest may be refunded.
     PartiallyRefunded,
-    /// All of it went back.
+    /// The whole captured amount is refunded.
     Refunded,
-    /// It was given up before it was captured.
+    /// The payment was canceled before capture.
     Canceled,
-    /// It could not be captured.
+    /// The capture failed.
     Failed,
 }
 
-/// A payment to be.
+/// A new payment.
 #[derive(Clone, Debug, ToSchema)]
 #[schema(example = json!({"amount": 1250, "currency": "EUR", "description": "Two tickets"}))]
 pub struct NewPayment {
-    /// How much, in the minor units of the currency.
+    /// The amount, in the minor units of the currency.
     pub amount: Amount,
-    /// In which currency.
+    /// The currency.
     pub currency: Currency,
-    /// What it is for.
+    /// The purpose.
     #[schema(nullable = false)]
     pub description: Option<Description>,
-    /// What the caller notes of it.
+    /// Data of the caller.
     #[schema(required = false)]
     pub metadata: Metadata,
 }
 
 impl Amount {
-    /// Checks an amount; the error says what is wrong with it.
+    /// Parses an amount. The error is a predicate such as "must be positive".
     pub fn parse(minor_units: i64) -> Result<Self, &'static str> {
         match minor_units {
             1..=MAX_AMOUNT => Ok(Self(minor_units)),
@@ -88,14 +88,14 @@ impl Amount {
         }
     }
 
-    /// In minor units.
+    /// Returns the amount in minor units.
     pub const fn get(self) -> i64 {
         self.0
     }
 }
 
 impl Metadata {
-    /// Checks pairs; the error says what is wrong with them.
+    /// Checks the limits of the pairs. The error is a predicate such as "has too many pairs".
     pub fn parse(pairs: BTreeMap<String, String>) -> Result<Self, &'static str> {
         if pairs.len() > MAX_PAIRS {
             return Err("has more than 20 pairs");
@@ -113,7 +113,7 @@ impl Metadata {
     }
 }
 
-/// As stored: JSON.
+/// Writes the pairs as JSON, as they are stored.
 impl std::fmt::Display for Metadata {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&serde_json::to_string(&self.0).map_err(|_| std::fmt::Error)?)
@@ -138,7 +138,7 @@ impl Status {
         Self::Failed,
     ];
 
-    /// As stored and on the wire.
+    /// Returns the status as it is stored and sent.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_have_a_least_and_a_greatest() {
+    fn amounts_have_a_minimum_and_a_maximum() {
         for good in [1, MAX_AMOUNT] {
             assert_eq!(Amount::parse(good).map(Amount::get), Ok(good));
         }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_has_limits_and_is_stored_as_it_is() {
+    fn metadata_has_limits_and_is_stored_unchanged() {
         let pairs = |n: usize, name: usize, value: usize| {
             let pair = |i: usize| (format!("{i:0>name$}"), "é".repeat(value));
             Metadata::parse((0..n).map(pair).collect())

@@ -5,7 +5,7 @@ use shared::clock::Timestamp;
 use shared::{random, schema};
 use utoipa::openapi::{ObjectBuilder, Type};
 
-/// What an id begins with.
+/// The prefix of every id.
 const PREFIX: &str = "pay_";
 const PATTERN: &str = "^pay_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
 
@@ -23,19 +23,19 @@ schema! {
 }
 
 impl PaymentId {
-    /// A new id.
+    /// Returns a new id.
     pub(super) fn new(now: Timestamp) -> Self {
         Self(format!("{PREFIX}{}", random::uuid_of(now)))
     }
 
-    /// Reads what may be an id: of the right length, and of its characters alone.
+    /// Parses an id. Checks only the prefix, the length and the characters; the database decides whether it exists.
     pub fn parse(text: &str) -> Option<Self> {
         let uuid = text.strip_prefix(PREFIX)?;
         let is_one = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
         (uuid.len() == 36 && uuid.bytes().all(is_one)).then(|| Self(text.to_owned()))
     }
 
-    /// As stored and on the wire.
+    /// Returns the id as it is stored and sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_id_is_read_as_written_and_sorts_by_its_millisecond() {
+    fn ids_are_parsed_as_written_and_sort_by_their_millisecond() {
         let id = |millis: i64| PaymentId::new(Timestamp::from_micros(millis * 1_000));
         let (older, newer) = (id(1_700_000_000_000), id(1_700_000_000_001));
         assert_eq!(PaymentId::parse(older.as_str()), Some(older.clone()));

@@ -37,7 +37,7 @@ fn sql(slice: PageSlice) -> String {
     format!("SELECT {columns} FROM payments WHERE user_id = {user}{after} {end}")
 }
 
-/// Every statement of this module with its name.
+/// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     let named = |slice| (format!("{}::{slice:?}", module_path!()), sql(slice));
     PageSlice::ALL.into_iter().map(named)

@@ -15,34 +15,34 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// A payment as the API shows one.
+/// A payment as the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
 pub struct Payment {
     #[serde(skip)]
     #[sqlx(rename = "id")]
     row_id: i64,
-    /// Identifies the payment.
+    /// The id of the payment.
     #[sqlx(rename = "public_id", try_from = "String")]
     pub id: PaymentId,
-    /// What became of it so far.
+    /// The state.
     #[sqlx(try_from = "String")]
     pub status: Status,
-    /// What may be captured, in the minor units of the currency.
+    /// The amount that may be captured, in the minor units of the currency.
     pub amount: i64,
-    /// What was captured; the rest was released.
+    /// The captured amount. The rest is released.
     pub amount_captured: i64,
-    /// What was given back of that.
+    /// The refunded part of the captured amount.
     pub amount_refunded: i64,
     /// The currency, by its code in ISO 4217.
     pub currency: String,
-    /// What it is for.
+    /// The purpose.
     pub description: Option<String>,
-    /// What the caller notes of it.
+    /// Data of the caller.
     #[sqlx(try_from = "String")]
     pub metadata: Metadata,
-    /// When it was made.
+    /// The time of creation.
     pub created_at: Timestamp,
-    /// When it last moved.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 

@@ -36,7 +36,7 @@ pub async fn create(tx: &mut Tx, user_id: i64, new: &NewPayment, now: Timestamp)
     Ok(payment)
 }
 
-/// A payment of this user.
+/// Returns a payment of this user.
 pub async fn find(db: &Db, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
     let payment = fetch_optional!(db.reader(), Payment, FIND, id.as_str(), user_id)?;
     payment.ok_or(Error::NotFound)
@@ -48,7 +48,7 @@ pub(super) async fn find_in(tx: &mut Tx, user_id: i64, id: &PaymentId) -> Result
     payment.ok_or(Error::NotFound)
 }
 
-/// A user's payments after that of this time and place, the oldest first.
+/// Returns the payments of a user after this time and row id, the oldest first.
 pub async fn of_user(
     db: &Db,
     user_id: i64,

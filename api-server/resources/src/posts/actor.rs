@@ -1,14 +1,14 @@
-//! Who may see and change what others wrote.
+//! Permissions on posts and comments.
 
 use super::fields::Status;
 use shared::identity::users::{Role, User};
 
-/// A user, as far as posts and comments are concerned.
+/// A user as the author or moderator of posts and comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Actor {
-    /// What this user wrote is their own.
+    /// The id of the user.
     pub user_id: i64,
-    /// An editor or administrator: sees and changes what everyone wrote.
+    /// Whether the user is an editor or administrator, who may see and change everything.
     pub is_moderator: bool,
 }
 
@@ -22,13 +22,13 @@ impl From<&User> for Actor {
 }
 
 impl Actor {
-    /// Whether they may change what this author wrote.
+    /// Returns whether the user may change the posts and comments of this author.
     pub fn may_change(self, author_id: i64) -> bool {
         self.is_moderator || self.user_id == author_id
     }
 }
 
-/// Whether the viewer, who may be nobody, sees a post: drafts are for those who may change them.
+/// Returns whether the viewer may see a post. Only users who may change a draft see it; `None` is an anonymous viewer.
 pub(super) fn may_see(viewer: Option<Actor>, author_id: i64, status: Status) -> bool {
     status == Status::Published || viewer.is_some_and(|viewer| viewer.may_change(author_id))
 }

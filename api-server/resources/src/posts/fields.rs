@@ -7,7 +7,7 @@ use shared::schema::WITHOUT_NUL;
 use std::str::FromStr;
 use utoipa::ToSchema;
 
-/// A body's length at most, in characters.
+/// The maximum length of a body, in characters.
 const MAX_BODY: usize = 100_000;
 
 /// A title.
@@ -22,7 +22,7 @@ schema! {
 pub struct PostBody(String);
 
 impl PostBody {
-    /// Reads a body; the error says what is wrong with it.
+    /// Parses a body. The error is a predicate such as "is too long".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.chars().count() > MAX_BODY {
             return Err("is longer than 100000 characters");
@@ -41,19 +41,19 @@ impl From<PostBody> for String {
     }
 }
 
-/// Whether others than those who may change it see a post.
+/// Whether a post is published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// They do not.
+    /// Only users who may change the post see it.
     #[default]
     Draft,
-    /// They do.
+    /// Everybody sees the post.
     Published,
 }
 
 impl Status {
-    /// As stored and on the wire.
+    /// Returns the status as it is stored and sent.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Draft => "draft",
@@ -87,16 +87,16 @@ impl TryFrom<String> for Status {
     }
 }
 
-/// A post to be.
+/// A new post.
 #[derive(Clone, Debug, ToSchema)]
 #[schema(example = json!({"title": "Hello", "body": "The first one.", "status": "published"}))]
 pub struct NewPost {
-    /// Its heading.
+    /// The title.
     pub title: PostTitle,
-    /// Its text.
+    /// The text.
     #[schema(required = false, default = "")]
     pub body: PostBody,
-    /// Whether others see it at once.
+    /// Whether the post is published at once.
     #[schema(required = false, default = "draft")]
     pub status: Status,
 }

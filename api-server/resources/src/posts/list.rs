@@ -1,4 +1,4 @@
-//! Pages of posts. Each shape of a list has an SQL text of its own, so that the right index serves it.
+//! Pages of posts. Each kind of list has its own SQL statement, so that the database uses the matching index.
 
 use super::actor::{self, Actor};
 use super::fields::Status;
@@ -15,7 +15,7 @@ sql! {
     ANCHOR = "SELECT title, author_id, status FROM posts WHERE id = $1 AND created_at = $2";
 }
 
-/// Which posts, of those that the viewer may see.
+/// The posts on a list, which are among those that the viewer may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
     All,
@@ -25,13 +25,13 @@ enum Filter {
     PublishedOrBy(i64),
 }
 
-/// Where in the sorted list to go on from.
+/// The sort key and id of the item after which a page begins.
 enum Anchor {
     CreatedAt(Timestamp, i64),
     Title(String, i64),
 }
 
-/// One SQL text.
+/// The parameters that determine the SQL statement of a list.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     filter: Filter,
@@ -47,7 +47,7 @@ struct AnchorRow {
     status: Status,
 }
 
-/// The page of posts that the query asks for, of those that the viewer may see.
+/// Returns the requested page of the posts that the viewer may see.
 pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Page<Post>, Error> {
     let Some(filter) = Filter::of(viewer, query) else {
         return Ok(Page::empty());
@@ -60,8 +60,8 @@ pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<P
     .await
 }
 
-/// Where the cursor points; `None` is the list's beginning. By title, only a post that the viewer may see
-/// is an anchor: a hidden one would tell where its title sorts.
+/// Returns the anchor of the cursor; `None` for the beginning of the list. In a list sorted by title, a hidden post is no
+/// anchor, because the page would reveal how its title sorts.
 async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Option<Anchor>, Error> {
     let Some(Cursor { created_at, id }) = query.page.cursor else {
         return Ok(None);
@@ -88,7 +88,7 @@ async fn fetch(db: &Db, shape: Shape, anchor: Option<Anchor>) -> Result<Vec<Post
 }
 
 impl Filter {
-    /// What the query asks for and the viewer may see; `None` is nothing at all.
+    /// Returns the requested posts that the viewer may see; `None` if the list is empty.
     fn of(viewer: Option<Actor>, query: &ListQuery) -> Option<Self> {
         let sees_drafts_of = |author_id| actor::may_see(viewer, author_id, Status::Draft);
         let of_by = |status: Option<Status>, author_id| match status {
@@ -134,7 +134,7 @@ impl Shape {
                 " AND author_id = {author} AND status = '{}'",
                 status.as_str()
             )),
-            // Two scans that end early, each by its index: one condition with OR would read everyone's drafts.
+            // Two index scans that stop at the limit. One condition with OR would read the drafts of all users.
             Filter::PublishedOrBy(_) => {
                 let published = select(" AND status = 'published'".to_owned());
                 let drafts = select(format!(" AND author_id = {author} AND status = 'draft'"));
@@ -147,7 +147,7 @@ impl Shape {
     }
 }
 
-/// Every statement of this module with its name.
+/// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     let filters = [
         Filter::All,
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sees_what_is_published() {
+    fn anonymous_viewers_see_published_posts() {
         assert_eq!(filter(None, ""), Some(Filter::Of(Status::Published)));
         assert_eq!(
             filter(None, "author_id=1"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_sees_their_own_drafts_too() {
+    fn users_see_their_own_drafts_too() {
         assert_eq!(filter(ANN, ""), Some(Filter::PublishedOrBy(1)));
         assert_eq!(
             filter(ANN, "status=published"),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_editor_sees_all() {
+    fn editors_see_all_posts() {
         assert_eq!(filter(EDITOR, ""), Some(Filter::All));
         assert_eq!(filter(EDITOR, "status=draft"), Some(Filter::Of(Status::Draft)));
         assert_eq!(filter(EDITOR, "author_id=9"), Some(Filter::By(9)));

@@ -5,23 +5,23 @@ use super::post::Post;
 use shared::clock::Timestamp;
 use utoipa::ToSchema;
 
-/// A change of a post: what is `None` stays.
+/// A change of a post. Fields that are `None` stay unchanged.
 #[derive(Clone, Debug, Default, ToSchema)]
 #[schema(example = json!({"status": "published"}))]
 pub struct PostPatch {
-    /// The new heading.
+    /// The new title.
     #[schema(nullable = false)]
     pub title: Option<PostTitle>,
     /// The new text.
     #[schema(nullable = false)]
     pub body: Option<PostBody>,
-    /// Whether others see it from now on.
+    /// The new status.
     #[schema(nullable = false)]
     pub status: Option<Status>,
 }
 
 impl PostPatch {
-    /// The post as changed, its version and time of change left alone.
+    /// Returns the changed post with its old version and time of change.
     pub(super) fn apply(self, post: &Post, now: Timestamp) -> Post {
         let post = post.clone();
         let status = self.status.unwrap_or(post.status);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_publication_is_kept() {
+    fn the_time_of_the_first_publication_is_kept() {
         let published = patch(Status::Published).apply(&draft(), NOON);
         assert_eq!(published.published_at, Some(NOON));
         let withdrawn = patch(Status::Draft).apply(&published, LATER);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_of_nothing_or_the_same_changes_nothing() {
+    fn an_empty_or_equal_patch_changes_nothing() {
         assert_eq!(PostPatch::default().apply(&draft(), LATER), draft());
         assert_eq!(patch(Status::Draft).apply(&draft(), LATER), draft());
     }

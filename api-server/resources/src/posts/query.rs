@@ -1,28 +1,28 @@
-//! What a list of posts is asked for. Nothing in it is ever refused: what is not understood is ignored.
+//! The query parameters of the list of posts.
 
 use super::fields::Status;
 use crate::paging::{Order, PageRequest, Query};
 use utoipa::{IntoParams, ToSchema};
 
-/// The one way of asking for a page.
+/// The query parameters of the list of posts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// What the list is sorted by; by the time of creation unless told otherwise.
+    /// The sort key; by default the time of creation.
     #[param(inline)]
     pub(super) sort: Option<Sort>,
-    /// Posts of this status alone.
+    /// Only posts with this status.
     #[param(inline)]
     pub(super) status: Option<Status>,
-    /// Posts of this user alone.
+    /// Only posts of this user.
     #[param(minimum = 0)]
     pub(super) author_id: Option<i64>,
-    /// Which page.
+    /// The requested page.
     #[param(ignore)]
     pub page: PageRequest,
 }
 
-/// What posts are sorted by; ties by id.
+/// The sort key of posts. Posts with equal keys are sorted by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub(super) enum Sort {
@@ -31,7 +31,7 @@ pub(super) enum Sort {
 }
 
 impl ListQuery {
-    /// Reads a query string.
+    /// Parses a query string.
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
@@ -42,12 +42,12 @@ impl ListQuery {
         }
     }
 
-    /// What to sort by.
+    /// Returns the sort key.
     pub(super) fn sort(&self) -> Sort {
         self.sort.unwrap_or(Sort::CreatedAt)
     }
 
-    /// Which end comes first: the newest, or the least title, unless told otherwise.
+    /// Returns the order; by default the newest post or the first title comes first.
     pub(super) fn order(&self) -> Order {
         self.page.order.unwrap_or(match self.sort() {
             Sort::CreatedAt => Order::Descending,
@@ -71,7 +71,7 @@ impl Sort {
     }
 }
 
-/// The parameter's value, and the column.
+/// Writes the parameter's value, which is the name of the column too.
 impl std::fmt::Display for Sort {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())

@@ -21,7 +21,7 @@ sql! {
                 version = version + 1
          WHERE id = $1 AND version = $2 AND deleted_at IS NULL RETURNING ", columns!());
     DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
-    // Nobody but their author has read them: not even the text stays.
+    // Drafts were visible to their author and moderators only, so their text is erased too.
     DELETE_DRAFTS = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
                      WHERE author_id = $1 AND published_at IS NULL";
     OF_AUTHOR = concat!(
@@ -32,7 +32,7 @@ sql! {
                       WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 }
 
-/// A post that was found to be for the caller's eyes.
+/// The evidence that a post exists and that the caller may see it.
 #[derive(Clone, Copy, Debug)]
 pub struct VisiblePost(i64);
 
@@ -44,7 +44,7 @@ struct VisibilityRow {
 }
 
 impl VisiblePost {
-    /// Its id.
+    /// Returns the id of the post.
     pub const fn id(self) -> i64 {
         self.0
     }
@@ -67,14 +67,14 @@ pub async fn create(tx: &mut Tx, author: Actor, new: &NewPost, now: Timestamp) -
     Ok(post)
 }
 
-/// A post that the viewer may see.
+/// Returns a post that the viewer may see.
 pub async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error> {
     let post = fetch_optional!(db.reader(), Post, FIND, id.get())?;
     post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
         .ok_or(Error::NotFound)
 }
 
-/// Whether the viewer may see a post, without reading all of it.
+/// Checks that the viewer may see a post, without reading its text.
 pub async fn find_visible(db: &Db, viewer: Option<Actor>, id: Id) -> Result<VisiblePost, Error> {
     let post = fetch_optional!(db.reader(), VisibilityRow, FIND_VISIBILITY, id.get())?;
     post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
@@ -82,7 +82,7 @@ pub async fn find_visible(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Visi
         .ok_or(Error::NotFound)
 }
 
-/// A post that the actor may change.
+/// Returns a post that the actor may change.
 pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error> {
     let post = find(db, Some(actor), id).await?;
     if actor.may_change(post.author_id) {
@@ -92,7 +92,7 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
     }
 }
 
-/// Changes the post if it is still of this version. What changes nothing is not written.
+/// Changes the post if it still has this version. A patch without effect is not written.
 pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Result<Post, Error> {
     let changed = patch.apply(&post, now);
     if changed == post {
@@ -113,7 +113,7 @@ pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Re
     stored.ok_or(Error::Stale)
 }
 
-/// Takes the post away, whatever its version by now.
+/// Deletes the post at any version.
 pub async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
     match execute!(db.writer(), DELETE, post.id, now)? {
         0 => Err(Error::NotFound),
@@ -121,7 +121,7 @@ pub async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
     }
 }
 
-/// Takes the post away if it is still of this version.
+/// Deletes the post if it still has this version.
 pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
     match execute!(db.writer(), DELETE_VERSION, post.id, post.version, now)? {
         0 => Err(Error::Stale),
@@ -129,12 +129,12 @@ pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), 
     }
 }
 
-/// Takes away what an author has not published.
+/// Deletes the posts that an author never published.
 pub async fn delete_drafts(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
     execute!(tx.on(), DELETE_DRAFTS, author_id, now).map(|_| ())
 }
 
-/// Posts of an author, drafts too, from the oldest on; those after this time and id.
+/// Returns the posts of an author after this time and id, the oldest first, including drafts.
 pub async fn of_author(
     db: &Db,
     author_id: i64,
