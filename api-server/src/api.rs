@@ -1,11 +1,11 @@
-//! The API as a program runs it: on the ground that each program has, following the issuer's keys.
+//! The API as a part of a program, with its background tasks.
 
-use crate::bearer::Verifier;
+use crate::app::App;
 use crate::config::Settings;
-use crate::http::metadata::Metadata;
-use crate::idempotency::{self, Idempotency};
-use crate::jwks::Jwks;
-use crate::router::{App, router};
+use crate::resource_metadata::Metadata;
+use crate::router::router;
+use access_tokens::{Jwks, Verifier};
+use resources::idempotency::{self, Idempotency};
 use shared::clock;
 use shared::db::Db;
 use shared::http::health::Health;
@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 
-/// How often what has expired is deleted.
-const HOUSEKEEPING: Duration = Duration::from_secs(60);
+/// The pause between two deletions of expired records.
+const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The API, ready to be served.
 pub struct Api {
@@ -27,13 +27,13 @@ pub struct Api {
 }
 
 impl Api {
-    /// Builds the API, begins to fetch the issuer's keys and to delete what has expired; needs a running tokio. `own_issuer` is where
-    /// this process listens, if it is the issuer too.
+    /// Builds the API and starts its background tasks, which fetch the issuer's keys and delete expired records. Must be
+    /// called within a tokio runtime. `own_issuer` is the address on which this process listens if it is the issuer too.
     pub fn open(ground: &Ground, settings: &Settings, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&ground.urls, own_issuer));
-        tokio::spawn(jwks.clone().follow(ground.feed.clone()));
+        tokio::spawn(jwks.clone().keep_updated(ground.feed.clone()));
         let db = ground.identity.db.clone();
-        tokio::spawn(keep_house(db.clone()));
+        tokio::spawn(delete_expired(db.clone()));
         let revocations = ground.identity.revocations.clone();
         let issuer = ground.urls.issuer.clone();
         let routes = router(App {
@@ -44,12 +44,12 @@ impl Api {
             cors: ground.cors.clone(),
             limits: ground.limits.clone(),
             metadata: Arc::new(Metadata::new(&ground.policy, &issuer)),
-            verifier: Arc::new(Verifier {
-                jwks: jwks.clone(),
-                revocations: revocations.clone(),
+            verifier: Arc::new(Verifier::new(
+                jwks.clone(),
+                revocations.clone(),
                 issuer,
-                audience: ground.urls.audience.clone(),
-            }),
+                ground.urls.audience.clone(),
+            )),
         });
         Self {
             routes,
@@ -58,7 +58,7 @@ impl Api {
         }
     }
 
-    /// Adds what the API depends on.
+    /// Adds the checks of the dependencies of the API.
     pub fn health(&self, health: Health) -> Health {
         let (jwks, revocations) = (self.jwks.clone(), self.revocations.clone());
         health
@@ -72,17 +72,18 @@ impl Api {
             .with("signing_keys", move || std::future::ready(jwks.check()))
     }
 
-    /// The routes.
+    /// Returns the routes.
     pub fn routes(self) -> OpenApiRouter {
         self.routes
     }
 }
 
-async fn keep_house(db: Db) {
+/// Deletes expired records; never returns.
+async fn delete_expired(db: Db) {
     loop {
         if let Err(error) = idempotency::prune(&db, clock::now()).await {
             tracing::warn!(%error, "housekeeping failed");
         }
-        tokio::time::sleep(HOUSEKEEPING).await;
+        tokio::time::sleep(CLEANUP_INTERVAL).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Settings that the API has beside those of every program.
+//! The settings of the API, in addition to the settings of every program.
 
 use clap::Args;
 use shared::config::{Urls, parse_duration};
@@ -6,23 +6,23 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use url::Url;
 
-/// What the API is told.
+/// The settings of the API.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Settings of the API")]
 pub struct Settings {
-    /// Where the issuer's keys are fetched, if not at ISSUER/.well-known/jwks.json.
+    /// The URL of the issuer's key set, by default ISSUER/.well-known/jwks.json.
     #[arg(long, env = "LATCHKEY_JWKS_URL", global = true, value_name = "URL", value_parser = parse_http_url)]
     pub jwks_url: Option<Url>,
 
-    /// How long the answer to a write is kept under its idempotency key.
+    /// How long the reply to a write is stored under its idempotency key.
     #[arg(long, env = "LATCHKEY_IDEMPOTENCY_KEY_LIFETIME", global = true, default_value = "30d", value_name = "TIME",
           value_parser = parse_duration)]
     pub idempotency_key_lifetime: Duration,
 }
 
 impl Settings {
-    /// Where the issuer's keys are fetched: where told, else of this very process if it is the issuer
-    /// (whose public URL may not be reachable from inside), else of the issuer's URL.
+    /// Returns the URL of the issuer's key set: the configured one, or else that of this process if it is the issuer
+    /// (its public URL may not be reachable from inside), or else that below the issuer's URL.
     pub fn jwks_url(&self, urls: &Urls, own_issuer: Option<SocketAddr>) -> String {
         match (&self.jwks_url, own_issuer) {
             (Some(url), _) => url.to_string(),

@@ -1,19 +1,20 @@
-//! What handlers take out of a request. Authentication comes first in each handler's list, so that 401 and
-//! 403 go before whatever else is wrong; before it stands only [`Once`], whose 400 goes before all.
+//! Extractors. The authentication extractor comes first among a handler's arguments, so that 401 and 403 precede every
+//! other error, except the 400 of a malformed idempotency key.
 
-mod author;
 mod bearer_only;
 mod credentials;
-mod once;
+mod idempotency_key;
 mod path_id;
 mod principal;
-mod public;
+mod public_write;
+mod request_context;
 mod session;
+mod writers;
 
-pub(crate) use author::{Author, Commenter, Payer};
 pub(crate) use bearer_only::BearerOnly;
-pub(crate) use once::{Keyed, Once};
+pub(crate) use idempotency_key::{IdempotencyKey, OptionalIdempotencyKey};
 pub(crate) use path_id::PathId;
-pub(crate) use principal::{Method, Principal};
-pub(crate) use public::Public;
-pub(crate) use session::{CurrentSession, SettledSession};
+pub(crate) use public_write::PublicWrite;
+pub(crate) use request_context::RequestContext;
+pub(crate) use session::{CurrentSession, UnrestrictedSession};
+pub(crate) use writers::{CommentWriter, PaymentWriter, PostWriter, Writer};

@@ -1,10 +1,11 @@
-//! The handlers: each takes a request apart, calls one domain function and shows what came of it.
+//! The handlers. Each parses a request, calls one domain function and renders its result.
 
 pub(crate) mod account;
 pub(crate) mod challenge;
 pub(crate) mod comments;
 pub(crate) mod email_verifications;
 mod envelope;
+mod etag_response;
 pub(crate) mod grants;
 mod mailed_token;
 pub(crate) mod metadata;
@@ -12,9 +13,8 @@ pub(crate) mod mfa;
 pub(crate) mod password_resets;
 pub(crate) mod payments;
 pub(crate) mod posts;
-mod proof;
 pub(crate) mod protected;
+mod reauthentication;
 pub(crate) mod session;
 pub(crate) mod sessions;
-mod tagged;
 pub(crate) mod users;

@@ -1,4 +1,4 @@
-//! The resource API alone; `latchkey` runs it together with the issuer.
+//! The program that runs the resource API alone. `latchkey` runs it together with the issuer.
 
 use api_server::Api;
 use clap::Parser;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// The Latchkey resource API: posts, users and sessions.
 ///
-/// It makes no tables: start the issuer on the same database first.
+/// It does not create the database schema: start the issuer on the same database first.
 #[derive(Parser)]
 #[command(name = "api-server", version)]
 struct Args {

@@ -1,38 +1,19 @@
 //! Every route of the API.
 
-use crate::bearer::Verifier;
-use crate::http::metadata::Metadata;
+use crate::app::App;
 use crate::http::{
     account, challenge, comments, email_verifications, grants, metadata, mfa, password_resets, payments,
     posts, protected, session, sessions, users,
 };
-use crate::idempotency::Idempotency;
 use crate::versions::{self, VERSIONS};
-use axum::extract::FromRef;
 use axum::middleware::{from_fn_with_state, map_response_with_state};
-use shared::db::Db;
-use shared::http::{Cors, Policy, cors, error, limits, openapi};
-use shared::identity::Identity;
-use shared::limits::Limits;
+use shared::http::{Cors, cors, error, limits, openapi};
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// What handlers and extractors take their parts from.
-#[derive(Clone, FromRef)]
-pub(crate) struct App {
-    pub(crate) db: Db,
-    pub(crate) idempotency: Idempotency,
-    pub(crate) identity: Identity,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) cors: Cors,
-    pub(crate) limits: Limits,
-    pub(crate) verifier: Arc<Verifier>,
-    pub(crate) metadata: Arc<Metadata>,
-}
-
-/// The routes, each by the path that stands on its handler, those of the API in both their forms; without
-/// those that each program has once (`/csrf`, `/livez`, `/readyz`).
+/// Returns the routes, each with the path that its handler declares. The routes of the API are served under the
+/// version's prefix and without it. The routes of the whole process (`/csrf`, `/livez`, `/readyz`) are not included.
 pub(crate) fn router(app: App) -> OpenApiRouter {
     let versioned = OpenApiRouter::new()
         .routes(routes!(posts::list, posts::create))

@@ -1,6 +1,6 @@
-//! The versions of the API: the one table of them, and where each is served.
+//! The versions of the API and the paths under which they are served.
 //!
-//! The first is served under its prefix and without one, both for ever. A later one gets a prefix of its own.
+//! The first version is served both under its prefix and without a prefix. Later versions have a prefix only.
 
 use axum::Extension;
 use axum::extract::{FromRequestParts, Request, State};
@@ -20,21 +20,21 @@ use utoipa_axum::router::OpenApiRouter;
 /// A version of the API.
 #[derive(Clone, Copy, Debug)]
 pub struct Version {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
-    /// What its paths begin with.
+    /// The prefix of the paths.
     pub prefix: &'static str,
-    /// The day it came out.
+    /// The release date.
     pub released: Date,
-    /// From when on nobody should begin to use it (RFC 9745).
+    /// The time of deprecation (RFC 9745).
     pub deprecated_at: Option<OffsetDateTime>,
-    /// From when on it may not answer any more (RFC 8594).
+    /// The time after which the version may be unavailable (RFC 8594).
     pub sunset_at: Option<OffsetDateTime>,
-    /// Where it is said what to do about that.
+    /// The URL of the migration guide.
     pub guide: Option<&'static str>,
 }
 
-/// Every version, the first of them the one that is served without a prefix too.
+/// All versions. The first one is served without a prefix too.
 pub const VERSIONS: [Version; 1] = [Version {
     name: "1",
     prefix: "/v1",
@@ -50,12 +50,12 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 const HTTP_DATE: &[BorrowedFormatItem<'_>] =
     format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
 
-/// How the caller wrote the path: what `Location` and links begin with.
+/// The version prefix of the request's path, with which `Location` and links begin; empty if the request has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prefix(&'static str);
 
 impl Prefix {
-    /// A path of the API in the caller's form.
+    /// Returns the path with this prefix.
     pub(crate) fn path(self, path: &str) -> String {
         format!("{}{path}", self.0)
     }
@@ -69,7 +69,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Prefix {
     }
 }
 
-/// Serves the routes of a version under its prefix and without one. They are described once, without.
+/// Serves the routes of a version under its prefix and without a prefix. The OpenAPI document lists them without.
 pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
     version: Version,
     routes: OpenApiRouter<S>,
@@ -84,7 +84,7 @@ pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
     router
 }
 
-/// Middleware: says in every answer when the version ends, once that is known.
+/// Middleware: adds the headers `Deprecation`, `Sunset` and `Link` if the version has such dates.
 async fn announce(State(version): State<Version>, request: Request, next: Next) -> Response {
     if let Some(promised) = request.extensions().get::<Promised>() {
         for (name, value) in version.headers() {
@@ -97,7 +97,7 @@ async fn announce(State(version): State<Version>, request: Request, next: Next) 
 }
 
 impl Version {
-    /// Where it is served, and for how long, for the OpenAPI document.
+    /// Returns the entry for `servers` in the OpenAPI document, with the dates of the version.
     fn server(&self, prefix: &str) -> Server {
         let time = |at: Option<OffsetDateTime>| at.map(|at| at.date().to_string());
         let dates = [
@@ -150,7 +150,7 @@ mod tests {
     use time::macros::datetime;
     use tower::ServiceExt as _;
 
-    /// A program of one route, which answers with its own path.
+    /// Returns a router with one route that answers with its own path.
     fn program(version: Version) -> Router {
         let route = get(|prefix: Prefix| async move { [(header::LOCATION, prefix.path("/thing"))] });
         let policy = Policy {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_version_that_ends_says_when_in_every_answer() {
+    async fn a_deprecated_version_announces_its_dates_in_every_response() {
         let program = program(Version {
             deprecated_at: Some(datetime!(2023-06-30 23:59:59 UTC)),
             sunset_at: Some(datetime!(2024-01-01 01:00:00 +1)),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_has_the_dates() {
+    fn the_openapi_document_has_the_dates() {
         let server = Version {
             sunset_at: Some(datetime!(2024-01-01 01:00:00 UTC)),
             ..VERSIONS[0]
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_version_without_dates_says_nothing_and_keeps_the_callers_form() {
+    async fn a_version_without_dates_adds_no_headers_and_keeps_the_prefix() {
         let program = program(VERSIONS[0]);
         for path in ["/thing", "/v1/thing"] {
             let response = call(&program, "GET", path).await;

@@ -1,25 +1,24 @@
-//! Routes that need an access token, never a session.
+//! Routes that require an access token and ignore sessions.
 
 use super::credentials;
-use super::principal::Principal;
-use crate::error;
-use crate::router::App;
+use crate::app::App;
+use crate::error::{self, ApiError};
+use crate::principal::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use shared::http::Error;
 use shared::refuses;
 
-/// Who sent the access token. Cookies are not looked at.
+/// The caller that sent the access token. Cookies are ignored.
 #[derive(Debug)]
 pub(crate) struct BearerOnly(pub(crate) Principal);
 
 refuses!(BearerOnly: Unauthenticated, InvalidToken;);
 
 impl FromRequestParts<App> for BearerOnly {
-    type Rejection = Error;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let principal = credentials::by_token(parts, app).await?;
-        principal.map(Self).ok_or_else(error::unauthenticated)
+        Ok(principal.map(Self).ok_or_else(error::unauthenticated)?)
     }
 }

@@ -1,45 +1,46 @@
-//! What a request authenticates with: an access token, else a session cookie.
+//! Authentication of a request: by its access token, or else by its session cookie.
 
-use super::principal::{Method, Principal};
-use crate::bearer::{self, Subject};
-use crate::error;
-use crate::router::App;
+use super::request_context;
+use crate::app::App;
+use crate::error::{self, ApiError};
+use crate::principal::{AuthenticationMethod, Principal};
+use access_tokens::Subject;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use shared::clock::Timestamp;
-use shared::events::Context;
+use resources::ids::Id;
 use shared::http::{Error, cookies, csrf, limits};
 use shared::identity::sessions::{self, Session};
-use shared::identity::users;
+use shared::identity::users::{self, User};
 use shared::secret::Secret;
 
-/// Whoever authenticated.
+/// The caller of a request by the kind of its credentials.
 pub(super) enum Caller {
-    /// By a `sid` cookie; a call that changes something was checked to be no forgery.
+    /// A session. The request has passed the CSRF check.
     Session(Session),
-    /// By an access token.
+    /// An access token.
     Bearer(Principal),
 }
 
-/// Who calls; `None` if nobody says so, or by a session that is over. An access token decides alone: if
-/// it is bad, no cookie helps.
-pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, Error> {
+/// Authenticates the caller; `None` if the request has no credentials or an expired session. If the request has an
+/// access token, its session cookie is ignored, even if the token is invalid.
+pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, ApiError> {
     if let Some(principal) = by_token(parts, app).await? {
         return Ok(Some(Caller::Bearer(principal)));
     }
     let Some(sid) = sid(&parts.headers)? else {
         return Ok(None);
     };
-    let Some(session) = sessions::find(&app.db, &sid, app.identity.lifetimes, now(parts)?).await? else {
+    let now = request_context::of(parts)?.now;
+    let Some(session) = sessions::find(&app.db, &sid, app.identity.lifetimes, now).await? else {
         return Ok(None);
     };
     count(parts, app, Some(session.user.id), "")?;
     csrf::check(&parts.method, &parts.headers, &app.policy)
-        .map_err(|mismatch| Error::from(mismatch).by(Some(session.user.id), None))?;
+        .map_err(|mismatch| ApiError::from(mismatch).by(Some(session.user.id), None))?;
     Ok(Some(Caller::Session(session)))
 }
 
-/// The session cookie; 401 where there are two, and nobody can know which is meant.
+/// Returns the session cookie. Fails with 401 if there are several.
 pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     match cookies::all(headers, cookies::SID).as_slice() {
         [] => Ok(None),
@@ -48,18 +49,19 @@ pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     }
 }
 
-/// Who sent the access token; `None` if there is none.
-pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principal>, Error> {
+/// Authenticates the caller by its access token; `None` if the request has none.
+pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principal>, ApiError> {
     let Some(token) = bearer_token(&parts.headers)? else {
         return Ok(None);
     };
-    let token = app.verifier.verify(&token, now(parts)?).await?;
+    let token = app
+        .verifier
+        .verify(&token, request_context::of(parts)?.now)
+        .await?;
     let (user, scope) = match token.subject {
         Subject::Client => (None, token.scope),
-        Subject::User(id) => {
-            let user = users::find_enabled(&app.db, id.get()).await?;
-            let user =
-                user.ok_or_else(|| bearer::Error::Refused("its user is gone or disabled".to_owned()))?;
+        Subject::User(sub) => {
+            let user = user(app, &sub).await?;
             let scope = user.role.scope().intersection(&token.scope);
             (Some(user), scope)
         }
@@ -68,19 +70,28 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     Ok(Some(Principal {
         user,
         scope,
-        method: Method::Bearer,
+        method: AuthenticationMethod::Bearer,
         expires_at: token.expires_at,
         client_id: Some(token.client_id),
     }))
 }
 
-/// Counts the call for a user, a client, or the two together; 429 if there were too many.
+/// Returns the enabled user whose id is the `sub` of an access token.
+async fn user(app: &App, sub: &str) -> Result<User, ApiError> {
+    let invalid = |reason: &str| access_tokens::Error::Invalid(reason.to_owned());
+    let id = Id::parse(sub).ok_or_else(|| invalid("its sub is no user"))?;
+    let user = users::find_enabled(&app.db, id.get()).await?;
+    Ok(user.ok_or_else(|| invalid("its user is gone or disabled"))?)
+}
+
+/// Counts the call against the rate limit of a user, of a client, or of a user with a client. Fails with 429 if the
+/// limit is exceeded.
 fn count(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -> Result<(), Error> {
     let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();
     limits::by_principal(&app.limits, &format!("{user_id}/{client_id}"), parts)
 }
 
-/// The token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are none of ours.
+/// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored.
 fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else {
@@ -93,13 +104,6 @@ fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let (scheme, token) = value.split_once(' ').unwrap_or((&value, ""));
     let is_bearer = scheme.eq_ignore_ascii_case("bearer");
     Ok(is_bearer.then(|| token.trim_start_matches(' ').to_owned()))
-}
-
-fn now(parts: &Parts) -> Result<Timestamp, Error> {
-    let context = parts.extensions.get::<Context>();
-    context
-        .map(|context| context.now)
-        .ok_or_else(|| Error::internal(&"the request has no context"))
 }
 
 #[cfg(test)]
@@ -119,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn one_header_of_the_bearer_scheme_however_written_is_a_token() {
+    fn the_bearer_scheme_is_case_insensitive() {
         for value in ["Bearer a.b.c", "bearer a.b.c", "BEARER   a.b.c"] {
             assert_eq!(
                 token(&[value.as_bytes()]),
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn other_schemes_are_ignored_and_two_headers_refused() {
+    fn other_schemes_are_ignored_and_several_headers_are_rejected() {
         assert_eq!(token(&[]), Ok(None));
         assert_eq!(token(&[b"Basic YTpi"]), Ok(None));
         assert_eq!(token(&[b"Bearera b"]), Ok(None));

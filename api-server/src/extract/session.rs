@@ -1,44 +1,43 @@
-//! Routes that need a session, never an access token.
+//! Routes that require a session and reject access tokens.
 
 use super::credentials::{self, Caller};
-use crate::error;
-use crate::router::App;
+use crate::app::App;
+use crate::error::{self, ApiError};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use shared::http::Error;
 use shared::identity::sessions::Session;
 use shared::refuses;
 
-/// The caller's session, which may be one whose password must be changed first.
+/// The caller's session, even if its password must be changed first.
 #[derive(Debug)]
 pub(crate) struct CurrentSession(pub(crate) Session);
 
-/// The caller's session, of somebody with a password of their own.
+/// The caller's session, unless its password must be changed first.
 #[derive(Debug)]
-pub(crate) struct SettledSession(pub(crate) Session);
+pub(crate) struct UnrestrictedSession(pub(crate) Session);
 
 refuses!(CurrentSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden;);
-refuses!(SettledSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden, PasswordChangeRequired;);
+refuses!(UnrestrictedSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden, PasswordChangeRequired;);
 
 impl FromRequestParts<App> for CurrentSession {
-    type Rejection = Error;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match credentials::caller(parts, app).await? {
             Some(Caller::Session(session)) => Ok(Self(session)),
-            Some(Caller::Bearer(principal)) => Err(principal.refused(error::session_only())),
-            None => Err(error::unauthenticated()),
+            Some(Caller::Bearer(principal)) => Err(principal.attribute(error::session_only())),
+            None => Err(error::unauthenticated().into()),
         }
     }
 }
 
-impl FromRequestParts<App> for SettledSession {
-    type Rejection = Error;
+impl FromRequestParts<App> for UnrestrictedSession {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let CurrentSession(session) = CurrentSession::from_request_parts(parts, app).await?;
         if session.password_change_required {
-            return Err(error::password_change_required());
+            return Err(error::password_change_required().into());
         }
         Ok(Self(session))
     }

@@ -1,36 +1,35 @@
-//! `/me` as a whole: taking it along, and ending it.
+//! `/me/export` and the deletion of `/me`.
 
-use super::proof;
+use super::reauthentication;
 use super::session::signed_out;
-use crate::accounts;
-use crate::export::{self, Export};
-use crate::extract::SettledSession;
-use axum::Extension;
+use crate::error::ApiError;
+use crate::extract::{RequestContext, UnrestrictedSession};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use shared::events::Context;
+use resources::accounts;
+use resources::export::{self, Export};
+use shared::http::JsonBody;
 use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody};
 use shared::identity::Identity;
 use shared::identity::login::Proof;
 
-/// Export one's data
+/// Export the caller's data
 ///
-/// All that is kept of the caller, as one file.
+/// Returns all data that is stored about the caller as one file.
 #[utoipa::path(
     get, path = "/me/export", operation_id = "exportAccount", tag = "Users", security(("session" = [])),
     responses(
         (status = 200, description = "The file.", body = Export, headers(("Content-Disposition"), ("Cache-Control"))),
-        SettledSession,
+        UnrestrictedSession,
     )
 )]
 pub(crate) async fn export(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<impl IntoResponse, Error> {
+    RequestContext(context): RequestContext,
+) -> Result<impl IntoResponse, ApiError> {
     let name = format!("attachment; filename=\"account-{}.json\"", session.user.id);
     let pieces = export::write(identity, session, context.now).await?;
     let headers = [
@@ -41,25 +40,25 @@ pub(crate) async fn export(
     Ok((headers, Body::from_stream(pieces)))
 }
 
-/// Delete one's account
+/// Delete the caller's account
 ///
-/// By the password, and a code where sign-in asks for one. Published posts, comments and payments stay, of an author
-/// without a name; everything else goes, and the e-mail address is free again.
+/// Requires the password, and a code if sign-in requires one. Published posts, comments and payments stay, of an anonymous
+/// user. All other data is deleted, and the e-mail address can be used again.
 #[utoipa::path(
     delete, path = "/me", operation_id = "deleteAccount", tag = "Users", request_body = Proof,
     security(("session" = [], "csrf" = [])),
     responses(
-        (status = 204, description = "It is gone.", headers(("Set-Cookie"))),
-        SettledSession, JsonBody, code::LoginLocked, code::MfaRequired,
+        (status = 204, description = "The account is deleted.", headers(("Set-Cookie"))),
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]
 pub(crate) async fn delete(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
-    let proof = proof::read(&body)?;
+) -> Result<impl IntoResponse, ApiError> {
+    let proof = reauthentication::read_proof(&body)?;
     accounts::delete(&identity, &session.user, &proof, &context).await?;
     Ok(signed_out())
 }

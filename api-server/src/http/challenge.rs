@@ -1,13 +1,13 @@
 //! `WWW-Authenticate` (RFC 6750 §3), with the pointer to the metadata (RFC 9728 §5.1).
 
-use super::metadata;
+use crate::resource_metadata;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use shared::http::Policy;
 use std::sync::Arc;
 
-/// Middleware: completes the challenge of an answer, and gives one to every 401.
+/// Middleware: adds the metadata URL to the challenge of a response, and a challenge to every 401 response.
 pub(crate) async fn complete(State(policy): State<Arc<Policy>>, mut response: Response) -> Response {
     let given = response.headers().get(header::WWW_AUTHENTICATE);
     let begun = match given.map(HeaderValue::to_str) {
@@ -15,7 +15,7 @@ pub(crate) async fn complete(State(policy): State<Arc<Policy>>, mut response: Re
         _ if response.status() == StatusCode::UNAUTHORIZED => "Bearer ".to_owned(),
         _ => return response,
     };
-    let metadata = policy.url(metadata::PATH);
+    let metadata = policy.url(resource_metadata::PATH);
     if let Ok(challenge) = HeaderValue::try_from(format!(r#"{begun}resource_metadata="{metadata}""#)) {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }

@@ -1,11 +1,10 @@
-//! `/email-verifications`: an address is confirmed, or another one takes its place.
+//! `/email-verifications`: confirmation and change of the e-mail address.
 
 use super::mailed_token::MailedToken;
-use crate::extract::{Public, SettledSession};
-use axum::Extension;
+use crate::error::{ApiError, wrong_current_password};
+use crate::extract::{PublicWrite, RequestContext, UnrestrictedSession};
 use axum::extract::State;
 use axum::http::StatusCode;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody};
 use shared::identity::Identity;
@@ -16,79 +15,75 @@ use shared::identity::passwords::Password;
 use shared::identity::verifications::{self, ChangeError};
 use utoipa::ToSchema;
 
-/// Which address: the present one if none is named.
+/// The address to confirm; by default the account's current address.
 #[derive(ToSchema)]
 #[schema(example = json!({"email": "ann@example.net", "current_password": "correct horse"}))]
 struct EmailVerification {
-    /// The address to be.
+    /// The new address.
     #[schema(nullable = false)]
     email: Option<Email>,
-    /// Needed for another address.
+    /// Required for a new address.
     #[schema(nullable = false)]
     current_password: Option<Password>,
-    /// Needed too where sign-in asks for one.
+    /// Required for a new address if sign-in requires a code.
     #[schema(nullable = false)]
     otp: Option<Otp>,
 }
 
-/// The proof that somebody reads the mail of the address.
+/// The token from the mail.
 #[derive(ToSchema)]
 #[schema(example = json!({"token": "8Cr4-1S6hZzPuvq6Wn2BvXq0dX9dG3k0mX0b8z0yJ3c"}))]
 struct EmailConfirmation {
     token: MailedToken,
 }
 
-/// Ask to confirm or to change one's e-mail
+/// Request to confirm or change the e-mail address
 ///
-/// A link is mailed to the address: the present one, or one that shall take its place. That one becomes the
-/// account's when the link is used, and the present one is told. A newer link replaces the older ones, and no
-/// address gets more than three in a quarter of an hour.
+/// Mails a link to the current address or to the new one. The new address becomes the account's when the link is used, and
+/// the old address is notified. A new link replaces the earlier ones. An address gets at most three mails in 15 minutes.
 #[utoipa::path(
     post, path = "/email-verifications", operation_id = "requestEmailVerification", tag = "Users",
     request_body = EmailVerification, security(("session" = [], "csrf" = [])),
     responses(
-        (status = 202, description = "A mail is on its way."),
-        SettledSession, JsonBody, code::LoginLocked, code::MfaRequired,
+        (status = 202, description = "The mail is queued."),
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]
 pub(crate) async fn request(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let Some((email, proof)) = read_request(&body)? else {
         verifications::request(&identity, &session, &context).await?;
         return Ok(StatusCode::ACCEPTED);
     };
     match verifications::request_change(&identity, &session, (&email, &proof), &context).await {
         Ok(()) => Ok(StatusCode::ACCEPTED),
-        Err(ChangeError::Login(login::Error::Wrong)) => Err(Error::not_the_accounts(
-            "current_password",
-            "the password of this account",
-        )),
+        Err(ChangeError::Login(login::Error::Wrong)) => Err(wrong_current_password().into()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Confirm or change an e-mail
+/// Confirm or change the e-mail address
 ///
-/// With the token from the mail, which works once. If the address takes another's place, every session of the user
-/// ends and every app is cut off.
+/// Takes the token from the mail, which works once. A change of the address ends all sessions of the user and revokes the
+/// tokens of all apps.
 #[utoipa::path(
     post, path = "/email-verifications/confirmations", operation_id = "confirmEmailVerification", tag = "Users",
     request_body = EmailConfirmation, security((), ("csrf" = [])),
     responses(
-        (status = 204, description = "It is the account's address, and confirmed."),
-        Public, JsonBody, code::ResetTokenInvalid, code::EmailTaken,
+        (status = 204, description = "The address is the account's and is confirmed."),
+        PublicWrite, JsonBody, code::ResetTokenInvalid, code::EmailTaken,
     )
 )]
 pub(crate) async fn confirm(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let token = fields.required("token", MailedToken::parse);
     let EmailConfirmation { token } = fields.finish(token.map(|token| EmailConfirmation { token }))?;
@@ -96,7 +91,7 @@ pub(crate) async fn confirm(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The address to be and what allows it; `None` if the present one is to be confirmed.
+/// Reads the new address with the credentials that allow the change; `None` if the current address is to be confirmed.
 fn read_request(body: &JsonBody) -> Result<Option<(Email, Proof)>, Error> {
     let mut fields = body.fields()?;
     let is_change = fields.has("email");

@@ -1,9 +1,9 @@
-//! The envelope of a list: `{items, next, links}`, and the links once more as a header (RFC 8288).
+//! The body of a list, `{items, next, links}`, and the links as a `Link` header (RFC 8288).
 
-use crate::paging::{Cursor, Direction, Listed, Page, Walk};
 use axum::Json;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use resources::paging::{Cursor, Direction, HasCursor, Page, PageRequest};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,34 +11,38 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 #[schema(as = List)]
 pub(super) struct Envelope<T> {
-    /// Twenty of them, or the rest.
+    /// At most 20 items.
     items: Vec<T>,
-    /// Where the next page begins; null where nothing follows.
+    /// The cursor of the next page; null if there is none.
     #[schema(required)]
     next: Option<Cursor>,
-    /// The same as URLs.
+    /// The URLs of the neighboring pages.
     links: Links,
 }
 
-/// Where the pages before and after this one are.
+/// The URLs of the pages before and after this one.
 #[derive(Serialize, ToSchema)]
 struct Links {
     /// The next page.
     #[schema(required, format = "uri")]
     next: Option<String>,
-    /// The page before.
+    /// The previous page.
     #[schema(required, format = "uri")]
     prev: Option<String>,
 }
 
-/// The answer that shows this page of the list at `list`, an absolute URL.
-pub(super) fn show<T: Listed + Serialize>(page: Page<T>, walk: &Walk, list: &str) -> Response {
-    let url = |cursor, direction| match walk.page(cursor, direction) {
+/// Returns the response with this page of the list whose absolute URL is `list`.
+pub(super) fn response<T: HasCursor + Serialize>(
+    page: Page<T>,
+    request: &PageRequest,
+    list: &str,
+) -> Response {
+    let url = |cursor, direction| match request.query_string(cursor, direction) {
         query if query.is_empty() => list.to_owned(),
         query => format!("{list}?{query}"),
     };
     let next = page.next();
-    // An empty page past the end has no item to go back from: what comes before it is the first page.
+    // An empty page after the end has no item whose cursor could be used, so it links to the first page.
     let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
     let links = Links {
         next: next.map(|cursor| url(Some(cursor), Direction::Next)),
@@ -58,7 +62,7 @@ pub(super) fn show<T: Listed + Serialize>(page: Page<T>, walk: &Walk, list: &str
 }
 
 impl Links {
-    /// The header's value, if there is any link.
+    /// Returns the value of the `Link` header, if there is any link.
     fn header(&self) -> Option<String> {
         let links: Vec<String> = [("next", &self.next), ("prev", &self.prev)]
             .into_iter()

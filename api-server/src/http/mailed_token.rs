@@ -1,12 +1,12 @@
-//! The token of a mailed link, as it comes back in a body.
+//! The token of a mailed link in a request body.
 
 use shared::schema::{self, WITHOUT_NUL};
 use shared::secret::Secret;
 
-/// The longest text that is looked at, in bytes. Ours have 43.
+/// The maximum length of a token, in bytes. Issued tokens have 43.
 const MAX_LENGTH: usize = 128;
 
-/// A token, ours or not.
+/// A token that may be unknown.
 #[derive(Debug)]
 pub(super) struct MailedToken(pub(super) Secret);
 
@@ -15,7 +15,7 @@ shared::schema! {
 }
 
 impl MailedToken {
-    /// Reads a text; the error says what is wrong with it.
+    /// Parses a token. The error is a predicate such as "is empty".
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         match text.len() {
             0 => Err("is empty"),

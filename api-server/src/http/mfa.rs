@@ -1,14 +1,14 @@
 //! `/me/mfa/totp`: two-step sign-in.
 
-use super::proof;
+use super::reauthentication;
 use super::session::signed_out;
-use crate::extract::SettledSession;
+use crate::error::ApiError;
+use crate::extract::{RequestContext, UnrestrictedSession};
+use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse};
-use axum::{Extension, Json};
 use serde::Serialize;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
 use shared::identity::Identity;
@@ -17,57 +17,57 @@ use shared::identity::mfa::{self, Otp};
 use shared::identity::passwords::Password;
 use utoipa::ToSchema;
 
-/// Who asks.
+/// The password of the caller.
 #[derive(ToSchema)]
 #[schema(example = json!({"password": "correct horse"}))]
 struct PasswordAgain {
     password: Password,
 }
 
-/// A first code.
+/// The first one-time code.
 #[derive(ToSchema)]
 #[schema(example = json!({"otp": "123456"}))]
 struct FirstCode {
     otp: Otp,
 }
 
-/// A seed, shown this once.
+/// The secret of the authenticator app, which is shown only once.
 #[derive(Serialize, ToSchema)]
 struct TotpSeed {
-    /// For typing it into an authenticator app: base32 (RFC 4648 §6).
+    /// The secret for manual entry, in base32 (RFC 4648 §6).
     #[schema(example = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")]
     secret: String,
-    /// The same for a QR code.
+    /// The secret as a URL for a QR code.
     #[schema(example = "otpauth://totp/Latchkey:ann%40example.org?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")]
     otpauth_url: String,
 }
 
-/// Codes for who has lost the authenticator app, shown this once. Each works once.
+/// Codes for a user who lost the authenticator app. They are shown only once, and each works once.
 #[derive(Serialize, ToSchema)]
 struct RecoveryCodes {
-    /// Ten of them.
+    /// Ten codes.
     #[schema(example = json!(["0h3k-8z5w-2m9x-tq7c"]))]
     recovery_codes: Vec<String>,
 }
 
 /// Begin to turn two-step sign-in on
 ///
-/// Gives a seed for an authenticator app, which replaces any other that was begun with. Nothing is asked for before a
-/// first code has shown that the app has it.
+/// Returns a secret for an authenticator app and replaces the secret of an earlier unconfirmed call. Sign-in requires no
+/// code until a first code is confirmed.
 #[utoipa::path(
     post, path = "/me/mfa/totp", operation_id = "beginTotp", tag = "Users", request_body = PasswordAgain,
     security(("session" = [], "csrf" = [])),
     responses(
-        (status = 201, description = "The seed.", body = TotpSeed),
-        SettledSession, JsonBody, code::LoginLocked,
+        (status = 201, description = "The secret.", body = TotpSeed),
+        UnrestrictedSession, JsonBody, code::LoginLocked,
     )
 )]
 pub(crate) async fn begin(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let PasswordAgain { password } = read_password(&body)?;
     let proof = Proof { password, otp: None };
     let begun = mfa::begin(&identity, &session.user, &proof, &context).await?;
@@ -80,26 +80,26 @@ pub(crate) async fn begin(
 
 /// Turn two-step sign-in on
 ///
-/// By a first code. Every session of the user ends, this one included, and every app is cut off.
+/// Takes a first code. Ends all sessions of the user, including this one, and revokes the tokens of all apps.
 #[utoipa::path(
     post, path = "/me/mfa/totp/verifications", operation_id = "confirmTotp", tag = "Users",
     request_body = FirstCode, security(("session" = [], "csrf" = [])),
     responses(
-        (status = 200, description = "It is on; sign in with a code.", body = RecoveryCodes, headers(("Set-Cookie"))),
-        SettledSession, JsonBody, code::LoginLocked, code::NotFound,
+        (status = 200, description = "Two-step sign-in is on; sign in with a code.", body = RecoveryCodes, headers(("Set-Cookie"))),
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::NotFound,
     )
 )]
 pub(crate) async fn confirm(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let FirstCode { otp } = read_code(&body)?;
     let recovery_codes = match mfa::confirm(&identity, &session, &otp, &context).await {
         Ok(codes) => codes,
         Err(mfa::Error::Login(login::Error::WrongCode)) => {
-            return Err(Error::not_the_accounts("otp", "the code that the app shows now"));
+            return Err(Error::not_the_accounts("otp", "the code that the app shows now").into());
         }
         Err(error) => return Err(error.into()),
     };
@@ -109,22 +109,22 @@ pub(crate) async fn confirm(
 
 /// Turn two-step sign-in off
 ///
-/// By the password and a code. Every session of the user ends, this one included, and every app is cut off.
+/// Requires the password and a code. Ends all sessions of the user, including this one, and revokes the tokens of all apps.
 #[utoipa::path(
     delete, path = "/me/mfa/totp", operation_id = "disableTotp", tag = "Users", request_body = Proof,
     security(("session" = [], "csrf" = [])),
     responses(
-        (status = 204, description = "It is off; sign in by the password.", headers(("Set-Cookie"))),
-        SettledSession, JsonBody, code::LoginLocked, code::MfaRequired, code::NotFound,
+        (status = 204, description = "Two-step sign-in is off; sign in with the password.", headers(("Set-Cookie"))),
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired, code::NotFound,
     )
 )]
 pub(crate) async fn disable(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
-    let proof = proof::read(&body)?;
+) -> Result<impl IntoResponse, ApiError> {
+    let proof = reauthentication::read_proof(&body)?;
     mfa::disable(&identity, &session.user, &proof, &context).await?;
     Ok(signed_out())
 }

@@ -1,11 +1,10 @@
-//! `/password-resets`: a new password for those who forgot theirs.
+//! `/password-resets`: a new password for a user who forgot the old one.
 
 use super::mailed_token::MailedToken;
-use crate::extract::Public;
-use axum::Extension;
+use crate::error::ApiError;
+use crate::extract::{PublicWrite, RequestContext};
 use axum::extract::State;
 use axum::http::StatusCode;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody};
 use shared::identity::email::Email;
@@ -13,14 +12,14 @@ use shared::identity::passwords::{Password, new_password};
 use shared::identity::{Identity, resets};
 use utoipa::ToSchema;
 
-/// Who forgot a password.
+/// The account whose password is forgotten.
 #[derive(ToSchema)]
 #[schema(example = json!({"email": "ann@example.org"}))]
 struct PasswordReset {
     email: Email,
 }
 
-/// A password to be, and the proof that the account is theirs.
+/// The new password and the token from the mail.
 #[derive(ToSchema)]
 #[schema(example = json!({"token": "8Cr4-1S6hZzPuvq6Wn2BvXq0dX9dG3k0mX0b8z0yJ3c", "new_password": "battery staple"}))]
 struct PasswordResetConfirmation {
@@ -29,21 +28,21 @@ struct PasswordResetConfirmation {
     new_password: Password,
 }
 
-/// Ask for a new password
+/// Request a password reset
 ///
-/// A link is mailed to the account with this address, if there is one; the answer is the same if there is none.
-/// A newer link replaces the older ones, and nobody gets more than three in a quarter of an hour.
+/// Mails a link to the account with this address. The response is the same if there is no such account. A new link
+/// replaces the earlier ones. An address gets at most three mails in 15 minutes.
 #[utoipa::path(
     post, path = "/password-resets", operation_id = "requestPasswordReset", tag = "Users",
     request_body = PasswordReset, security((), ("csrf" = [])),
-    responses((status = 202, description = "If there is such an account, a mail is on its way."), Public, JsonBody)
+    responses((status = 202, description = "If the account exists, a mail is queued."), PublicWrite, JsonBody)
 )]
 pub(crate) async fn request(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let email = fields.required("email", Email::parse);
     let PasswordReset { email } = fields.finish(email.map(|email| PasswordReset { email }))?;
@@ -53,22 +52,22 @@ pub(crate) async fn request(
 
 /// Set a new password
 ///
-/// With the token from the mail, which works once. Every session of the user ends and every app is cut off;
-/// nobody is signed in by it, and a second factor stays. The address counts as confirmed.
+/// Takes the token from the mail, which works once. Ends all sessions of the user and revokes the tokens of all apps.
+/// It does not sign in and does not disable two-step sign-in. The address counts as confirmed.
 #[utoipa::path(
     post, path = "/password-resets/confirmations", operation_id = "confirmPasswordReset", tag = "Users",
     request_body = PasswordResetConfirmation, security((), ("csrf" = [])),
     responses(
-        (status = 204, description = "It is set; sign in with it."),
-        Public, JsonBody, code::ResetTokenInvalid,
+        (status = 204, description = "The password is set."),
+        PublicWrite, JsonBody, code::ResetTokenInvalid,
     )
 )]
 pub(crate) async fn confirm(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<StatusCode, Error> {
+) -> Result<StatusCode, ApiError> {
     let PasswordResetConfirmation { token, new_password } = read_confirmation(&body, &identity)?;
     resets::confirm(&identity, &token.0, new_password, &context).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,16 +1,18 @@
 //! `/payments`.
 
 use super::envelope::{self, Envelope};
-use crate::extract::{Author, Keyed, PathId, Payer, Principal};
-use crate::idempotency::{Key, Reply};
-use crate::paging::{Query, Walk};
-use crate::payments::{
-    self, Amount, Currency, Description, Metadata, Move, NewPayment, Payment, PaymentId, Status,
-};
+use crate::error::ApiError;
+use crate::extract::{IdempotencyKey, OptionalIdempotencyKey, PathId, PaymentWriter, Writer};
+use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
+use resources::idempotency::{KeyValue, Reply};
+use resources::paging::{PageRequest, Query};
+use resources::payments::{
+    self, Amount, Currency, Description, Metadata, NewPayment, Payment, PaymentId, Status, Transition,
+};
 use serde::Serialize;
 use shared::db::Db;
 use shared::http::openapi::refusals::code;
@@ -18,34 +20,34 @@ use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// What is said of a new payment.
+/// A new payment.
 #[derive(Serialize, ToSchema)]
 struct CreatedPayment {
-    /// Identifies the payment.
+    /// The id of the payment.
     id: PaymentId,
-    /// `created`
+    /// Always `created`.
     status: Status,
 }
 
-/// How much of a payment to capture or to refund.
+/// The part of a payment to capture or to refund.
 #[derive(ToSchema)]
 #[schema(as = PaymentPart, example = json!({"amount": 250}))]
 struct Part {
-    /// How much; all that is left unless said otherwise.
+    /// The amount; by default all that is left.
     #[schema(nullable = false)]
     amount: Option<Amount>,
 }
 
-/// That a payment is given up: there is nothing to say.
+/// The body of a cancellation, which has no members.
 #[derive(ToSchema)]
 #[schema(example = json!({}))]
 struct Cancellation {}
 
 /// List payments
 ///
-/// The caller's own, twenty a page. What is not understood in the query is ignored.
+/// Returns the caller's own payments, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
-    get, path = "/payments", operation_id = "listPayments", tag = "Payments", params(Walk),
+    get, path = "/payments", operation_id = "listPayments", tag = "Payments", params(PageRequest),
     security(("session" = []), ("oauth2" = ["payments:read"])),
     responses(
         (status = 200, description = "A page.", body = Envelope<Payment>, headers(("Link"))),
@@ -58,39 +60,39 @@ pub(crate) async fn list(
     State(db): State<Db>,
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Error> {
+) -> Result<Response, ApiError> {
     caller.require("payments:read")?;
     let user_id = caller.user()?.id;
-    let walk = Query::read(query.as_deref().unwrap_or_default()).walk();
-    let page = payments::list(&db, user_id, &walk).await?;
-    Ok(envelope::show(
+    let page_request = Query::read(query.as_deref().unwrap_or_default()).page_request();
+    let page = payments::list(&db, user_id, &page_request).await?;
+    Ok(envelope::response(
         page,
-        &walk,
+        &page_request,
         &policy.url(&prefix.path("/payments")),
     ))
 }
 
-/// Make a payment
+/// Create a payment
 ///
-/// Once for each idempotency key. It is captured, or canceled, by a call of its own.
+/// Creates one payment per idempotency key. Separate calls capture or cancel it.
 #[utoipa::path(
     post, path = "/payments", operation_id = "createPayment", tag = "Payments", request_body = NewPayment,
-    params(("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once.")),
+    params(("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "It is made.", body = CreatedPayment,
+        (status = 201, description = "The payment is created.", body = CreatedPayment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, JsonBody,
+        IdempotencyKey, PaymentWriter, JsonBody,
     )
 )]
 pub(crate) async fn create(
-    Keyed(once): Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     body: JsonBody,
-) -> Result<Response, Error> {
+) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let (user_id, now) = (payer.actor.user_id, once.now());
-    once.run(&payer, &body, async |tx| {
+    let (user_id, now) = (payer.actor.user_id, key.now());
+    key.run(&payer, &body, async |tx| {
         let Payment { id, status, .. } = payments::create(tx, user_id, &new, now).await?;
         Ok(Reply::created(path(&id), &CreatedPayment { id, status })?)
     })
@@ -99,10 +101,10 @@ pub(crate) async fn create(
 
 /// Read a payment
 ///
-/// One's own; every other is not found.
+/// Returns a payment of the caller. The payments of other users are not found.
 #[utoipa::path(
     get, path = "/payments/{id}", operation_id = "readPayment", tag = "Payments",
-    params(("id" = inline(PaymentId), Path, description = "Which payment.")),
+    params(("id" = inline(PaymentId), Path, description = "The id of the payment.")),
     security(("session" = []), ("oauth2" = ["payments:read"])),
     responses(
         (status = 200, description = "The payment.", body = Payment),
@@ -113,118 +115,119 @@ pub(crate) async fn read(
     caller: Principal,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
-) -> Result<Json<Payment>, Error> {
+) -> Result<Json<Payment>, ApiError> {
     caller.require("payments:read")?;
     let user_id = caller.user()?.id;
-    Ok(Json(payments::find(&db, user_id, &id.found()?).await?))
+    Ok(Json(payments::find(&db, user_id, &id.or_not_found()?).await?))
 }
 
 /// Capture a payment
 ///
-/// One that is `created`, whole or in part, once: what is not captured is released.
+/// Captures a payment with the status `created`, wholly or in part. A payment can be captured once; the rest is released.
 #[utoipa::path(
     post, path = "/payments/{id}/captures", operation_id = "capturePayment", tag = "Payments",
-    request_body(content = Option<Part>, description = "All of it unless said otherwise."),
+    request_body(content = Option<Part>, description = "By default the whole amount."),
     params(
-        ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+        ("id" = inline(PaymentId), Path, description = "The id of the payment."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "The payment as it is now.", body = Payment,
+        (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn capture(
-    keyed: Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
-) -> Result<Response, Error> {
-    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
-    let body = body.unwrap_or_default();
-    let how = Move::Capture(read_part(&body)?);
-    perform(keyed, &payer, &payment, how, &body).await
+) -> Result<Response, ApiError> {
+    let read = |body: &JsonBody| read_part(body).map(Transition::Capture);
+    change(key, &payer, (&db, id), body, read).await
 }
 
 /// Cancel a payment
 ///
-/// One that is `created`.
+/// Cancels a payment with the status `created`.
 #[utoipa::path(
     post, path = "/payments/{id}/cancellations", operation_id = "cancelPayment", tag = "Payments",
-    request_body(content = Option<Cancellation>, description = "Nothing need be said."),
+    request_body(content = Option<Cancellation>, description = "An empty object or no body."),
     params(
-        ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+        ("id" = inline(PaymentId), Path, description = "The id of the payment."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "The payment as it is now.", body = Payment,
+        (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn cancel(
-    keyed: Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
-) -> Result<Response, Error> {
-    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
-    let body = body.unwrap_or_default();
-    body.fields()?.finish(Some(Cancellation {}))?;
-    perform(keyed, &payer, &payment, Move::Cancel, &body).await
+) -> Result<Response, ApiError> {
+    let read = |body: &JsonBody| {
+        let Cancellation {} = body.fields()?.finish(Some(Cancellation {}))?;
+        Ok(Transition::Cancel)
+    };
+    change(key, &payer, (&db, id), body, read).await
 }
 
 /// Refund a payment
 ///
-/// Of what was captured, all that is left or a part of it; in as many parts as one likes.
+/// Refunds all of the captured amount that is left, or a part of it. A payment can be refunded in several parts.
 #[utoipa::path(
     post, path = "/payments/{id}/refunds", operation_id = "refundPayment", tag = "Payments",
-    request_body(content = Option<Part>, description = "All that is left unless said otherwise."),
+    request_body(content = Option<Part>, description = "By default all that is left."),
     params(
-        ("id" = inline(PaymentId), Path, description = "Which payment."),
-        ("Idempotency-Key" = inline(Key), Header, description = "Names the call, which is done once."),
+        ("id" = inline(PaymentId), Path, description = "The id of the payment."),
+        ("Idempotency-Key" = inline(KeyValue), Header, description = "Identifies the call, so that a retry does not repeat it."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["payments:write"])),
     responses(
-        (status = 201, description = "The payment as it is now.", body = Payment,
+        (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        Keyed, Payer, PathId, JsonBody, code::PaymentStateConflict,
+        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn refund(
-    keyed: Keyed,
-    Payer(payer): Payer,
+    IdempotencyKey(key): IdempotencyKey,
+    PaymentWriter(payer): PaymentWriter,
     id: PathId<0, PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
-) -> Result<Response, Error> {
-    let payment = payments::find(&db, payer.actor.user_id, &id.found()?).await?;
-    let body = body.unwrap_or_default();
-    let how = Move::Refund(read_part(&body)?);
-    perform(keyed, &payer, &payment, how, &body).await
+) -> Result<Response, ApiError> {
+    let read = |body: &JsonBody| read_part(body).map(Transition::Refund);
+    change(key, &payer, (&db, id), body, read).await
 }
 
-async fn perform(
-    Keyed(once): Keyed,
-    payer: &Author,
-    payment: &Payment,
-    how: Move,
-    body: &JsonBody,
-) -> Result<Response, Error> {
-    let (user_id, now) = (payer.actor.user_id, once.now());
-    once.run(payer, body, async |tx| {
-        let payment = payments::perform(tx, user_id, payment, how, now).await?;
+/// Finds the payer's payment and applies the transition that the body describes.
+async fn change(
+    key: OptionalIdempotencyKey,
+    payer: &Writer,
+    (db, id): (&Db, PathId<0, PaymentId>),
+    body: Option<JsonBody>,
+    read: impl Fn(&JsonBody) -> Result<Transition, Error>,
+) -> Result<Response, ApiError> {
+    let (user_id, now) = (payer.actor.user_id, key.now());
+    let payment = payments::find(db, user_id, &id.or_not_found()?).await?;
+    let body = body.unwrap_or_default();
+    let transition = read(&body)?;
+    key.run(payer, &body, async |tx| {
+        let payment = payments::apply(tx, user_id, &payment, transition, now).await?;
         Ok(Reply::created(path(&payment.id), &payment)?)
     })
     .await
 }
 
-/// Where a payment is.
+/// Returns the path of a payment.
 fn path(id: &PaymentId) -> String {
     format!("/payments/{}", id.as_str())
 }

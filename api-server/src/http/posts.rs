@@ -1,20 +1,19 @@
 //! `/posts`.
 
 use super::envelope::{self, Envelope};
-use super::tagged;
-use crate::error::{precondition_failed, precondition_required};
-use crate::extract::{Author, Once, PathId, Principal};
-use crate::idempotency::{Key, Reply};
-use crate::ids::Id;
-use crate::paging::Walk;
-use crate::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
+use super::etag_response;
+use crate::error::{ApiError, precondition_failed, precondition_required};
+use crate::extract::{OptionalIdempotencyKey, PathId, PostWriter, RequestContext};
+use crate::principal::Principal;
 use crate::versions::Prefix;
-use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use resources::idempotency::{KeyValue, Reply};
+use resources::ids::Id;
+use resources::paging::PageRequest;
+use resources::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
 use shared::db::Db;
-use shared::events::Context;
 use shared::http::body::LARGE;
 use shared::http::etag::IfMatch;
 use shared::http::openapi::refusals::code;
@@ -23,9 +22,9 @@ use std::sync::Arc;
 
 /// List posts
 ///
-/// Those that the caller may see, twenty a page. What is not understood in the query is ignored.
+/// Returns the posts that the caller may see, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
-    get, path = "/posts", operation_id = "listPosts", tag = "Posts", params(ListQuery, Walk),
+    get, path = "/posts", operation_id = "listPosts", tag = "Posts", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["posts:read"])),
     responses(
         (status = 200, description = "A page.", body = Envelope<Post>, headers(("Link"))),
@@ -38,53 +37,57 @@ pub(crate) async fn list(
     State(db): State<Db>,
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Error> {
+) -> Result<Response, ApiError> {
     caller.require("posts:read")?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
-    let page = posts::list(&db, caller.reader(), &query).await?;
-    Ok(envelope::show(
+    let page = posts::list(&db, caller.viewer(), &query).await?;
+    Ok(envelope::response(
         page,
-        &query.walk,
+        &query.page,
         &policy.url(&prefix.path("/posts")),
     ))
 }
 
 /// Write a post
 ///
-/// A draft, unless it is published at once.
+/// The post is a draft unless its status is `published`.
 #[utoipa::path(
     post, path = "/posts", operation_id = "createPost", tag = "Posts", request_body = NewPost,
-    params(("Idempotency-Key" = inline(Option<Key>), Header, description = "Names the call, which is then done once.")),
+    params(("Idempotency-Key" = inline(Option<KeyValue>), Header, description = "Identifies the call, so that a retry does not repeat it.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
     responses(
         (status = 201, description = "The post.", body = Post,
          headers(("Location"), ("ETag"), ("Idempotent-Replayed"))),
-        Once, Author, JsonBody<LARGE>,
+        OptionalIdempotencyKey, PostWriter, JsonBody<LARGE>,
     )
 )]
-pub(crate) async fn create(once: Once, author: Author, body: JsonBody<LARGE>) -> Result<Response, Error> {
+pub(crate) async fn create(
+    key: OptionalIdempotencyKey,
+    PostWriter(author): PostWriter,
+    body: JsonBody<LARGE>,
+) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let now = once.now();
-    once.run(&author, &body, async |tx| {
+    let now = key.now();
+    key.run(&author, &body, async |tx| {
         let post = posts::create(tx, author.actor, &new, now).await?;
-        Ok(Reply::created(format!("/posts/{}", post.id), &post)?.tagged(post.etag()))
+        Ok(Reply::created(format!("/posts/{}", post.id), &post)?.with_etag(post.etag()))
     })
     .await
 }
 
 /// Read a post
 ///
-/// Whoever calls sees a published one; a draft is seen by those who may change it.
+/// Every caller may read a published post. Only callers who may change a post can read its draft.
 #[utoipa::path(
     get, path = "/posts/{id}", operation_id = "readPost", tag = "Posts",
     params(
-        ("id" = inline(Id), Path, description = "Which post."),
-        ("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
+        ("If-None-Match" = Option<String>, Header, description = "The entity tags of the cached responses."),
     ),
     security((), ("session" = []), ("oauth2" = [])),
     responses(
         (status = 200, description = "The post.", body = Post, headers(("ETag"), ("Cache-Control"), ("Vary"))),
-        (status = 304, description = "The caller has this version.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
+        (status = 304, description = "The cached version is current.", headers(("ETag"), ("Cache-Control"), ("Vary"))),
         Principal, PathId,
     )
 )]
@@ -92,41 +95,41 @@ pub(crate) async fn read(
     caller: Option<Principal>,
     id: PathId,
     State(db): State<Db>,
-) -> Result<impl IntoResponse, Error> {
-    let viewer = caller.and_then(|caller| caller.reader());
-    let post = posts::find(&db, viewer, id.found()?).await?;
-    Ok(tagged::revalidated(post.etag(), post))
+) -> Result<impl IntoResponse, ApiError> {
+    let viewer = caller.and_then(|caller| caller.viewer());
+    let post = posts::find(&db, viewer, id.or_not_found()?).await?;
+    Ok(etag_response::with_revalidation(post.etag(), post))
 }
 
 /// Change a post
 ///
-/// The version that `If-Match` names, and no other. What the body leaves out stays. By its author, editors
-/// and administrators.
+/// Changes the post if it is at the version in `If-Match`. Members that the body leaves out stay unchanged. Allowed to the
+/// post's author, editors and administrators.
 #[utoipa::path(
     patch, path = "/posts/{id}", operation_id = "updatePost", tag = "Posts", request_body = PostPatch,
     params(
-        ("id" = inline(Id), Path, description = "Which post."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
         ("If-Match" = inline(IfMatch), Header, description = "The entity tag of the version to change, or `*`."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
     responses(
-        (status = 200, description = "The post as it is now.", body = Post, headers(("ETag"))),
-        Author, PathId, JsonBody<LARGE>, code::PreconditionFailed, code::PreconditionRequired,
+        (status = 200, description = "The changed post.", body = Post, headers(("ETag"))),
+        PostWriter, PathId, JsonBody<LARGE>, code::PreconditionFailed, code::PreconditionRequired,
     )
 )]
 pub(crate) async fn update(
-    author: Author,
+    PostWriter(author): PostWriter,
     id: PathId,
     State(db): State<Db>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     headers: HeaderMap,
     body: JsonBody<LARGE>,
-) -> Result<impl IntoResponse, Error> {
-    let found = posts::find_to_change(&db, author.actor, id.found()?).await;
-    let post = found.map_err(|error| author.refused(error))?;
+) -> Result<impl IntoResponse, ApiError> {
+    let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
+    let post = found.map_err(|error| author.attribute(error))?;
     match IfMatch::read(&headers) {
-        IfMatch::Missing => return Err(precondition_required()),
-        if_match if !if_match.matches(&post.etag()) => return Err(precondition_failed()),
+        IfMatch::Missing => return Err(precondition_required().into()),
+        if_match if !if_match.matches(&post.etag()) => return Err(precondition_failed().into()),
         _ => {}
     }
     let patch = read_patch(&body)?;
@@ -135,36 +138,36 @@ pub(crate) async fn update(
 
 /// Delete a post
 ///
-/// With `If-Match` only the version that it names. By its author, editors and administrators.
+/// With `If-Match`, deletes the post only at that version. Allowed to the post's author, editors and administrators.
 #[utoipa::path(
     delete, path = "/posts/{id}", operation_id = "deletePost", tag = "Posts",
     params(
-        ("id" = inline(Id), Path, description = "Which post."),
+        ("id" = inline(Id), Path, description = "The id of the post."),
         ("If-Match" = Option<String>, Header, description = "The entity tag of the version to delete, or `*`."),
     ),
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
-    responses((status = 204, description = "It is gone."), Author, PathId, code::PreconditionFailed)
+    responses((status = 204, description = "The post is deleted."), PostWriter, PathId, code::PreconditionFailed)
 )]
 pub(crate) async fn delete(
-    author: Author,
+    PostWriter(author): PostWriter,
     id: PathId,
     State(db): State<Db>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     headers: HeaderMap,
-) -> Result<StatusCode, Error> {
-    let found = posts::find_to_change(&db, author.actor, id.found()?).await;
-    let post = found.map_err(|error| author.refused(error))?;
+) -> Result<StatusCode, ApiError> {
+    let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
+    let post = found.map_err(|error| author.attribute(error))?;
     match IfMatch::read(&headers) {
         IfMatch::Missing | IfMatch::Any => posts::delete(&db, &post, context.now).await?,
         if_match if if_match.matches(&post.etag()) => posts::delete_version(&db, &post, context.now).await?,
-        IfMatch::Tags(_) => return Err(precondition_failed()),
+        IfMatch::Tags(_) => return Err(precondition_failed().into()),
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A post and its entity tag.
+/// Returns a response with a post and its entity tag.
 fn show(post: Post) -> impl IntoResponse {
-    tagged::show(post.etag(), post)
+    etag_response::with_etag(post.etag(), post)
 }
 
 fn read_new(body: &JsonBody<LARGE>) -> Result<NewPost, Error> {

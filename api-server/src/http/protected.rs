@@ -1,4 +1,4 @@
-//! `GET /protected`: what the sent access token says, for whoever tries one out.
+//! `GET /protected`: the contents of the access token, for tests of a client.
 
 use crate::extract::BearerOnly;
 use axum::Json;
@@ -7,22 +7,22 @@ use serde::Serialize;
 use shared::scope::Scope;
 use utoipa::ToSchema;
 
-/// What an access token says here.
+/// The contents of an access token.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TokenFacts {
-    /// The user, or the client that calls for itself.
+    /// The user, or the client that calls on its own behalf.
     #[schema(required, example = "7")]
     sub: Option<String>,
-    /// The client that the token was given to.
+    /// The client that the token was issued to.
     #[schema(required, example = "demo")]
     client_id: Option<String>,
-    /// What the token and its user's role both allow.
+    /// The scopes that both the token and its user's role allow.
     scope: Scope,
 }
 
 /// Try an access token
 ///
-/// Says whose token it is, and what it allows here. A session is not looked at.
+/// Returns the subject and the scopes of the access token. Session cookies are ignored.
 #[utoipa::path(
     get, path = "/protected", operation_id = "readProtected", tag = "Sessions",
     security(("oauth2" = [])),

@@ -1,6 +1,8 @@
-//! Signing in and out, and who one is.
+//! Sign-in, sign-out and the account of the caller.
 
-use crate::extract::{CurrentSession, Method, Principal, Public};
+use crate::error::{ApiError, wrong_current_password};
+use crate::extract::{CurrentSession, PublicWrite, RequestContext};
+use crate::principal::{AuthenticationMethod, Principal};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
@@ -8,7 +10,6 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use shared::clock::Timestamp;
 use shared::db::Db;
-use shared::events::Context;
 use shared::http::error::BodyMeant;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody, cookies};
@@ -22,23 +23,23 @@ use shared::secret::Secret;
 use std::convert::Infallible;
 use utoipa::ToSchema;
 
-/// Who signs in.
+/// The credentials of a sign-in.
 #[derive(ToSchema)]
 #[schema(example = json!({"email": "ann@example.org", "password": "correct horse"}))]
 struct SignIn {
-    /// As given at sign-up.
+    /// The e-mail address of the account.
     #[schema(pattern = r"^[^\u0000]*$")]
     email: String,
     password: Password,
-    /// A one-time code or a recovery code, where the account asks for one.
+    /// A one-time code or a recovery code, if the account requires one.
     #[schema(nullable = false)]
     otp: Option<Otp>,
-    /// The answer of a captcha's widget: asked for after repeated failures, where a captcha is set up.
+    /// The response of the captcha widget. Required after repeated failures if a captcha is configured.
     #[schema(value_type = String, required = false, max_length = 8192, pattern = r"^[^\u0000]*$")]
     captcha: Option<String>,
 }
 
-/// A password to be.
+/// The current password and the new one.
 #[derive(ToSchema)]
 #[schema(example = json!({"current_password": "correct horse", "new_password": "battery staple"}))]
 struct PasswordChange {
@@ -52,7 +53,7 @@ struct PasswordChange {
 struct Me<'a> {
     #[serde(flatten)]
     user: &'a User,
-    /// Whether sign-in asks for a one-time code.
+    /// Whether sign-in requires a one-time code.
     mfa_enabled: bool,
     auth: Auth<'a>,
 }
@@ -60,16 +61,16 @@ struct Me<'a> {
 /// How the caller authenticated.
 #[derive(Serialize, ToSchema)]
 struct Auth<'a> {
-    method: Method,
+    method: AuthenticationMethod,
     scope: &'a Scope,
-    /// When the session ends if it is not used, or the token.
+    /// The expiry of the access token, or of the session if it is not used.
     expires_at: Timestamp,
 }
 
 /// Sign in
 ///
-/// Begins a session. An unknown e-mail and a wrong password are answered alike, with no body; a code that is missing
-/// or wrong is said, once the password is right. After five failures sign-in is blocked for a while.
+/// Starts a session. The response to an unknown e-mail address and to a wrong password is the same and has no body. A
+/// missing or wrong code is reported only if the password is right. Five failures block sign-in for a while.
 #[utoipa::path(
     post, path = "/login", operation_id = "login", tag = "Sessions", request_body = SignIn,
     security((), ("csrf" = [])),
@@ -77,16 +78,16 @@ struct Auth<'a> {
         (status = 200, description = "The account, and the session's cookie.", body = User, headers(("Set-Cookie"))),
         (status = 401, description = "The e-mail or the password is wrong: there is no body.",
          extensions(("x-may-be-empty" = json!(true)))),
-        Public, JsonBody, code::LoginLocked, code::MfaRequired,
+        PublicWrite, JsonBody, code::LoginLocked, code::MfaRequired,
     )
 )]
 pub(crate) async fn login(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     headers: HeaderMap,
     body: JsonBody,
-) -> Result<Response, Error> {
+) -> Result<Response, ApiError> {
     let sign_in = read_sign_in(&body)?;
     let presented = Presented {
         email: &sign_in.email,
@@ -113,26 +114,26 @@ pub(crate) async fn login(
 
 /// Sign out
 ///
-/// Ends the session, and what first-party apps were given in it.
+/// Ends the session and revokes the tokens that first-party apps received in it.
 #[utoipa::path(
     post, path = "/logout", operation_id = "logout", tag = "Sessions", security(("session" = [], "csrf" = [])),
     responses(
-        (status = 204, description = "The session is over, its cookie taken away.", headers(("Set-Cookie"))),
+        (status = 204, description = "The session is ended and its cookie is cleared.", headers(("Set-Cookie"))),
         CurrentSession,
     )
 )]
 pub(crate) async fn logout(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<impl IntoResponse, Error> {
+    RequestContext(context): RequestContext,
+) -> Result<impl IntoResponse, ApiError> {
     login::logout(&identity, &session, &context).await?;
     Ok(signed_out())
 }
 
-/// Read one's own account
+/// Read the caller's account
 ///
-/// And how the caller authenticated.
+/// Returns the account and how the caller authenticated.
 #[utoipa::path(
     get, path = "/me", operation_id = "readMe", tag = "Users",
     security(("session" = []), ("oauth2" = ["profile:read"])),
@@ -141,7 +142,7 @@ pub(crate) async fn logout(
         Principal, code::InsufficientScope, code::Forbidden,
     )
 )]
-pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Response, Error> {
+pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Response, ApiError> {
     caller.require("profile:read")?;
     let auth = Auth {
         method: caller.method,
@@ -157,33 +158,30 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Respon
     Ok(Json(me).into_response())
 }
 
-/// Change one's password
+/// Change the caller's password
 ///
-/// Every session of the user ends, this one included, and every app is cut off.
+/// Ends all sessions of the user, including this one, and revokes the tokens of all apps.
 #[utoipa::path(
     put, path = "/me/password", operation_id = "changePassword", tag = "Users", request_body = PasswordChange,
     security(("session" = [], "csrf" = [])),
     responses(
-        (status = 204, description = "It is changed; sign in with it.", headers(("Set-Cookie"))),
+        (status = 204, description = "The password is changed; sign in with the new one.", headers(("Set-Cookie"))),
         CurrentSession, JsonBody, code::LoginLocked,
     )
 )]
 pub(crate) async fn change_password(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let PasswordChange {
         current_password,
         new_password,
     } = read_change(&body, &identity, &session.user.email)?;
     match login::change_password(&identity, &session, current_password, new_password, &context).await {
         Ok(()) => Ok(signed_out()),
-        Err(login::Error::Wrong) => Err(Error::not_the_accounts(
-            "current_password",
-            "the password of this account",
-        )),
+        Err(login::Error::Wrong) => Err(wrong_current_password().into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -221,7 +219,7 @@ fn read_change(body: &JsonBody, identity: &Identity, email: &str) -> Result<Pass
     }))
 }
 
-/// The session is over, its cookie taken away.
+/// Returns 204 and clears the session cookie.
 pub(super) fn signed_out() -> impl IntoResponse {
     (
         StatusCode::NO_CONTENT,

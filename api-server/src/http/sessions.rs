@@ -1,60 +1,61 @@
-//! `/me/sessions`: where one is signed in.
+//! `/me/sessions`: the sessions of the caller.
 
 use super::session::signed_out;
-use crate::extract::{PathId, SettledSession};
-use crate::ids::Id;
+use crate::error::ApiError;
+use crate::extract::{PathId, RequestContext, UnrestrictedSession};
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use resources::ids::Id;
 use serde::Serialize;
-use shared::events::Context;
 use shared::http::Error;
 use shared::identity::Identity;
 use shared::identity::sessions::{self, Listed};
 use utoipa::ToSchema;
 
-/// Where the caller is signed in.
+/// The caller's sessions.
 #[derive(Serialize, ToSchema)]
 struct Sessions {
-    /// The last used first; a hundred at most.
+    /// The sessions, the most recently used first; at most 100.
     items: Vec<Listed>,
 }
 
-/// List one's sessions
+/// List the caller's sessions
 ///
-/// Those that live, this one among them.
+/// Returns the active sessions, including the one of this call.
 #[utoipa::path(
     get, path = "/me/sessions", operation_id = "listSessions", tag = "Sessions", security(("session" = [])),
-    responses((status = 200, description = "The sessions.", body = Sessions), SettledSession)
+    responses((status = 200, description = "The sessions.", body = Sessions), UnrestrictedSession)
 )]
 pub(crate) async fn list(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<impl IntoResponse, Error> {
+    RequestContext(context): RequestContext,
+) -> Result<impl IntoResponse, ApiError> {
     let items = sessions::list(&identity.db, &session, identity.lifetimes, context.now).await?;
     Ok(Json(Sessions { items }))
 }
 
 /// End a session
 ///
-/// And what first-party apps were given in it. Of the present one the cookie is taken away.
+/// Ends the session and revokes the tokens that first-party apps received in it. Ending the session of this call also
+/// clears its cookie.
 #[utoipa::path(
     delete, path = "/me/sessions/{id}", operation_id = "endSession", tag = "Sessions",
-    params(("id" = inline(Id), Path, description = "Which session.")),
+    params(("id" = inline(Id), Path, description = "The id of the session.")),
     security(("session" = [], "csrf" = [])),
-    responses((status = 204, description = "It is over."), SettledSession, PathId)
+    responses((status = 204, description = "The session is ended."), UnrestrictedSession, PathId)
 )]
 pub(crate) async fn end(
-    SettledSession(session): SettledSession,
+    UnrestrictedSession(session): UnrestrictedSession,
     id: PathId,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
-) -> Result<Response, Error> {
-    let (id, user_id) = (id.found()?.get(), session.user.id);
+    RequestContext(context): RequestContext,
+) -> Result<Response, ApiError> {
+    let (id, user_id) = (id.or_not_found()?.get(), session.user.id);
     if !sessions::end_of(&identity.db, &identity.revocations, user_id, id, &context).await? {
-        return Err(Error::not_found());
+        return Err(Error::not_found().into());
     }
     Ok(match id == session.id {
         true => signed_out().into_response(),

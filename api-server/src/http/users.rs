@@ -1,15 +1,16 @@
 //! `/users`.
 
-use crate::extract::{PathId, Principal, Public};
-use crate::ids::Id;
-use crate::users::sign_up;
+use crate::error::ApiError;
+use crate::extract::{PathId, PublicWrite, RequestContext};
+use crate::principal::Principal;
 use crate::versions::Prefix;
+use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use axum::{Extension, Json};
+use resources::ids::Id;
+use resources::users::sign_up;
 use shared::db::Db;
-use shared::events::Context;
 use shared::http::openapi::refusals::code;
 use shared::http::{Error, JsonBody};
 use shared::identity::Identity;
@@ -18,7 +19,7 @@ use shared::identity::passwords::{Password, new_password};
 use shared::identity::users::{self, User};
 use utoipa::ToSchema;
 
-/// An account to be.
+/// A new account.
 #[derive(ToSchema)]
 #[schema(example = json!({"email": "ann@example.org", "password": "correct horse"}))]
 struct SignUp {
@@ -27,24 +28,24 @@ struct SignUp {
     password: Password,
 }
 
-/// Make an account
+/// Create an account
 ///
-/// Of the least role; nobody is signed in by it.
+/// The account has the role `user`. The call does not sign in.
 #[utoipa::path(
     post, path = "/users", operation_id = "createUser", tag = "Users", request_body = SignUp,
     security((), ("csrf" = [])),
     responses(
         (status = 201, description = "The account.", body = User, headers(("Location"))),
-        Public, JsonBody, code::EmailTaken,
+        PublicWrite, JsonBody, code::EmailTaken,
     )
 )]
 pub(crate) async fn create(
-    _: Public,
+    _: PublicWrite,
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    RequestContext(context): RequestContext,
     prefix: Prefix,
     body: JsonBody,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<impl IntoResponse, ApiError> {
     let SignUp { email, password } = read_sign_up(&body, &identity)?;
     let user = sign_up(&identity, email, password, &context).await?;
     let location = [(header::LOCATION, prefix.path(&format!("/users/{}", user.id)))];
@@ -53,28 +54,32 @@ pub(crate) async fn create(
 
 /// Read an account
 ///
-/// One's own, or any for an administrator; every other is not found.
+/// Returns the caller's own account; administrators may read every account. Other accounts are not found.
 #[utoipa::path(
     get, path = "/users/{id}", operation_id = "readUser", tag = "Users",
-    params(("id" = inline(Id), Path, description = "Which user.")),
+    params(("id" = inline(Id), Path, description = "The id of the user.")),
     security(("session" = []), ("oauth2" = ["profile:read"]), ("oauth2" = ["admin"])),
     responses(
         (status = 200, description = "The account.", body = User),
         Principal, PathId, code::InsufficientScope, code::Forbidden,
     )
 )]
-pub(crate) async fn read(caller: Principal, id: PathId, State(db): State<Db>) -> Result<Json<User>, Error> {
+pub(crate) async fn read(
+    caller: Principal,
+    id: PathId,
+    State(db): State<Db>,
+) -> Result<Json<User>, ApiError> {
     let self_id = caller.user()?.id;
     let is_admin = caller.scope.contains("admin");
     if !is_admin {
         caller.require("profile:read")?;
     }
-    let id = id.found()?.get();
+    let id = id.or_not_found()?.get();
     if id != self_id && !is_admin {
-        return Err(Error::not_found());
+        return Err(Error::not_found().into());
     }
     let user = users::find(&db, id).await?;
-    user.map(Json).ok_or_else(Error::not_found)
+    user.map(Json).ok_or_else(|| Error::not_found().into())
 }
 
 fn read_sign_up(body: &JsonBody, identity: &Identity) -> Result<SignUp, Error> {

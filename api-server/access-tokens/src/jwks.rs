@@ -1,0 +1,244 @@
+//! The issuer's key set. It is fetched over HTTP, cached, and fetched again when it is old, when the issuer announces
+//! another set, and when a token names an unknown `kid`.
+
+mod key_set;
+
+use arc_swap::ArcSwap;
+use jsonwebtoken::DecodingKey;
+use key_set::KeySet;
+use reqwest::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
+use reqwest::{Client, StatusCode, redirect};
+use shared::feed::{Feed, Listener};
+use shared::outbound::{in_full, read};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// The timeout of a fetch.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum size of a response, in bytes.
+const MAX_BODY: usize = 256 * 1024;
+/// How long a response without `max-age` is fresh.
+const DEFAULT_MAX_AGE: Duration = Duration::from_secs(300);
+/// The minimum time for which a response is fresh.
+const MIN_MAX_AGE: Duration = Duration::from_secs(1);
+/// The maximum time for which a response is fresh.
+const MAX_MAX_AGE: Duration = Duration::from_secs(24 * 3600);
+/// The pause between attempts while no set has been fetched yet.
+const RETRY: Duration = Duration::from_secs(1);
+/// The minimum pause between two fetches for an unknown `kid`, which any caller can send, and after a failed fetch.
+const COOLDOWN: Duration = Duration::from_secs(30);
+/// The pause between fetches while an announced set is not published yet.
+const ANNOUNCED_RETRY: Duration = Duration::from_millis(250);
+/// How long to wait for an announced set: a replica of the issuer may publish it late.
+const ANNOUNCED_MAX_WAIT: Duration = Duration::from_secs(5);
+
+/// The issuer's keys. Clones share one set.
+#[derive(Clone, Debug)]
+pub struct Jwks(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    url: String,
+    client: Result<Client, reqwest::Error>,
+    /// The last valid set, or the reason why there is none yet.
+    cached: ArcSwap<Result<CachedSet, String>>,
+    /// Locked during a fetch, so that an older response cannot replace a newer one.
+    fetching: Mutex<()>,
+    /// The time of the last fetch for an unknown `kid`. Locked during such a fetch.
+    last_fetch_for_unknown: Mutex<Option<Instant>>,
+}
+
+/// A fetched set with its entity tag.
+#[derive(Clone, Debug)]
+struct CachedSet {
+    keys: Arc<KeySet>,
+    etag: Option<HeaderValue>,
+}
+
+/// A set that the issuer announced and that is not fetched yet.
+struct AnnouncedSet {
+    etag: String,
+    until: Instant,
+}
+
+impl Jwks {
+    /// Returns the key set at this URL, which is not fetched yet.
+    pub fn new(url: impl Into<String>) -> Self {
+        let client = Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(redirect::Policy::none())
+            // The issuer is on the internal network, so the proxy settings of the environment do not apply.
+            .no_proxy()
+            .build();
+        Self(Arc::new(Inner {
+            url: url.into(),
+            client,
+            cached: ArcSwap::from_pointee(Err("not fetched".to_owned())),
+            fetching: Mutex::default(),
+            last_fetch_for_unknown: Mutex::default(),
+        }))
+    }
+
+    /// Keeps the set up to date; never returns. Fetches every second until there is a first set, then before the
+    /// response's `max-age` has passed, and at once when the issuer announces another set. After a failed fetch the
+    /// last valid set stays in use.
+    pub async fn keep_updated(self, feed: Feed) {
+        let mut notifications = feed.listen();
+        let mut announced = None;
+        loop {
+            let fetched = self.fetch().await;
+            announced = announced.filter(|announced: &AnnouncedSet| {
+                Instant::now() < announced.until && !self.has_cached(&announced.etag)
+            });
+            let pause = match fetched {
+                _ if announced.is_some() => ANNOUNCED_RETRY,
+                // The issuer signs with a new key one max-age after it published the key, so it is fetched in time.
+                Ok(max_age) => max_age * 3 / 4,
+                Err(error) => {
+                    tracing::warn!(error, "cannot fetch the issuer's keys");
+                    if self.check().is_ok() { COOLDOWN } else { RETRY }
+                }
+            };
+            if let Ok(etag) = tokio::time::timeout(pause, self.next_announced(&mut notifications)).await {
+                let until = Instant::now() + ANNOUNCED_MAX_WAIT;
+                announced = etag.map(|etag| AnnouncedSet { etag, until });
+            }
+        }
+    }
+
+    /// Waits until the issuer announces another set than the cached one and returns its entity tag; `None` if
+    /// notifications were missed.
+    async fn next_announced(&self, notifications: &mut Listener) -> Option<String> {
+        loop {
+            match notifications.next_keys().await {
+                Some(etag) if self.has_cached(&etag) => {}
+                announced => return announced,
+            }
+        }
+    }
+
+    /// Checks that a set has been fetched. The error is the reason why none has.
+    pub fn check(&self) -> Result<(), String> {
+        match self.0.cached.load().as_ref() {
+            Ok(_) => Ok(()),
+            Err(reason) => Err(format!("no signing keys yet: {reason}")),
+        }
+    }
+
+    /// Returns the key with this `kid`. If it is unknown, fetches the set again, at most once per [`COOLDOWN`]. Fails if
+    /// no set has been fetched yet.
+    pub async fn key(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, String> {
+        self.check()?;
+        if let Some(key) = self.cached_key(kid) {
+            return Ok(Some(key));
+        }
+        self.fetch_for_unknown().await;
+        Ok(self.cached_key(kid))
+    }
+
+    fn cached_key(&self, kid: &str) -> Option<Arc<DecodingKey>> {
+        self.0.cached.load().as_ref().as_ref().ok()?.keys.get(kid)
+    }
+
+    /// Returns whether the cached set has this entity tag.
+    fn has_cached(&self, etag: &str) -> bool {
+        let cached = self.0.cached.load();
+        let cached = cached
+            .as_ref()
+            .as_ref()
+            .ok()
+            .and_then(|cached| cached.etag.as_ref());
+        cached.is_some_and(|cached| cached.as_bytes() == etag.as_bytes())
+    }
+
+    /// Fetches the set for an unknown `kid`. Concurrent calls wait for one fetch.
+    async fn fetch_for_unknown(&self) {
+        let mut last_fetch = self.0.last_fetch_for_unknown.lock().await;
+        if last_fetch.is_some_and(|at| at.elapsed() < COOLDOWN) {
+            return;
+        }
+        *last_fetch = Some(Instant::now());
+        let jwks = self.clone();
+        // A separate task, so that the fetch continues if this caller's request is canceled.
+        let fetched = tokio::spawn(async move { jwks.fetch().await }).await;
+        if let Ok(Err(error)) = fetched {
+            tracing::warn!(error, "cannot fetch the issuer's keys for an unknown kid");
+        }
+    }
+
+    /// Fetches the set once and returns how long it is fresh.
+    async fn fetch(&self) -> Result<Duration, String> {
+        let _lock = self.0.fetching.lock().await;
+        let cached = self.0.cached.load_full();
+        match self.download(cached.as_ref().as_ref().ok()).await {
+            Ok((keys, max_age)) => {
+                self.0.cached.store(Arc::new(Ok(keys)));
+                Ok(max_age)
+            }
+            Err(reason) => {
+                if cached.is_err() {
+                    self.0.cached.store(Arc::new(Err(reason.clone())));
+                }
+                Err(reason)
+            }
+        }
+    }
+
+    /// Requests the set unless it is still the cached one.
+    async fn download(&self, cached: Option<&CachedSet>) -> Result<(CachedSet, Duration), String> {
+        let url = &self.0.url;
+        let client = self.0.client.as_ref().map_err(ToString::to_string)?;
+        let mut request = client.get(url);
+        if let Some(etag) = cached.and_then(|cached| cached.etag.as_ref()) {
+            request = request.header(IF_NONE_MATCH, etag);
+        }
+        let response = request.send().await.map_err(in_full)?;
+        let max_age = max_age(response.headers());
+        let cached = match (response.status(), cached) {
+            (StatusCode::NOT_MODIFIED, Some(cached)) => cached.clone(),
+            (StatusCode::OK, _) => {
+                let etag = response.headers().get(ETAG).cloned();
+                let keys = KeySet::parse(
+                    &read(response, MAX_BODY)
+                        .await
+                        .map_err(|reason| format!("{url} {reason}"))?,
+                );
+                let keys = Arc::new(keys.map_err(|reason| format!("{url} answered {reason}"))?);
+                CachedSet { keys, etag }
+            }
+            (status, _) => return Err(format!("{url} answered {status}")),
+        };
+        Ok((cached, max_age))
+    }
+}
+
+/// Returns the `max-age` of a response (RFC 9111 §5.2.2.1).
+fn max_age(headers: &HeaderMap) -> Duration {
+    headers
+        .get_all(CACHE_CONTROL)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
+        .map_or(DEFAULT_MAX_AGE, Duration::from_secs)
+        .clamp(MIN_MAX_AGE, MAX_MAX_AGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn max_age_is_read_from_the_header_within_its_bounds() {
+        let max_age = |value: &str| {
+            let headers = HeaderMap::from_iter([(CACHE_CONTROL, value.parse().unwrap())]);
+            max_age(&headers).as_secs()
+        };
+        assert_eq!(max_age("public, max-age=60"), 60);
+        assert_eq!(max_age("max-age=0"), 1);
+        assert_eq!(max_age("max-age=soon"), 300);
+        assert_eq!(max_age("max-age=18446744073709551615"), 86_400);
+        assert_eq!(max_age("no-cache"), 300);
+    }
+}

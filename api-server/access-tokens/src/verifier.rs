@@ -1,0 +1,182 @@
+//! The checks that an access token must pass (RFC 9068 §4, RFC 8725).
+
+use crate::claims::{Object, date, has_only_audience, is_access_token, known_scopes, object, text};
+use crate::error::{Error, ensure};
+use crate::jwks::Jwks;
+use jsonwebtoken::errors::ErrorKind;
+use jsonwebtoken::{Algorithm, Validation, decode};
+use serde::de::IgnoredAny;
+use shared::clock::Timestamp;
+use shared::revocation::{Kind, Mirror};
+use shared::scope::Scope;
+use std::time::Duration;
+
+/// The maximum length of a token, in bytes.
+const MAX_LENGTH: usize = 8 * 1024;
+/// The maximum age of a token, by its `iat`.
+const MAX_AGE: Duration = Duration::from_secs(600);
+/// How far the issuer's clock may be ahead.
+const MAX_SKEW: Duration = Duration::from_secs(30);
+
+/// Verifies access tokens of one issuer for one audience.
+#[derive(Debug)]
+pub struct Verifier {
+    jwks: Jwks,
+    revocations: Mirror,
+    issuer: String,
+    audience: String,
+    validation: Validation,
+}
+
+/// The contents of a verified token.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// `sub`: the user or the client for whom the token speaks.
+    pub subject: Subject,
+    /// `client_id`: the client that the token was issued to.
+    pub client_id: String,
+    /// `scope` without the names that this API does not know.
+    pub scope: Scope,
+    /// `exp`.
+    pub expires_at: Timestamp,
+}
+
+/// The subject of a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A user, by the `sub` of the token.
+    User(String),
+    /// The client itself: `sub` equals `client_id` (RFC 9068 §2.2).
+    Client,
+}
+
+impl Verifier {
+    /// Returns a verifier that accepts only tokens of this issuer (`iss`) for this audience (`aud`).
+    pub fn new(jwks: Jwks, revocations: Mirror, issuer: String, audience: String) -> Self {
+        let mut validation = Validation::new(Algorithm::RS256);
+        validation.leeway = 0;
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        validation.set_issuer(&[&issuer]);
+        validation.set_audience(&[&audience]);
+        // The library compares times with the system clock; `verify` compares them with its argument.
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        Self {
+            jwks,
+            revocations,
+            issuer,
+            audience,
+            validation,
+        }
+    }
+
+    /// Verifies a token at the time `now` and returns its contents.
+    ///
+    /// Fails with [`Error::Invalid`] if a check fails, and with another error if the check cannot be made.
+    pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Token, Error> {
+        let (kid, claims) = self.open(token).await?;
+        self.check_recipient(&claims)?;
+        let expires_at = check_times(&claims, now)?;
+        let jti = text(&claims, "jti")?;
+        let sub = text(&claims, "sub")?;
+        let client_id = text(&claims, "client_id")?;
+        let scope = known_scopes(text(&claims, "scope")?);
+        let mut revocable = vec![
+            (Kind::Jti, jti),
+            (Kind::User, sub),
+            (Kind::Client, client_id),
+            (Kind::Key, kid.as_str()),
+        ];
+        if claims.contains_key("grant_id") {
+            revocable.push((Kind::Family, text(&claims, "grant_id")?));
+        }
+        let is_revoked = self.revocations.any_revoked(&revocable).await;
+        ensure(!is_revoked.map_err(Error::Revocations)?, "it is revoked")?;
+        Ok(Token {
+            subject: subject(sub, client_id),
+            client_id: client_id.to_owned(),
+            scope,
+            expires_at,
+        })
+    }
+
+    /// Verifies the header and the signature of a compact JWS (RFC 7515 §5.2). Returns the `kid` of the key that
+    /// signed it, and the claims.
+    async fn open(&self, token: &str) -> Result<(String, Object), Error> {
+        ensure(token.len() <= MAX_LENGTH, "it is over 8 KiB")?;
+        let mut segments = token.split('.');
+        let (Some(header), Some(claims), Some(_), None) =
+            (segments.next(), segments.next(), segments.next(), segments.next())
+        else {
+            return Err(Error::malformed());
+        };
+        let header = object(header)?;
+        ensure(text(&header, "alg")? == "RS256", "its alg is not RS256")?;
+        ensure(is_access_token(text(&header, "typ")?), "its typ is not at+jwt")?;
+        ensure(!header.contains_key("crit"), "its header has crit")?;
+        ensure(!header.contains_key("b64"), "its header has b64")?;
+        let kid = text(&header, "kid")?;
+        let key = self.jwks.key(kid).await.map_err(Error::NoKeys)?;
+        let key = key.ok_or_else(|| Error::Invalid("its kid names no key of the issuer".to_owned()))?;
+        decode::<IgnoredAny>(token, &key, &self.validation).map_err(|error| invalid(error.kind()))?;
+        // The claims are parsed again, because the library accepts duplicate members.
+        Ok((kid.to_owned(), object(claims)?))
+    }
+
+    /// Checks `iss` and `aud` more strictly than the library, which accepts lists of several values.
+    fn check_recipient(&self, claims: &Object) -> Result<(), Error> {
+        ensure(text(claims, "iss")? == self.issuer, ANOTHER_ISSUER)?;
+        ensure(has_only_audience(claims, &self.audience), ANOTHER_AUDIENCE)
+    }
+}
+
+const ANOTHER_ISSUER: &str = "its iss is another issuer";
+const ANOTHER_AUDIENCE: &str = "its aud is not this API alone";
+
+/// Checks `exp`, `iat` and `nbf`, and returns `exp`.
+fn check_times(claims: &Object, now: Timestamp) -> Result<Timestamp, Error> {
+    let expires_at = date(claims, "exp")?;
+    ensure(expires_at > now, "it has expired")?;
+    let issued_at = date(claims, "iat")?;
+    ensure(now.since(issued_at) <= MAX_AGE, "it was issued over 600 s ago")?;
+    ensure(issued_at <= now.after(MAX_SKEW), "its iat is in the future")?;
+    if claims.contains_key("nbf") {
+        let is_valid_yet = date(claims, "nbf")? <= now.after(MAX_SKEW);
+        ensure(is_valid_yet, "its nbf is in the future")?;
+    }
+    Ok(expires_at)
+}
+
+/// Describes an error of the library in the words of this crate's own checks.
+fn invalid(kind: &ErrorKind) -> Error {
+    match kind {
+        ErrorKind::InvalidSignature => Error::Invalid("its signature is wrong".to_owned()),
+        ErrorKind::InvalidIssuer => Error::Invalid(ANOTHER_ISSUER.to_owned()),
+        ErrorKind::InvalidAudience => Error::Invalid(ANOTHER_AUDIENCE.to_owned()),
+        ErrorKind::MissingRequiredClaim(name) => {
+            Error::Invalid(format!("its {name} is missing or of the wrong type"))
+        }
+        _ => Error::malformed(),
+    }
+}
+
+/// Returns the subject. The ids of users and of clients may coincide, so a token whose `sub` equals its `client_id`
+/// speaks for the client and for no user.
+fn subject(sub: &str, client_id: &str) -> Subject {
+    match sub == client_id {
+        true => Subject::Client,
+        false => Subject::User(sub.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_speaks_for_a_user_or_for_its_client() {
+        assert_eq!(subject("12", "app"), Subject::User("12".to_owned()));
+        assert_eq!(subject("12", "12"), Subject::Client);
+        assert_eq!(subject("robot", "robot"), Subject::Client);
+    }
+}

@@ -1,0 +1,12 @@
+//! Comments on posts. A caller who sees a post sees its comments, so each function here takes a [`VisiblePost`]
+//! as the evidence that the caller sees it.
+//!
+//! [`VisiblePost`]: crate::posts::VisiblePost
+
+mod comment;
+pub(crate) mod list;
+pub(crate) mod store;
+
+pub use comment::{Comment, CommentBody, NewComment};
+pub use list::{ListQuery, list};
+pub use store::{Error, create, delete, find, find_to_delete, of_author};

@@ -1,0 +1,95 @@
+//! Pages of a post's comments. Each kind of list has its own SQL statement, so that the database uses the matching
+//! index.
+
+use super::comment::{Comment, columns};
+use crate::paging::{self, Cursor, Order, Page, PageRequest, PageSlice, Query};
+use crate::posts::VisiblePost;
+use shared::db::{Db, Error};
+use shared::fetch_all;
+use sqlx::AssertSqlSafe;
+use utoipa::IntoParams;
+
+/// The query parameters of the list of comments.
+#[derive(Clone, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only comments of this user.
+    #[param(minimum = 0)]
+    author_id: Option<i64>,
+    /// The requested page.
+    #[param(ignore)]
+    pub page: PageRequest,
+}
+
+/// The parameters that determine the SQL statement of a list.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    is_by_author: bool,
+    slice: PageSlice,
+}
+
+impl ListQuery {
+    /// Parses a query string.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        Self {
+            author_id: query.author_id(),
+            page: query.page_request(),
+        }
+    }
+}
+
+/// Returns the requested page of the post's comments, the newest first by default.
+pub async fn list(db: &Db, post: VisiblePost, query: &ListQuery) -> Result<Page<Comment>, Error> {
+    let page = &query.page;
+    let order = page.order.unwrap_or(Order::Descending);
+    paging::read_page(page.direction, order, page.cursor, |slice, anchor| {
+        fetch(db, post, query.author_id, slice, anchor)
+    })
+    .await
+}
+
+async fn fetch(
+    db: &Db,
+    post: VisiblePost,
+    author_id: Option<i64>,
+    slice: PageSlice,
+    anchor: Option<Cursor>,
+) -> Result<Vec<Comment>, Error> {
+    let shape = Shape {
+        is_by_author: author_id.is_some(),
+        slice,
+    };
+    let (on, sql, post) = (db.reader(), AssertSqlSafe(shape.sql()), post.id());
+    match (anchor, author_id) {
+        (None, None) => fetch_all!(on, Comment, sql, post),
+        (None, Some(by)) => fetch_all!(on, Comment, sql, post, by),
+        (Some(at), None) => fetch_all!(on, Comment, sql, at.created_at, at.id, post),
+        (Some(at), Some(by)) => fetch_all!(on, Comment, sql, at.created_at, at.id, post, by),
+    }
+}
+
+impl Shape {
+    fn sql(self) -> String {
+        let (columns, post) = (columns!(), self.slice.parameter(1));
+        let author = match self.is_by_author {
+            true => format!(" AND author_id = {}", self.slice.parameter(2)),
+            false => String::new(),
+        };
+        let (after, end) = (
+            self.slice.anchor_condition("created_at"),
+            self.slice.order_and_limit("created_at"),
+        );
+        format!(
+            "SELECT {columns} FROM comments WHERE post_id = {post} AND deleted_at IS NULL{author}{after} {end}"
+        )
+    }
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let shapes = PageSlice::ALL
+        .into_iter()
+        .flat_map(|slice| [false, true].map(|is_by_author| Shape { is_by_author, slice }));
+    shapes.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql()))
+}

@@ -1,0 +1,91 @@
+//! Comments in the database.
+
+use super::comment::{Comment, NewComment, columns};
+use crate::ids::Id;
+use crate::posts::{Actor, VisiblePost};
+use shared::clock::Timestamp;
+use shared::db::{self, Db, Tx};
+use shared::{execute, fetch_all, fetch_one, fetch_optional, sql};
+
+sql! {
+    INSERT = concat!(
+        "INSERT INTO comments (post_id, author_id, body, created_at)
+         VALUES ($1, $2, $3, $4) RETURNING ", columns!());
+    FIND = concat!(
+        "SELECT ", columns!(), " FROM comments WHERE id = $1 AND post_id = $2 AND deleted_at IS NULL");
+    OF_AUTHOR = concat!(
+        "SELECT ", columns!(), " FROM comments
+         WHERE author_id = $1 AND deleted_at IS NULL AND (post_id, created_at, id) > ($2, $3, $4)
+         ORDER BY post_id, created_at, id LIMIT $5");
+    DELETE = "UPDATE comments SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
+}
+
+/// Why a comment was not read or deleted.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The post has no such comment.
+    #[error("there is no such comment")]
+    NotFound,
+    /// The caller is neither the comment's author nor a moderator.
+    #[error("the caller may not delete the comment")]
+    NotPermitted,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+/// Stores a new comment.
+pub async fn create(
+    tx: &mut Tx,
+    post: VisiblePost,
+    author: Actor,
+    new: &NewComment,
+    now: Timestamp,
+) -> Result<Comment, Error> {
+    let (on, post_id, author_id) = (tx.on(), post.id(), author.user_id);
+    let comment = fetch_one!(on, Comment, INSERT, post_id, author_id, new.body.as_str(), now)?;
+    Ok(comment)
+}
+
+/// Returns a comment on this post.
+pub async fn find(db: &Db, post: VisiblePost, id: Id) -> Result<Comment, Error> {
+    let comment = fetch_optional!(db.reader(), Comment, FIND, id.get(), post.id())?;
+    comment.ok_or(Error::NotFound)
+}
+
+/// Returns a comment on this post that the actor may delete.
+pub async fn find_to_delete(db: &Db, actor: Actor, post: VisiblePost, id: Id) -> Result<Comment, Error> {
+    let comment = find(db, post, id).await?;
+    if actor.may_change(comment.author_id) {
+        Ok(comment)
+    } else {
+        Err(Error::NotPermitted)
+    }
+}
+
+/// Deletes the comment.
+pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Error> {
+    match execute!(db.writer(), DELETE, comment.id, now)? {
+        0 => Err(Error::NotFound),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the comments of an author after this post, time and id, sorted by these.
+pub async fn of_author(
+    db: &Db,
+    author_id: i64,
+    (post_id, created_at, id): (i64, i64, i64),
+    limit: i64,
+) -> Result<Vec<Comment>, db::Error> {
+    fetch_all!(
+        db.reader(),
+        Comment,
+        OF_AUTHOR,
+        author_id,
+        post_id,
+        created_at,
+        id,
+        limit
+    )
+}

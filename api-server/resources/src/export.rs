@@ -1,0 +1,203 @@
+//! The export of a user's data as one JSON object. It is written in pieces, so that only a small part of it is in
+//! memory at a time.
+
+mod json;
+
+use crate::comments::{self, Comment};
+use crate::paging::HasCursor as _;
+use crate::payments::{self, Payment};
+use crate::posts::{self, Post};
+use futures_util::stream::{Stream, try_unfold};
+use json::ObjectWriter;
+use serde::Serialize;
+use shared::clock::Timestamp;
+use shared::cursor::Cursor;
+use shared::db::{self, Db};
+use shared::events::list::{self as events, Filter, SecurityEvent};
+use shared::grants::consents::{self, Connected};
+use shared::identity::sessions::{self, Listed, Session};
+use shared::identity::users::User;
+use shared::identity::{Identity, mfa};
+use utoipa::ToSchema;
+
+/// The number of list items in one piece. A post may have 400 kB.
+const ITEMS_PER_PIECE: i64 = 20;
+
+/// The stored data of the caller.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "documents the JSON that is written in pieces")]
+pub struct Export {
+    /// The account.
+    user: User,
+    /// Whether sign-in requires a one-time code.
+    mfa_enabled: bool,
+    /// The caller's sessions.
+    sessions: Vec<Listed>,
+    /// The apps to which the caller has given access.
+    grants: Vec<Connected>,
+    /// The caller's posts, including drafts.
+    posts: Vec<Post>,
+    /// The caller's comments.
+    comments: Vec<Comment>,
+    /// The caller's payments.
+    payments: Vec<Payment>,
+    /// The security events of the account, the latest first.
+    security_events: Vec<SecurityEvent>,
+}
+
+/// Why an export failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A record cannot be serialized as JSON.
+    #[error("a record cannot be serialized: {0}")]
+    Serialization(#[from] serde_json::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+/// A list that may be long.
+#[derive(Clone, Copy, Debug)]
+enum List {
+    Posts,
+    Comments,
+    Payments,
+    SecurityEvents,
+}
+
+/// The lists in the order in which they are written.
+const LISTS: [List; 4] = [List::Posts, List::Comments, List::Payments, List::SecurityEvents];
+
+/// The position of an item in its list: the values of the list's sort keys.
+type Position = (i64, i64, i64);
+
+/// The position before every item.
+const BEGINNING: Position = (i64::MIN, i64::MIN, i64::MIN);
+
+impl List {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Posts => "posts",
+            Self::Comments => "comments",
+            Self::Payments => "payments",
+            Self::SecurityEvents => "security_events",
+        }
+    }
+
+    /// Writes the next items and returns the position of the last one; `None` if there are no more.
+    async fn write_after(
+        self,
+        (db, user_id): (&Db, i64),
+        after: Position,
+        writer: &mut ObjectWriter,
+    ) -> Result<Option<Position>, Error> {
+        let (first, second, _) = after;
+        match self {
+            Self::Posts => {
+                let posts = posts::of_author(db, user_id, (first, second), ITEMS_PER_PIECE).await?;
+                write_items(writer, &posts, |post| (post.created_at.micros(), post.id, 0))
+            }
+            Self::Comments => {
+                let comments = comments::of_author(db, user_id, after, ITEMS_PER_PIECE).await?;
+                write_items(writer, &comments, |comment| {
+                    (comment.post_id, comment.created_at.micros(), comment.id)
+                })
+            }
+            Self::Payments => {
+                let payments = payments::of_user(db, user_id, (first, second), ITEMS_PER_PIECE).await?;
+                write_items(writer, &payments, |payment| {
+                    let Cursor { created_at, id } = payment.cursor();
+                    (created_at.micros(), id, 0)
+                })
+            }
+            Self::SecurityEvents => {
+                let last = Cursor {
+                    created_at: Timestamp::from_micros(first),
+                    id: second,
+                };
+                let before = (after != BEGINNING).then_some(last);
+                let filter = Filter {
+                    user_id: Some(user_id),
+                    name: None,
+                };
+                let events = events::newest(db, &filter, before, ITEMS_PER_PIECE).await?;
+                write_items(writer, &events, |event| (event.at.micros(), event.id, 0))
+            }
+        }
+    }
+}
+
+/// Writes the items and returns the position of the last one.
+fn write_items<T: Serialize>(
+    writer: &mut ObjectWriter,
+    items: &[T],
+    position: impl Fn(&T) -> Position,
+) -> Result<Option<Position>, Error> {
+    for item in items {
+        writer.element(item)?;
+    }
+    Ok(items.last().map(position))
+}
+
+/// The progress of an export.
+struct Progress {
+    db: Db,
+    user_id: i64,
+    writer: ObjectWriter,
+    /// The index in [`LISTS`] of the list that is being written.
+    list: usize,
+    after: Position,
+}
+
+impl Progress {
+    /// Returns the next piece; it is empty at the end.
+    async fn next(&mut self) -> Result<String, Error> {
+        let Some(list) = LISTS.get(self.list) else {
+            return Ok(self.writer.take_piece());
+        };
+        if self.after == BEGINNING {
+            self.writer.begin_array(list.name())?;
+        }
+        let of_user = (&self.db, self.user_id);
+        match list.write_after(of_user, self.after, &mut self.writer).await? {
+            Some(last) => self.after = last,
+            None => {
+                self.writer.end_array();
+                self.list += 1;
+                self.after = BEGINNING;
+            }
+        }
+        if self.list == LISTS.len() {
+            self.writer.end();
+        }
+        Ok(self.writer.take_piece())
+    }
+}
+
+/// Exports the data of the session's user as a stream of pieces of one JSON object.
+pub async fn write(
+    identity: Identity,
+    session: Session,
+    now: Timestamp,
+) -> Result<impl Stream<Item = Result<String, Error>>, Error> {
+    let (db, user_id) = (identity.db.clone(), session.user.id);
+    let mut writer = ObjectWriter::begin();
+    writer.member("user", &session.user)?;
+    writer.member("mfa_enabled", &mfa::is_on(&db, user_id).await?)?;
+    writer.member(
+        "sessions",
+        &sessions::list(&db, &session, identity.lifetimes, now).await?,
+    )?;
+    writer.member("grants", &consents::list(&db, user_id).await?)?;
+    let progress = Progress {
+        db,
+        user_id,
+        writer,
+        list: 0,
+        after: BEGINNING,
+    };
+    Ok(try_unfold(progress, async |mut progress| {
+        let piece = progress.next().await?;
+        Ok((!piece.is_empty()).then_some((piece, progress)))
+    }))
+}

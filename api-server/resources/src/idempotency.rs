@@ -1,0 +1,155 @@
+//! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key names the write, and the
+//! reply to the write is stored under the key in the write's own transaction. A repeated call gets the stored reply.
+//!
+//! A failed write stores nothing, so it can be retried at once. Of several concurrent calls with one key, one executes
+//! the write and the others wait for it. Calls of the same process wait in memory and those of other processes poll an
+//! advisory lock; neither holds a database connection while it waits.
+
+mod error;
+mod in_flight;
+mod key;
+pub(crate) mod stored;
+
+pub use error::Error;
+pub use key::{Claim, KeyScope, KeyValue};
+pub use stored::{Reply, delete_of_user, prune};
+
+use in_flight::{InFlight, InFlightGuard, Registration};
+use shared::clock::Timestamp;
+use shared::db::{Db, Tx};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a call waits for another one with the same key.
+const MAX_WAIT: Duration = Duration::from_secs(5);
+/// The pause between two attempts to take the lock that a call of another process holds.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Executes writes at most once per key. Clones share the list of running writes.
+#[derive(Clone, Debug)]
+pub struct Idempotency {
+    db: Db,
+    /// How long a reply is kept.
+    lifetime: Duration,
+    in_flight: InFlight,
+}
+
+/// The outcome of a write.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The reply to the write.
+    pub reply: Reply,
+    /// Whether the reply is the stored one of an earlier call.
+    pub is_replay: bool,
+}
+
+/// What is to be done for a call with a key.
+enum Action {
+    /// Return the stored reply.
+    Replay(Reply),
+    /// Execute the write in this transaction and keep the guard until the commit.
+    Execute(InFlightGuard, Tx),
+}
+
+impl Idempotency {
+    /// Executes writes in this database and keeps each reply for `lifetime`.
+    pub fn new(db: Db, lifetime: Duration) -> Self {
+        Self {
+            db,
+            lifetime,
+            in_flight: InFlight::default(),
+        }
+    }
+
+    /// Executes the write in a new transaction and stores its reply under the claim's key in the same transaction. If
+    /// the key has a stored reply, returns that one and does not execute the write. Without a claim the write is
+    /// executed unconditionally.
+    ///
+    /// Fails with [`Error::KeyReused`] if the key was used with another body, and with [`Error::InProgress`] if
+    /// another call with the key takes too long.
+    pub async fn run<E: From<Error>>(
+        &self,
+        claim: Option<&Claim>,
+        now: Timestamp,
+        write: impl AsyncFnOnce(&mut Tx) -> Result<Reply, E>,
+    ) -> Result<Outcome, E> {
+        let (_guard, mut tx) = match claim {
+            None => (None, self.db.begin().await.map_err(Error::from)?),
+            Some(claim) => match self.begin(claim, now).await? {
+                Action::Execute(guard, tx) => (Some(guard), tx),
+                Action::Replay(reply) => {
+                    return Ok(Outcome {
+                        reply,
+                        is_replay: true,
+                    });
+                }
+            },
+        };
+        let reply = write(&mut tx).await?;
+        if let Some(claim) = claim {
+            let expires_at = now.after(self.lifetime);
+            stored::save(&mut tx, claim, &reply, now, expires_at).await?;
+        }
+        tx.commit().await.map_err(Error::from)?;
+        Ok(Outcome {
+            reply,
+            is_replay: false,
+        })
+    }
+
+    /// Returns the stored reply, or waits until this call may execute the write.
+    async fn begin(&self, claim: &Claim, now: Timestamp) -> Result<Action, Error> {
+        let deadline = Instant::now() + MAX_WAIT;
+        let mut has_waited = false;
+        loop {
+            if let Some(reply) = stored::find(self.db.reader(), claim, now).await? {
+                return Ok(Action::Replay(reply));
+            }
+            let timed_out = |_| Error::InProgress;
+            match self.in_flight.register(claim.id()) {
+                Registration::Acquired(guard) => {
+                    let locked = self.lock(claim, now, guard, deadline);
+                    return match has_waited {
+                        // After a wait, the time that the database takes counts against the deadline too.
+                        true => tokio::time::timeout_at(deadline, locked)
+                            .await
+                            .map_err(timed_out)?,
+                        false => locked.await,
+                    };
+                }
+                Registration::Occupied(running) => {
+                    tokio::time::timeout_at(deadline, running.finished())
+                        .await
+                        .map_err(timed_out)?;
+                    has_waited = true;
+                }
+            }
+        }
+    }
+
+    /// Takes the lock that excludes calls of other processes with the same key.
+    async fn lock(
+        &self,
+        claim: &Claim,
+        now: Timestamp,
+        guard: InFlightGuard,
+        deadline: Instant,
+    ) -> Result<Action, Error> {
+        loop {
+            let mut tx = self.db.begin().await?;
+            if tx.try_lock(claim.lock_number()).await? {
+                // The previous holder of the lock may have committed since `begin` looked for a stored reply.
+                return Ok(match stored::find(tx.on(), claim, now).await? {
+                    Some(reply) => Action::Replay(reply),
+                    None => Action::Execute(guard, tx),
+                });
+            }
+            // Return the connection to the pool before the pause.
+            drop(tx);
+            if Instant::now() + POLL_INTERVAL > deadline {
+                return Err(Error::InProgress);
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Errors of writes with an idempotency key.
+
+use shared::db;
+
+/// Why a write with a key was not executed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The key was used before with another body.
+    #[error("the idempotency key was used with another body")]
+    KeyReused,
+    /// The first call with the key is still running.
+    #[error("the first call with this idempotency key is not done yet")]
+    InProgress,
+    /// The reply cannot be serialized as JSON.
+    #[error("the reply cannot be serialized: {0}")]
+    Serialization(#[from] serde_json::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}

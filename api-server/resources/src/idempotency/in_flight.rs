@@ -1,0 +1,85 @@
+//! The writes with an idempotency key that this process is executing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+
+/// The running writes by the id of their claim. Clones share one map.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InFlight(Arc<Mutex<HashMap<Vec<u8>, watch::Receiver<()>>>>);
+
+/// The result of registering a write.
+#[derive(Debug)]
+pub(super) enum Registration {
+    /// The caller may execute the write.
+    Acquired(InFlightGuard),
+    /// Another call is executing the write.
+    Occupied(RunningWrite),
+}
+
+/// The registration of the caller's write. Dropping it ends the registration and wakes the calls that wait for it.
+#[derive(Debug)]
+pub(super) struct InFlightGuard {
+    id: Vec<u8>,
+    in_flight: InFlight,
+    /// Fields are dropped after `Drop::drop` has removed the map entry, so a woken call finds the entry gone.
+    _finished: watch::Sender<()>,
+}
+
+/// A write that another call is executing.
+#[derive(Debug)]
+pub(super) struct RunningWrite(watch::Receiver<()>);
+
+impl InFlight {
+    /// Registers the write with this id unless it is registered already.
+    pub(super) fn register(&self, id: &[u8]) -> Registration {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(finished) = running.get(id) {
+            return Registration::Occupied(RunningWrite(finished.clone()));
+        }
+        let (sender, finished) = watch::channel(());
+        running.insert(id.to_owned(), finished);
+        Registration::Acquired(InFlightGuard {
+            id: id.to_owned(),
+            in_flight: self.clone(),
+            _finished: sender,
+        })
+    }
+}
+
+impl RunningWrite {
+    /// Waits until the write has ended, whether it succeeded or not.
+    pub(super) async fn finished(mut self) {
+        // Nothing is ever sent: `changed` returns an error once the sender is dropped.
+        let _ = self.0.changed().await;
+    }
+}
+
+impl Drop for InFlightGuard {
+    fn drop(&mut self) {
+        let mut running = self.in_flight.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn calls_with_the_same_id_wait_and_others_do_not() {
+        let in_flight = InFlight::default();
+        let Registration::Acquired(guard) = in_flight.register(b"a") else {
+            panic!("the first registration was refused")
+        };
+        let Registration::Occupied(running) = in_flight.register(b"a") else {
+            panic!("two registrations of one id")
+        };
+        assert!(matches!(in_flight.register(b"b"), Registration::Acquired(_)));
+        let waiting = tokio::spawn(running.finished());
+        drop(guard);
+        waiting.await.unwrap();
+        assert!(matches!(in_flight.register(b"a"), Registration::Acquired(_)));
+        assert!(in_flight.0.lock().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,119 @@
+//! The stored replies in the database.
+
+use super::error::Error;
+use super::key::Claim;
+use serde::Serialize;
+use shared::clock::Timestamp;
+use shared::db::sqlx::{PgExecutor, SqliteExecutor};
+use shared::db::{self, Db, Engine, Tx};
+use shared::{execute, fetch_optional, sql};
+
+/// The number of rows that one statement deletes at most, so that it does not block other writes for long.
+const BATCH: u64 = 500;
+
+sql! {
+    FIND = "SELECT fingerprint, status, location, etag, body FROM idempotency_keys
+            WHERE id = $1 AND expires_at > $2";
+    // An expired row that is not deleted yet is overwritten.
+    SAVE = "INSERT INTO idempotency_keys (id, user_id, fingerprint, status, location, etag, body, expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            ON CONFLICT (id) DO UPDATE
+            SET fingerprint = excluded.fingerprint, status = excluded.status, location = excluded.location,
+                etag = excluded.etag, body = excluded.body, expires_at = excluded.expires_at
+            WHERE idempotency_keys.expires_at <= $9";
+    DELETE_OF_USER = "DELETE FROM idempotency_keys WHERE user_id = $1";
+    PRUNE = "DELETE FROM idempotency_keys
+             WHERE id IN (SELECT id FROM idempotency_keys WHERE expires_at <= $1 LIMIT $2)";
+}
+
+/// The reply to a successful write.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Reply {
+    /// The status code.
+    #[sqlx(try_from = "i64")]
+    pub status: u16,
+    /// The path of the created resource, without the prefix of an API version.
+    pub location: String,
+    /// The entity tag of the resource, if it has one.
+    pub etag: Option<String>,
+    /// The body, which is JSON.
+    pub body: String,
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    fingerprint: Vec<u8>,
+    #[sqlx(flatten)]
+    reply: Reply,
+}
+
+impl Reply {
+    /// Returns a reply of status 201 with this record as its body.
+    pub fn created(location: String, record: &impl Serialize) -> Result<Self, Error> {
+        Ok(Self {
+            status: 201,
+            location,
+            etag: None,
+            body: serde_json::to_string(record)?,
+        })
+    }
+
+    /// Adds the record's entity tag.
+    pub fn with_etag(mut self, etag: String) -> Self {
+        self.etag = Some(etag);
+        self
+    }
+}
+
+/// Returns the reply that is stored for a claim. Fails with [`Error::KeyReused`] if the stored body fingerprint is
+/// another one.
+pub(super) async fn find(
+    on: Engine<impl SqliteExecutor<'_>, impl PgExecutor<'_>>,
+    claim: &Claim,
+    now: Timestamp,
+) -> Result<Option<Reply>, Error> {
+    match fetch_optional!(on, Row, FIND, claim.id(), now)? {
+        None => Ok(None),
+        Some(row) if row.fingerprint == claim.fingerprint => Ok(Some(row.reply)),
+        Some(_) => Err(Error::KeyReused),
+    }
+}
+
+/// Stores the reply to the write of this transaction. The id is unique, so of several racing transactions with one key
+/// only one commits; the others fail with [`Error::InProgress`].
+pub(super) async fn save(
+    tx: &mut Tx,
+    claim: &Claim,
+    reply: &Reply,
+    now: Timestamp,
+    expires_at: Timestamp,
+) -> Result<(), Error> {
+    let saved = execute!(
+        tx.on(),
+        SAVE,
+        claim.id(),
+        claim.user_id,
+        claim.fingerprint.as_slice(),
+        i64::from(reply.status),
+        reply.location.as_str(),
+        reply.etag.as_deref(),
+        reply.body.as_str(),
+        expires_at,
+        now,
+    )?;
+    match saved {
+        0 => Err(Error::InProgress),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes the expired replies in batches.
+pub async fn prune(db: &Db, now: Timestamp) -> Result<(), db::Error> {
+    while execute!(db.writer(), PRUNE, now, i64::try_from(BATCH).unwrap_or(i64::MAX))? == BATCH {}
+    Ok(())
+}
+
+/// Deletes the replies that are stored for a user.
+pub async fn delete_of_user(tx: &mut Tx, user_id: i64) -> Result<(), db::Error> {
+    execute!(tx.on(), DELETE_OF_USER, user_id).map(|_| ())
+}

@@ -1,0 +1,17 @@
+//! The resources of the API and their storage: posts, comments, payments and accounts. Nothing here depends on
+//! HTTP; the crate `api-server` maps requests to these functions and their errors to responses.
+
+pub mod accounts;
+pub mod comments;
+pub mod export;
+pub mod idempotency;
+pub mod ids;
+pub mod paging;
+pub mod payments;
+pub mod posts;
+mod statements;
+mod text;
+pub mod users;
+
+pub use statements::statements;
+pub use text::Text;

@@ -1,0 +1,44 @@
+//! Pages of a user's payments.
+
+use super::payment::{Payment, columns};
+use crate::paging::{self, Cursor, Order, Page, PageRequest, PageSlice};
+use shared::db::{Db, Error};
+use shared::fetch_all;
+use sqlx::AssertSqlSafe;
+
+/// Returns the requested page of the user's payments, the newest first by default.
+pub async fn list(db: &Db, user_id: i64, page: &PageRequest) -> Result<Page<Payment>, Error> {
+    let order = page.order.unwrap_or(Order::Descending);
+    paging::read_page(page.direction, order, page.cursor, |slice, anchor| {
+        fetch(db, user_id, slice, anchor)
+    })
+    .await
+}
+
+async fn fetch(
+    db: &Db,
+    user_id: i64,
+    slice: PageSlice,
+    anchor: Option<Cursor>,
+) -> Result<Vec<Payment>, Error> {
+    let (on, sql) = (db.reader(), AssertSqlSafe(sql(slice)));
+    match anchor {
+        None => fetch_all!(on, Payment, sql, user_id),
+        Some(at) => fetch_all!(on, Payment, sql, at.created_at, at.id, user_id),
+    }
+}
+
+fn sql(slice: PageSlice) -> String {
+    let (columns, user) = (columns!(), slice.parameter(1));
+    let (after, end) = (
+        slice.anchor_condition("created_at"),
+        slice.order_and_limit("created_at"),
+    );
+    format!("SELECT {columns} FROM payments WHERE user_id = {user}{after} {end}")
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let named = |slice| (format!("{}::{slice:?}", module_path!()), sql(slice));
+    PageSlice::ALL.into_iter().map(named)
+}

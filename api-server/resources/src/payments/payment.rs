@@ -1,0 +1,56 @@
+//! A payment as it is stored and shown.
+
+use super::fields::{Metadata, Status};
+use super::id::PaymentId;
+use crate::paging::{Cursor, HasCursor};
+use serde::Serialize;
+use shared::clock::Timestamp;
+use utoipa::ToSchema;
+
+macro_rules! columns {
+    () => {
+        "id, public_id, status, amount, amount_captured, amount_refunded, currency, description, metadata, \
+         created_at, updated_at"
+    };
+}
+pub(super) use columns;
+
+/// A payment as the API shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
+pub struct Payment {
+    #[serde(skip)]
+    #[sqlx(rename = "id")]
+    row_id: i64,
+    /// The id of the payment.
+    #[sqlx(rename = "public_id", try_from = "String")]
+    pub id: PaymentId,
+    /// The state.
+    #[sqlx(try_from = "String")]
+    pub status: Status,
+    /// The amount that may be captured, in the minor units of the currency.
+    pub amount: i64,
+    /// The captured amount. The rest is released.
+    pub amount_captured: i64,
+    /// The refunded part of the captured amount.
+    pub amount_refunded: i64,
+    /// The currency, by its code in ISO 4217.
+    pub currency: String,
+    /// The purpose.
+    pub description: Option<String>,
+    /// Data of the caller.
+    #[sqlx(try_from = "String")]
+    pub metadata: Metadata,
+    /// The time of creation.
+    pub created_at: Timestamp,
+    /// The time of the last change.
+    pub updated_at: Timestamp,
+}
+
+impl HasCursor for Payment {
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            created_at: self.created_at,
+            id: self.row_id,
+        }
+    }
+}

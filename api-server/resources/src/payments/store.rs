@@ -1,0 +1,59 @@
+//! Payments in the database.
+
+use super::error::Error;
+use super::fields::{Description, NewPayment};
+use super::id::PaymentId;
+use super::payment::{Payment, columns};
+use shared::clock::Timestamp;
+use shared::db::{self, Db, Tx};
+use shared::{fetch_all, fetch_one, fetch_optional, sql};
+
+sql! {
+    INSERT = concat!(
+        "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,
+                               description, metadata, created_at, updated_at)
+         VALUES ($1, $2, 'created', $3, 0, 0, $4, $5, $6, $7, $7) RETURNING ", columns!());
+    FIND = concat!("SELECT ", columns!(), " FROM payments WHERE public_id = $1 AND user_id = $2");
+    OF_USER = concat!(
+        "SELECT ", columns!(), " FROM payments WHERE user_id = $1 AND (created_at, id) > ($2, $3)
+         ORDER BY created_at, id LIMIT $4");
+}
+
+/// Stores a new payment of this user.
+pub async fn create(tx: &mut Tx, user_id: i64, new: &NewPayment, now: Timestamp) -> Result<Payment, Error> {
+    let payment = fetch_one!(
+        tx.on(),
+        Payment,
+        INSERT,
+        PaymentId::new(now).as_str(),
+        user_id,
+        new.amount.get(),
+        new.currency.as_str(),
+        new.description.as_ref().map(Description::as_str),
+        new.metadata.to_string(),
+        now,
+    )?;
+    Ok(payment)
+}
+
+/// Returns a payment of this user.
+pub async fn find(db: &Db, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
+    let payment = fetch_optional!(db.reader(), Payment, FIND, id.as_str(), user_id)?;
+    payment.ok_or(Error::NotFound)
+}
+
+/// Returns a payment of this user as the transaction sees it.
+pub(super) async fn find_in(tx: &mut Tx, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
+    let payment = fetch_optional!(tx.on(), Payment, FIND, id.as_str(), user_id)?;
+    payment.ok_or(Error::NotFound)
+}
+
+/// Returns the payments of a user after this time and row id, the oldest first.
+pub async fn of_user(
+    db: &Db,
+    user_id: i64,
+    (created_at, row_id): (i64, i64),
+    limit: i64,
+) -> Result<Vec<Payment>, db::Error> {
+    fetch_all!(db.reader(), Payment, OF_USER, user_id, created_at, row_id, limit)
+}

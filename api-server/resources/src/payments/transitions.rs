@@ -1,0 +1,98 @@
+//! The state transitions of a payment. Each is one conditional UPDATE, so that concurrent calls cannot capture or
+//! refund an amount twice; the CHECK constraints of the table enforce the same limits.
+
+use super::error::Error;
+use super::fields::{Amount, Status};
+use super::payment::{Payment, columns};
+use super::store;
+use shared::clock::Timestamp;
+use shared::db::Tx;
+use shared::{fetch_optional, sql};
+
+sql! {
+    CAPTURE = concat!(
+        "UPDATE payments SET status = 'captured', amount_captured = COALESCE($3, amount), updated_at = $4
+         WHERE public_id = $1 AND user_id = $2 AND status = 'created' AND COALESCE($3, amount) <= amount
+         RETURNING ", columns!());
+    CANCEL = concat!(
+        "UPDATE payments SET status = 'canceled', updated_at = $3
+         WHERE public_id = $1 AND user_id = $2 AND status = 'created' RETURNING ", columns!());
+    REFUND = concat!(
+        "UPDATE payments
+         SET amount_refunded = amount_refunded + COALESCE($3, amount_captured - amount_refunded),
+             status = CASE WHEN COALESCE($3, amount_captured - amount_refunded) = amount_captured - amount_refunded
+                      THEN 'refunded' ELSE 'partially_refunded' END,
+             updated_at = $4
+         WHERE public_id = $1 AND user_id = $2 AND status IN ('captured', 'partially_refunded')
+           AND amount_refunded + COALESCE($3, amount_captured - amount_refunded) <= amount_captured
+         RETURNING ", columns!());
+}
+
+/// A change of a payment's state.
+#[derive(Clone, Copy, Debug)]
+pub enum Transition {
+    /// Captures this amount, or the whole amount, once. The rest is released.
+    Capture(Option<Amount>),
+    /// Cancels a payment that is not captured.
+    Cancel,
+    /// Refunds this amount of the captured one, or all that is not refunded yet.
+    Refund(Option<Amount>),
+}
+
+/// Applies the transition to the payment, which belongs to this user, and returns the payment in its new state.
+///
+/// Fails with [`Error::Conflict`] if the state does not allow the transition, and with [`Error::AmountTooLarge`] if
+/// the amount exceeds what is available.
+pub async fn apply(
+    tx: &mut Tx,
+    user_id: i64,
+    payment: &Payment,
+    transition: Transition,
+    now: Timestamp,
+) -> Result<Payment, Error> {
+    let id = payment.id.as_str();
+    let changed = match transition {
+        Transition::Capture(amount) => change_amount(tx, CAPTURE, (id, user_id), amount, now).await?,
+        Transition::Refund(amount) => change_amount(tx, REFUND, (id, user_id), amount, now).await?,
+        Transition::Cancel => fetch_optional!(tx.on(), Payment, CANCEL, id, user_id, now)?,
+    };
+    match changed {
+        Some(payment) => Ok(payment),
+        None => Err(not_applicable(
+            &store::find_in(tx, user_id, &payment.id).await?,
+            transition,
+        )),
+    }
+}
+
+/// Runs the statement of a capture or a refund; without an amount it takes all that is available.
+async fn change_amount(
+    tx: &mut Tx,
+    statement: &'static str,
+    (id, user_id): (&str, i64),
+    amount: Option<Amount>,
+    now: Timestamp,
+) -> Result<Option<Payment>, Error> {
+    let minor_units = amount.map(Amount::get);
+    Ok(fetch_optional!(
+        tx.on(),
+        Payment,
+        statement,
+        id,
+        user_id,
+        minor_units,
+        now
+    )?)
+}
+
+/// Returns why the transition does not apply to the payment in its current state.
+fn not_applicable(current: &Payment, transition: Transition) -> Error {
+    let available = match (transition, current.status) {
+        (Transition::Capture(_), Status::Created) => current.amount,
+        (Transition::Refund(_), Status::Captured | Status::PartiallyRefunded) => {
+            current.amount_captured - current.amount_refunded
+        }
+        (_, status) => return Error::Conflict(status),
+    };
+    Error::AmountTooLarge { available }
+}

@@ -1,0 +1,22 @@
+//! Posts: their fields, who may see and change them, and how they are stored.
+
+mod actor;
+mod error;
+mod fields;
+pub(crate) mod list;
+mod patch;
+mod post;
+mod query;
+pub(crate) mod store;
+
+pub use actor::Actor;
+pub use error::Error;
+pub use fields::{NewPost, PostBody, PostTitle, Status};
+pub use list::list;
+pub use patch::PostPatch;
+pub use post::Post;
+pub use query::ListQuery;
+pub use store::{
+    VisiblePost, create, delete, delete_drafts, delete_version, find, find_to_change, find_visible,
+    of_author, update,
+};

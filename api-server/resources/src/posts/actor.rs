@@ -1,0 +1,34 @@
+//! Permissions on posts and comments.
+
+use super::fields::Status;
+use shared::identity::users::{Role, User};
+
+/// A user as the author or moderator of posts and comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The id of the user.
+    pub user_id: i64,
+    /// Whether the user is an editor or administrator, who may see and change everything.
+    pub is_moderator: bool,
+}
+
+impl From<&User> for Actor {
+    fn from(user: &User) -> Self {
+        Self {
+            user_id: user.id,
+            is_moderator: matches!(user.role, Role::Editor | Role::Admin),
+        }
+    }
+}
+
+impl Actor {
+    /// Returns whether the user may change the posts and comments of this author.
+    pub fn may_change(self, author_id: i64) -> bool {
+        self.is_moderator || self.user_id == author_id
+    }
+}
+
+/// Returns whether the viewer may see a post. Only users who may change a draft see it; `None` is an anonymous viewer.
+pub(super) fn may_see(viewer: Option<Actor>, author_id: i64, status: Status) -> bool {
+    status == Status::Published || viewer.is_some_and(|viewer| viewer.may_change(author_id))
+}

@@ -1,0 +1,20 @@
+//! Errors of reading and writing posts.
+
+use shared::db;
+
+/// Why a post was not read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No such post exists, or the caller may not see it.
+    #[error("the post does not exist or is not visible to the caller")]
+    NotFound,
+    /// The caller is neither the post's author nor a moderator.
+    #[error("the caller may not change the post")]
+    NotPermitted,
+    /// The post changed since the caller read it.
+    #[error("the post has another version")]
+    Stale,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}

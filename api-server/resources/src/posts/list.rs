@@ -1,0 +1,228 @@
+//! Pages of posts. Each kind of list has its own SQL statement, so that the database uses the matching index.
+
+use super::actor::{self, Actor};
+use super::fields::Status;
+use super::post::{Post, columns};
+use super::query::{ListQuery, Sort};
+use crate::paging::{self, Cursor, Page, PageSlice};
+use shared::clock::Timestamp;
+use shared::db::{Db, Error};
+use shared::{fetch_all, fetch_optional, sql};
+use sqlx::AssertSqlSafe;
+
+sql! {
+    // Deleted posts included: paging continues after a post that was deleted meanwhile.
+    ANCHOR = "SELECT title, author_id, status FROM posts WHERE id = $1 AND created_at = $2";
+}
+
+/// The posts on a list, which are among those that the viewer may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filter {
+    All,
+    Of(Status),
+    By(i64),
+    OfBy(Status, i64),
+    PublishedOrBy(i64),
+}
+
+/// The sort key and id of the item after which a page begins.
+enum Anchor {
+    CreatedAt(Timestamp, i64),
+    Title(String, i64),
+}
+
+/// The parameters that determine the SQL statement of a list.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    filter: Filter,
+    sort: Sort,
+    slice: PageSlice,
+}
+
+#[derive(sqlx::FromRow)]
+struct AnchorRow {
+    title: String,
+    author_id: i64,
+    #[sqlx(try_from = "String")]
+    status: Status,
+}
+
+/// Returns the requested page of the posts that the viewer may see.
+pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Page<Post>, Error> {
+    let Some(filter) = Filter::of(viewer, query) else {
+        return Ok(Page::empty());
+    };
+    let (sort, anchor) = (query.sort(), anchor(db, viewer, query).await?);
+    let shape = |slice| Shape { filter, sort, slice };
+    paging::read_page(query.page.direction, query.order(), anchor, |slice, anchor| {
+        fetch(db, shape(slice), anchor)
+    })
+    .await
+}
+
+/// Returns the anchor of the cursor; `None` for the beginning of the list. In a list sorted by title, a hidden post is no
+/// anchor, because the page would reveal how its title sorts.
+async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Option<Anchor>, Error> {
+    let Some(Cursor { created_at, id }) = query.page.cursor else {
+        return Ok(None);
+    };
+    if query.sort() == Sort::CreatedAt {
+        return Ok(Some(Anchor::CreatedAt(created_at, id)));
+    }
+    let row = fetch_optional!(db.reader(), AnchorRow, ANCHOR, id, created_at)?;
+    Ok(row
+        .filter(|row| actor::may_see(viewer, row.author_id, row.status))
+        .map(|row| Anchor::Title(row.title, id)))
+}
+
+async fn fetch(db: &Db, shape: Shape, anchor: Option<Anchor>) -> Result<Vec<Post>, Error> {
+    let (on, sql) = (db.reader(), AssertSqlSafe(shape.sql()));
+    match (anchor, shape.filter.author_id()) {
+        (None, None) => fetch_all!(on, Post, sql),
+        (None, Some(by)) => fetch_all!(on, Post, sql, by),
+        (Some(Anchor::CreatedAt(at, id)), None) => fetch_all!(on, Post, sql, at, id),
+        (Some(Anchor::CreatedAt(at, id)), Some(by)) => fetch_all!(on, Post, sql, at, id, by),
+        (Some(Anchor::Title(title, id)), None) => fetch_all!(on, Post, sql, title, id),
+        (Some(Anchor::Title(title, id)), Some(by)) => fetch_all!(on, Post, sql, title, id, by),
+    }
+}
+
+impl Filter {
+    /// Returns the requested posts that the viewer may see; `None` if the list is empty.
+    fn of(viewer: Option<Actor>, query: &ListQuery) -> Option<Self> {
+        let sees_drafts_of = |author_id| actor::may_see(viewer, author_id, Status::Draft);
+        let of_by = |status: Option<Status>, author_id| match status {
+            Some(status) => Self::OfBy(status, author_id),
+            None => Self::By(author_id),
+        };
+        match (query.status, query.author_id, viewer) {
+            (status, Some(author_id), _) if sees_drafts_of(author_id) => Some(of_by(status, author_id)),
+            (Some(Status::Draft), Some(_), _) | (Some(Status::Draft), None, None) => None,
+            (_, Some(author_id), _) => Some(Self::OfBy(Status::Published, author_id)),
+            (status, None, Some(viewer)) if viewer.is_moderator => Some(status.map_or(Self::All, Self::Of)),
+            (Some(Status::Draft), None, Some(viewer)) => Some(Self::OfBy(Status::Draft, viewer.user_id)),
+            (None, None, Some(viewer)) => Some(Self::PublishedOrBy(viewer.user_id)),
+            (_, None, _) => Some(Self::Of(Status::Published)),
+        }
+    }
+
+    const fn author_id(self) -> Option<i64> {
+        match self {
+            Self::All | Self::Of(_) => None,
+            Self::By(author_id) | Self::OfBy(_, author_id) | Self::PublishedOrBy(author_id) => {
+                Some(author_id)
+            }
+        }
+    }
+}
+
+impl Shape {
+    fn sql(self) -> String {
+        let (columns, author) = (columns!(), self.slice.parameter(1));
+        let (after, end) = (
+            self.slice.anchor_condition(self.sort),
+            self.slice.order_and_limit(self.sort),
+        );
+        let select = |filter: String| {
+            format!("SELECT {columns} FROM posts WHERE deleted_at IS NULL{filter}{after} {end}")
+        };
+        match self.filter {
+            Filter::All => select(String::new()),
+            Filter::Of(status) => select(format!(" AND status = '{}'", status.as_str())),
+            Filter::By(_) => select(format!(" AND author_id = {author}")),
+            Filter::OfBy(status, _) => select(format!(
+                " AND author_id = {author} AND status = '{}'",
+                status.as_str()
+            )),
+            // Two index scans that stop at the limit. One condition with OR would read the drafts of all users.
+            Filter::PublishedOrBy(_) => {
+                let published = select(" AND status = 'published'".to_owned());
+                let drafts = select(format!(" AND author_id = {author} AND status = 'draft'"));
+                format!(
+                    "SELECT * FROM (SELECT * FROM ({published}) AS published
+                     UNION ALL SELECT * FROM ({drafts}) AS drafts) AS posts {end}"
+                )
+            }
+        }
+    }
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let filters = [
+        Filter::All,
+        Filter::Of(Status::Draft),
+        Filter::Of(Status::Published),
+        Filter::By(1),
+        Filter::OfBy(Status::Draft, 1),
+        Filter::OfBy(Status::Published, 1),
+        Filter::PublishedOrBy(1),
+    ];
+    let lists = filters.into_iter().flat_map(|filter| {
+        let sorts = Sort::ALL
+            .into_iter()
+            .flat_map(|sort| PageSlice::ALL.map(|slice| (sort, slice)));
+        sorts.map(move |(sort, slice)| Shape { filter, sort, slice })
+    });
+    lists.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANN: Option<Actor> = Some(Actor {
+        user_id: 1,
+        is_moderator: false,
+    });
+    const EDITOR: Option<Actor> = Some(Actor {
+        user_id: 2,
+        is_moderator: true,
+    });
+
+    fn filter(viewer: Option<Actor>, query: &str) -> Option<Filter> {
+        Filter::of(viewer, &ListQuery::parse(query))
+    }
+
+    #[test]
+    fn anonymous_viewers_see_published_posts() {
+        assert_eq!(filter(None, ""), Some(Filter::Of(Status::Published)));
+        assert_eq!(
+            filter(None, "author_id=1"),
+            Some(Filter::OfBy(Status::Published, 1))
+        );
+        assert_eq!(filter(None, "status=draft"), None);
+        assert_eq!(filter(None, "status=draft&author_id=1"), None);
+    }
+
+    #[test]
+    fn users_see_their_own_drafts_too() {
+        assert_eq!(filter(ANN, ""), Some(Filter::PublishedOrBy(1)));
+        assert_eq!(
+            filter(ANN, "status=published"),
+            Some(Filter::Of(Status::Published))
+        );
+        assert_eq!(filter(ANN, "status=draft"), Some(Filter::OfBy(Status::Draft, 1)));
+        assert_eq!(filter(ANN, "author_id=1"), Some(Filter::By(1)));
+        assert_eq!(
+            filter(ANN, "author_id=1&status=draft"),
+            Some(Filter::OfBy(Status::Draft, 1))
+        );
+        assert_eq!(
+            filter(ANN, "author_id=9"),
+            Some(Filter::OfBy(Status::Published, 9))
+        );
+        assert_eq!(filter(ANN, "author_id=9&status=draft"), None);
+    }
+
+    #[test]
+    fn editors_see_all_posts() {
+        assert_eq!(filter(EDITOR, ""), Some(Filter::All));
+        assert_eq!(filter(EDITOR, "status=draft"), Some(Filter::Of(Status::Draft)));
+        assert_eq!(filter(EDITOR, "author_id=9"), Some(Filter::By(9)));
+        assert_eq!(
+            filter(EDITOR, "author_id=9&status=draft"),
+            Some(Filter::OfBy(Status::Draft, 9))
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Posts in the database.
+
+use super::actor::{self, Actor};
+use super::error::Error;
+use super::fields::{NewPost, Status};
+use super::patch::PostPatch;
+use super::post::{Post, columns};
+use crate::ids::Id;
+use shared::clock::Timestamp;
+use shared::db::{self, Db, Tx};
+use shared::{execute, fetch_all, fetch_one, fetch_optional, sql};
+
+sql! {
+    INSERT = concat!(
+        "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
+         VALUES ($1, $2, $3, $4, 1, $5, $5, $6) RETURNING ", columns!());
+    FIND = concat!("SELECT ", columns!(), " FROM posts WHERE id = $1 AND deleted_at IS NULL");
+    FIND_VISIBILITY = "SELECT author_id, status FROM posts WHERE id = $1 AND deleted_at IS NULL";
+    UPDATE = concat!(
+        "UPDATE posts SET title = $3, body = $4, status = $5, published_at = $6, updated_at = $7,
+                version = version + 1
+         WHERE id = $1 AND version = $2 AND deleted_at IS NULL RETURNING ", columns!());
+    DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
+    // Drafts were visible to their author and moderators only, so their text is erased too.
+    DELETE_DRAFTS = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
+                     WHERE author_id = $1 AND published_at IS NULL";
+    OF_AUTHOR = concat!(
+        "SELECT ", columns!(), " FROM posts
+         WHERE author_id = $1 AND deleted_at IS NULL AND (created_at, id) > ($2, $3)
+         ORDER BY created_at, id LIMIT $4");
+    DELETE_VERSION = "UPDATE posts SET deleted_at = $3
+                      WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
+}
+
+/// The evidence that a post exists and that the caller may see it.
+#[derive(Clone, Copy, Debug)]
+pub struct VisiblePost(i64);
+
+#[derive(sqlx::FromRow)]
+struct VisibilityRow {
+    author_id: i64,
+    #[sqlx(try_from = "String")]
+    status: Status,
+}
+
+impl VisiblePost {
+    /// Returns the id of the post.
+    pub const fn id(self) -> i64 {
+        self.0
+    }
+}
+
+/// Stores a new post.
+pub async fn create(tx: &mut Tx, author: Actor, new: &NewPost, now: Timestamp) -> Result<Post, Error> {
+    let published_at = (new.status == Status::Published).then_some(now);
+    let post = fetch_one!(
+        tx.on(),
+        Post,
+        INSERT,
+        author.user_id,
+        new.title.as_str(),
+        new.body.as_str(),
+        new.status.as_str(),
+        now,
+        published_at,
+    )?;
+    Ok(post)
+}
+
+/// Returns a post that the viewer may see.
+pub async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error> {
+    let post = fetch_optional!(db.reader(), Post, FIND, id.get())?;
+    post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
+        .ok_or(Error::NotFound)
+}
+
+/// Checks that the viewer may see a post, without reading its text.
+pub async fn find_visible(db: &Db, viewer: Option<Actor>, id: Id) -> Result<VisiblePost, Error> {
+    let post = fetch_optional!(db.reader(), VisibilityRow, FIND_VISIBILITY, id.get())?;
+    post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
+        .map(|_| VisiblePost(id.get()))
+        .ok_or(Error::NotFound)
+}
+
+/// Returns a post that the actor may change.
+pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error> {
+    let post = find(db, Some(actor), id).await?;
+    if actor.may_change(post.author_id) {
+        Ok(post)
+    } else {
+        Err(Error::NotPermitted)
+    }
+}
+
+/// Changes the post if it still has this version. A patch without effect is not written.
+pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Result<Post, Error> {
+    let changed = patch.apply(&post, now);
+    if changed == post {
+        return Ok(post);
+    }
+    let stored = fetch_optional!(
+        db.writer(),
+        Post,
+        UPDATE,
+        changed.id,
+        changed.version,
+        changed.title.as_str(),
+        changed.body.as_str(),
+        changed.status.as_str(),
+        changed.published_at,
+        now,
+    )?;
+    stored.ok_or(Error::Stale)
+}
+
+/// Deletes the post at any version.
+pub async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
+    match execute!(db.writer(), DELETE, post.id, now)? {
+        0 => Err(Error::NotFound),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes the post if it still has this version.
+pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
+    match execute!(db.writer(), DELETE_VERSION, post.id, post.version, now)? {
+        0 => Err(Error::Stale),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes the posts that an author never published.
+pub async fn delete_drafts(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
+    execute!(tx.on(), DELETE_DRAFTS, author_id, now).map(|_| ())
+}
+
+/// Returns the posts of an author after this time and id, the oldest first, including drafts.
+pub async fn of_author(
+    db: &Db,
+    author_id: i64,
+    (created_at, id): (i64, i64),
+    limit: i64,
+) -> Result<Vec<Post>, db::Error> {
+    fetch_all!(db.reader(), Post, OF_AUTHOR, author_id, created_at, id, limit)
+}

@@ -1,0 +1,46 @@
+//! Texts of limited length.
+
+use shared::schema;
+use std::borrow::Cow;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+/// A text of 1 to `MAX` characters, not all of them white space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> PartialSchema for Text<MAX> {
+    fn schema() -> RefOr<Schema> {
+        schema::text(1, MAX, schema::NOT_BLANK, "Not white space alone.").into()
+    }
+}
+
+impl<const MAX: usize> ToSchema for Text<MAX> {
+    fn name() -> Cow<'static, str> {
+        format!("Text{MAX}").into()
+    }
+}
+
+impl<const MAX: usize> Text<MAX> {
+    /// Parses a text. The error is a predicate such as "is empty".
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("is empty or white space only".to_owned());
+        }
+        if text.chars().count() > MAX {
+            return Err(format!("is longer than {MAX} characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MAX: usize> From<Text<MAX>> for String {
+    fn from(text: Text<MAX>) -> Self {
+        text.0
+    }
+}

@@ -1,0 +1,103 @@
+//! Errors that handlers and extractors return on their own account.
+
+use axum::http::{StatusCode, header};
+use shared::http::{Code, Error};
+
+/// 401: the route requires authentication. A middleware adds the challenge.
+pub(crate) fn unauthenticated() -> Error {
+    Error::new(
+        Code::Unauthenticated,
+        "Sign in at /login for a session cookie, or send an access token.",
+    )
+}
+
+/// 401: the request has several session cookies.
+pub(crate) fn two_sessions() -> Error {
+    Error::new(
+        Code::Unauthenticated,
+        "The request has more than one sid cookie: send one.",
+    )
+}
+
+/// 400: the request has several `Authorization` headers (RFC 6750 §2, §3.1).
+pub(crate) fn two_authorizations() -> Error {
+    Error::new(
+        Code::InvalidToken,
+        "The request has more than one Authorization header: send one.",
+    )
+    .status(StatusCode::BAD_REQUEST)
+    .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_request""#)
+}
+
+/// 403: the token lacks `scope` (RFC 6750 §3.1).
+pub(crate) fn insufficient_scope(scope: &str) -> Error {
+    Error::new(
+        Code::InsufficientScope,
+        format!("This call needs the scope {scope}, which the access token or its user does not have."),
+    )
+    .header(
+        header::WWW_AUTHENTICATE,
+        &format!(r#"Bearer error="insufficient_scope", scope="{scope}""#),
+    )
+}
+
+/// 403: the access token speaks for a client, and the resource belongs to a user.
+pub(crate) fn no_user() -> Error {
+    Error::new(
+        Code::Forbidden,
+        "This belongs to a user, and the access token is a service's own.",
+    )
+}
+
+/// 403: the route requires a session, and the request has an access token.
+pub(crate) fn session_only() -> Error {
+    Error::new(
+        Code::Forbidden,
+        "This call needs a session: sign in at /login. An access token is not enough.",
+    )
+}
+
+/// 403: the user must first replace the one-time password.
+pub(crate) fn password_change_required() -> Error {
+    Error::new(
+        Code::PasswordChangeRequired,
+        "Choose a password of your own first: PUT /me/password.",
+    )
+}
+
+/// 400: the write requires an idempotency key.
+pub(crate) fn idempotency_key_missing() -> Error {
+    Error::new(
+        Code::IdempotencyKeyMissing,
+        "Send the header Idempotency-Key: a value of your own, such as a UUID, that names this call and no other.",
+    )
+}
+
+/// 400: the header `Idempotency-Key` is invalid. `what` completes the sentence "The header …".
+pub(crate) fn idempotency_key_invalid(what: &str) -> Error {
+    Error::new(
+        Code::IdempotencyKeyInvalid,
+        format!("The header Idempotency-Key {what}: send one of 1 to 255 visible ASCII characters."),
+    )
+}
+
+/// 412: the resource is not at the version in `If-Match` (RFC 9110 §13.1.1).
+pub(crate) fn precondition_failed() -> Error {
+    Error::new(
+        Code::PreconditionFailed,
+        "The resource changed since the version in If-Match. Fetch it and retry.",
+    )
+}
+
+/// 428: `If-Match` is missing (RFC 6585 §3).
+pub(crate) fn precondition_required() -> Error {
+    Error::new(
+        Code::PreconditionRequired,
+        "Send If-Match with the ETag of the version to change.",
+    )
+}
+
+/// 422: the current password in the body is wrong.
+pub(crate) fn wrong_current_password() -> Error {
+    Error::not_the_accounts("current_password", "the password of this account")
+}

@@ -1,0 +1,133 @@
+//! The header `Idempotency-Key` of a write, where it is optional and where it is required.
+
+use super::request_context;
+use super::writers::Writer;
+use crate::app::App;
+use crate::error::{self, ApiError};
+use crate::versions::Prefix;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use resources::idempotency::{Claim, Idempotency, KeyScope, KeyValue, Outcome, Reply};
+use shared::clock::Timestamp;
+use shared::db::Tx;
+use shared::http::{Error, JsonBody};
+use shared::refuses;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// The idempotency key of a write, if the request has one. Extract it before the caller: the 400 of a malformed key
+/// precedes 401.
+#[derive(Debug)]
+pub(crate) struct OptionalIdempotencyKey {
+    key: Option<KeyValue>,
+    method: String,
+    path: String,
+    prefix: Prefix,
+    now: Timestamp,
+    idempotency: Idempotency,
+}
+
+/// The idempotency key of a write that requires one.
+#[derive(Debug)]
+pub(crate) struct IdempotencyKey(pub(crate) OptionalIdempotencyKey);
+
+refuses! {
+    OptionalIdempotencyKey: IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress;
+    IdempotencyKey: IdempotencyKeyMissing, IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress;
+}
+
+impl OptionalIdempotencyKey {
+    /// Returns the time of the request.
+    pub(crate) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Executes the write for this caller and returns its response, or the stored response of an earlier call with the
+    /// same key.
+    pub(crate) async fn run<const MAX: usize>(
+        self,
+        writer: &Writer,
+        body: &JsonBody<MAX>,
+        write: impl AsyncFnOnce(&mut Tx) -> Result<Reply, ApiError>,
+    ) -> Result<Response, ApiError> {
+        let claim = match &self.key {
+            Some(key) => Some(Claim::new(key, self.scope(writer), body.fingerprint()?)),
+            None => None,
+        };
+        let outcome = self.idempotency.run(claim.as_ref(), self.now, write).await;
+        let outcome = outcome.map_err(|error| writer.attribute(error))?;
+        self.response(outcome)
+    }
+
+    fn scope<'a>(&'a self, writer: &'a Writer) -> KeyScope<'a> {
+        KeyScope {
+            user_id: writer.actor.user_id,
+            client_id: writer.client_id(),
+            method: &self.method,
+            path: &self.path,
+        }
+    }
+
+    fn response(&self, outcome: Outcome) -> Result<Response, ApiError> {
+        let Outcome { reply, is_replay } = outcome;
+        let value = |text: String| HeaderValue::try_from(text).map_err(|error| Error::internal(&error));
+        let status = StatusCode::from_u16(reply.status).map_err(|error| Error::internal(&error))?;
+        let mut response = (status, reply.body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::LOCATION, value(self.prefix.path(&reply.location))?);
+        if let Some(etag) = reply.etag {
+            headers.insert(header::ETAG, value(etag)?);
+        }
+        if is_replay {
+            headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+        }
+        Ok(response)
+    }
+}
+
+impl FromRequestParts<App> for OptionalIdempotencyKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        Ok(Self {
+            key: key(parts)?,
+            method: parts.method.to_string(),
+            path: parts.uri.path().to_owned(),
+            prefix: parts.extensions.get().copied().unwrap_or_default(),
+            now: request_context::of(parts)?.now,
+            idempotency: app.idempotency.clone(),
+        })
+    }
+}
+
+impl FromRequestParts<App> for IdempotencyKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let optional = OptionalIdempotencyKey::from_request_parts(parts, app).await?;
+        match optional.key {
+            Some(_) => Ok(Self(optional)),
+            None => Err(error::idempotency_key_missing().into()),
+        }
+    }
+}
+
+/// Returns the key of the request, if it has one.
+fn key(parts: &Parts) -> Result<Option<KeyValue>, Error> {
+    let mut values = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    if values.next().is_some() {
+        return Err(error::idempotency_key_invalid("is there more than once"));
+    }
+    let text = value
+        .to_str()
+        .map_err(|_| "holds something else than visible ASCII characters");
+    let key = text.and_then(KeyValue::parse);
+    key.map(Some).map_err(error::idempotency_key_invalid)
+}

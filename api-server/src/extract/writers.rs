@@ -1,0 +1,70 @@
+//! Routes that write resources of a user: posts, comments, payments. 403 is answered before the body is read.
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::principal::Principal;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use resources::posts::Actor;
+use shared::refuses;
+
+/// A user who may write resources of one kind.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    /// The user as the author of posts and comments.
+    pub(crate) actor: Actor,
+    principal: Principal,
+}
+
+impl Writer {
+    /// Returns the user as a reader of posts; `None` if the caller sees published posts only.
+    pub(crate) fn viewer(&self) -> Option<Actor> {
+        self.principal.viewer()
+    }
+
+    /// Adds the caller to the error, for the security event that is recorded with it.
+    pub(crate) fn attribute(&self, error: impl Into<ApiError>) -> ApiError {
+        self.principal.attribute(error)
+    }
+
+    /// Returns the client that sent the access token; `None` for a session.
+    pub(crate) fn client_id(&self) -> Option<&str> {
+        self.principal.client_id.as_deref()
+    }
+
+    async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, ApiError> {
+        let principal = <Principal as FromRequestParts<App>>::from_request_parts(parts, app).await?;
+        principal.require(scope)?;
+        let actor = Actor::from(principal.user()?);
+        Ok(Self { actor, principal })
+    }
+}
+
+macro_rules! writers {
+    ($($(#[$doc:meta])* $name:ident = $scope:literal;)+) => { $(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub(crate) struct $name(pub(crate) Writer);
+
+        refuses! {
+            $name: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
+        }
+
+        impl FromRequestParts<App> for $name {
+            type Rejection = ApiError;
+
+            async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+                Writer::with_scope(parts, app, $scope).await.map(Self)
+            }
+        }
+    )+ };
+}
+
+writers! {
+    /// A user who may write posts.
+    PostWriter = "posts:write";
+    /// A user who may write comments.
+    CommentWriter = "comments:write";
+    /// A user who may make payments.
+    PaymentWriter = "payments:write";
+}

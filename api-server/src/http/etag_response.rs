@@ -1,0 +1,21 @@
+//! Responses with an entity tag.
+
+use axum::Json;
+use axum::http::header;
+use axum::response::IntoResponse;
+use serde::Serialize;
+
+/// Returns a response with a record and its entity tag.
+pub(super) fn with_etag(etag: String, record: impl Serialize) -> impl IntoResponse {
+    ([(header::ETAG, etag)], Json(record))
+}
+
+/// Returns the response to a read of a record, which clients may cache but must revalidate before each use. A
+/// middleware answers 304.
+pub(super) fn with_revalidation(etag: String, record: impl Serialize) -> impl IntoResponse {
+    let caching = [
+        (header::CACHE_CONTROL, "private, no-cache"),
+        (header::VARY, "Authorization, Cookie"),
+    ];
+    (caching, with_etag(etag, record))
+}

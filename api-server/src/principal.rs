@@ -1,0 +1,75 @@
+//! The authenticated caller of a request and its permissions.
+
+use crate::error::{self, ApiError};
+use resources::posts::Actor;
+use serde::Serialize;
+use shared::clock::Timestamp;
+use shared::identity::sessions::Session;
+use shared::identity::users::User;
+use shared::scope::Scope;
+use utoipa::ToSchema;
+
+/// An authenticated caller. As an extractor it rejects unauthenticated requests; as an `Option` it does not.
+#[derive(Clone, Debug)]
+pub(crate) struct Principal {
+    /// The user for whom the call is made; `None` for a client that calls on its own behalf.
+    pub(crate) user: Option<User>,
+    /// The scopes that both the user's role and the access token allow. A session has all scopes of the role.
+    pub(crate) scope: Scope,
+    /// How the caller authenticated.
+    pub(crate) method: AuthenticationMethod,
+    /// The expiry of the session or of the access token.
+    pub(crate) expires_at: Timestamp,
+    /// The client that sent the access token; `None` for a session.
+    pub(crate) client_id: Option<String>,
+}
+
+/// How a caller authenticated.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Method)]
+pub(crate) enum AuthenticationMethod {
+    /// By a session cookie.
+    Session,
+    /// By an access token.
+    Bearer,
+}
+
+impl Principal {
+    /// Fails with 403 `insufficient_scope` if the caller lacks this scope.
+    pub(crate) fn require(&self, scope: &'static str) -> Result<(), ApiError> {
+        if self.scope.contains(scope) {
+            return Ok(());
+        }
+        Err(self.attribute(error::insufficient_scope(scope)))
+    }
+
+    /// Returns the user. Fails with 403 `forbidden` for a client that calls on its own behalf.
+    pub(crate) fn user(&self) -> Result<&User, ApiError> {
+        self.user.as_ref().ok_or_else(|| self.attribute(error::no_user()))
+    }
+
+    /// Returns the user as a reader of posts; `None` if the caller sees published posts only.
+    pub(crate) fn viewer(&self) -> Option<Actor> {
+        let user = self.user.as_ref().filter(|_| self.scope.contains("posts:read"));
+        user.map(Actor::from)
+    }
+
+    /// Adds the caller to the error, for the security event that is recorded with it.
+    pub(crate) fn attribute(&self, error: impl Into<ApiError>) -> ApiError {
+        let user_id = self.user.as_ref().map(|user| user.id);
+        error.into().by(user_id, self.client_id.as_deref())
+    }
+}
+
+impl From<Session> for Principal {
+    fn from(session: Session) -> Self {
+        Self {
+            scope: session.user.role.scope(),
+            user: Some(session.user),
+            method: AuthenticationMethod::Session,
+            expires_at: session.expires_at,
+            client_id: None,
+        }
+    }
+}
