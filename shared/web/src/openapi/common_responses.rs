@@ -1,0 +1,199 @@
+//! What all operations have in common: headers, errors, closed bodies, a word on security.
+
+use crate::error::body::{Body, Problem};
+use crate::error::{Code, FieldError};
+use crate::openapi::error_responses::{ErrorKey, error_responses};
+use crate::openapi::headers::{self, CORRELATION_ID};
+use std::collections::BTreeMap;
+use utoipa::openapi::path::{Operation, Parameter, PathItem};
+use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, Components, Schema, SchemaType, Type};
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
+use utoipa::{PartialSchema as _, ToSchema};
+
+/// The errors that any operation may answer with.
+const EVERYWHERE: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
+
+/// Completes every operation of a document, and adds the components that they refer to.
+pub(crate) fn add(document: &mut OpenApi) {
+    let components = document.components.get_or_insert_default();
+    components.schemas.insert("Error".to_owned(), Body::schema());
+    components.schemas.insert("Problem".to_owned(), Problem::schema());
+    components
+        .schemas
+        .insert(FieldError::name().into_owned(), FieldError::schema());
+    for item in document.paths.paths.values_mut() {
+        for (is_safe, operation) in operations(item) {
+            operation.security.get_or_insert_default();
+            close_body(operation, components);
+            operation.parameters.iter_mut().flatten().for_each(never_null);
+            add_responses(operation, is_safe, components);
+        }
+    }
+}
+
+/// The operations of a path, and whether each changes nothing.
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (bool, &mut Operation)> {
+    let all = [
+        (true, &mut item.get),
+        (false, &mut item.post),
+        (false, &mut item.put),
+        (false, &mut item.patch),
+        (false, &mut item.delete),
+    ];
+    all.into_iter()
+        .filter_map(|(is_safe, operation)| Some((is_safe, operation.as_mut()?)))
+}
+
+/// A body of JSON has the members that are named and no others, unless its schema says otherwise: so do
+/// the parsers. One that may be absent is an `Option` to the code too.
+fn close_body(operation: &mut Operation, components: &mut Components) {
+    let Some(RefOr::T(body)) = &mut operation.request_body else {
+        return;
+    };
+    for content in body.content.values_mut() {
+        let RefOr::T(content) = content else { continue };
+        content.schema = content.schema.take().and_then(without_null);
+        if let Some(RefOr::Ref(reference)) = &content.schema
+            && let Some(name) = reference.ref_location.rsplit('/').next()
+            && let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name)
+            && object.additional_properties.is_none()
+        {
+            object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        }
+    }
+}
+
+/// A parameter that may be absent is an `Option` to the code, but none is ever null.
+fn never_null(parameter: &mut RefOr<Parameter>) {
+    if let RefOr::T(parameter) = parameter {
+        parameter.schema = parameter.schema.take().and_then(without_null);
+    }
+}
+
+fn without_null(schema: RefOr<Schema>) -> Option<RefOr<Schema>> {
+    match schema {
+        RefOr::T(Schema::OneOf(either)) => either.items.into_iter().find(|item| !is_null(item)),
+        RefOr::T(Schema::Object(mut object)) => {
+            if let SchemaType::Array(types) = &mut object.schema_type {
+                types.retain(|kind| *kind != Type::Null);
+            }
+            Some(object.into())
+        }
+        other => Some(other),
+    }
+}
+
+fn is_null(schema: &RefOr<Schema>) -> bool {
+    matches!(schema, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null))
+}
+
+/// Replaces the responses of an operation by one response per status code, with the headers and errors that every
+/// operation has.
+fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Components) {
+    let mut responses = OperationResponses::default();
+    let given = std::mem::take(&mut operation.responses.responses);
+    for (key, response) in given.into_iter().chain(error_responses(&EVERYWHERE)) {
+        if let RefOr::T(mut response) = response {
+            describe_headers(&mut response, components);
+            responses.add(key, response);
+        }
+    }
+    if is_safe {
+        // A safe method changes nothing, so it is not checked for forgery.
+        responses.remove(Code::CsrfMismatch);
+    }
+    operation.responses.responses = responses.into_documented(components);
+}
+
+/// The responses of one operation: its own by status code, and its errors by status and error code.
+#[derive(Default)]
+struct OperationResponses {
+    own: BTreeMap<String, Response>,
+    errors: BTreeMap<ErrorKey, Response>,
+}
+
+impl OperationResponses {
+    fn add(&mut self, key: String, response: Response) {
+        match ErrorKey::parse(&key) {
+            Some(key) => self.errors.insert(key, response),
+            None => self.own.insert(key, response),
+        };
+    }
+
+    fn remove(&mut self, code: Code) {
+        self.errors.retain(|key, _| key.code != code);
+    }
+
+    /// Merges the errors of each status code, into the operation's own response of that status where it has one, else
+    /// into a component that operations with the same errors share.
+    fn into_documented(self, components: &mut Components) -> BTreeMap<String, RefOr<Response>> {
+        let mut by_status = BTreeMap::<u16, Vec<(ErrorKey, Response)>>::new();
+        for (key, response) in self.errors {
+            by_status
+                .entry(key.status.as_u16())
+                .or_default()
+                .push((key, response));
+        }
+        let mut own = self.own;
+        let mut documented = BTreeMap::new();
+        for (status, errors) in by_status {
+            let status = status.to_string();
+            let names: Vec<_> = errors.iter().map(|(key, _)| key.code.name()).collect();
+            let component = format!("{status}.{}", names.join("."));
+            let responses = own.remove(&status).into_iter();
+            let is_shared = responses.len() == 0;
+            let merged = responses
+                .chain(errors.into_iter().map(|(_, response)| response))
+                .reduce(merge);
+            let Some(merged) = merged else { continue };
+            if is_shared {
+                let reference = Ref::new(format!("#/components/responses/{component}"));
+                components.responses.insert(component, merged.into());
+                documented.insert(status, reference.into());
+            } else {
+                documented.insert(status, merged.into());
+            }
+        }
+        documented.extend(
+            own.into_iter()
+                .map(|(status, response)| (status, response.into())),
+        );
+        documented
+    }
+}
+
+/// Refers to what is said of headers in one place, and adds the header of every response.
+fn describe_headers(response: &mut Response, components: &mut Components) {
+    let named = response.headers.keys().cloned();
+    let names: Vec<_> = named.chain([CORRELATION_ID.to_owned()]).collect();
+    for name in names {
+        if let Some(header) = headers::component(&name) {
+            response.headers.insert(name.clone(), headers::reference(&name));
+            components.headers.insert(name, header);
+        }
+    }
+}
+
+/// Merges two responses of the same status code.
+fn merge(mut left: Response, right: Response) -> Response {
+    left.description = format!("{}\n\n{}", left.description, right.description);
+    left.headers.extend(right.headers);
+    for (media_type, content) in right.content {
+        match (left.content.get_mut(&media_type), content) {
+            (Some(RefOr::T(left)), RefOr::T(right)) => merge_content(left, right),
+            (_, content) => {
+                left.content.insert(media_type, content);
+            }
+        }
+    }
+    left
+}
+
+fn merge_content(left: &mut Content, right: Content) {
+    if left.schema != right.schema {
+        let schemas = [left.schema.take(), right.schema].into_iter().flatten();
+        let either = schemas.fold(AnyOfBuilder::new(), |either, schema| either.item(schema));
+        left.schema = Some(Schema::AnyOf(either.build()).into());
+    }
+    left.examples.extend(right.examples);
+}
