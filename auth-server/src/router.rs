@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::{
-    authorize, consent, discovery, forgot, openapi as document, password, redirects, reset, security_events,
+    authorize, consent, discovery, documentation, forgot, password, redirects, reset, security_events,
     signin, token, verify,
 };
 use crate::pages;
@@ -49,7 +49,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .merge(assets().into())
         .layer(from_fn_with_state(db, record_refusals))
         .with_state(app);
-    document::complete_forms(router.get_openapi_mut());
+    documentation::complete_forms(router.get_openapi_mut());
     openapi::unversioned(router.get_openapi_mut(), &issuer);
     router
 }

@@ -10,7 +10,7 @@ use shared::identity::sessions::Session;
 use shared::identity::users::Role;
 use shared::refuses;
 
-/// Proof that the caller has an administrator's session, and no password change is pending. Access tokens
+/// A caller with an administrator's session and without a pending password change. Access tokens
 /// are not accepted here: as everywhere, a request with an Authorization header has no session.
 #[derive(Debug)]
 pub(crate) struct Administrator;

@@ -1,10 +1,10 @@
 //! `GET` and `POST /authorize` (RFC 6749 §4.1.1).
 
 use super::browser::BrowserSession;
+use super::documentation::AuthorizationErrors;
 use super::extract::AuthorizationParams;
 use super::flow::{FlowCookie, FlowError};
 use super::forms::AuthorizationRequest;
-use super::openapi::AuthorizationErrors;
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;

@@ -1,11 +1,11 @@
 //! `GET` and `POST /consent`: the user decides, and the client receives the response.
 
 use super::browser::BrowserSession;
+use super::documentation::{FlowErrors, FormErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow::{FlowCookie, FlowError};
 use super::form_page::FormRenderer;
 use super::forms::{ConsentForm, ConsentQuery};
-use super::openapi::{FlowErrors, FormErrors};
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;

@@ -39,7 +39,7 @@ where
     }
 }
 
-/// The query of a page. Of a repeated parameter the first value is read.
+/// The query of a page. If a parameter is repeated, its first value is read.
 pub(crate) struct PageQuery<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {

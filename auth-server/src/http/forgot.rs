@@ -1,9 +1,9 @@
 //! `GET` and `POST /forgot`: request a link to choose a new password.
 
+use super::documentation::{ForgotErrors, FormErrors};
 use super::extract::PageForm;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::ForgotForm;
-use super::openapi::{ForgotErrors, FormErrors};
 use super::paths;
 use crate::pages;
 use axum::Extension;

@@ -2,8 +2,8 @@
 //!
 //! A parameter without a value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). An
 //! omitted parameter makes an `Option` field `None` and a `String` field empty, so that handlers answer a
-//! missing value like a wrong one. Of a repeated parameter the first value is read: callers that must refuse
-//! repetition check [`Params::flaw`] before.
+//! missing value like a wrong one. If a parameter is repeated, its first value is read: callers that must
+//! refuse repetition check [`Params::flaw`] before.
 
 use crate::params::Params;
 use serde::de::value::{Error, MapDeserializer};

@@ -1,10 +1,10 @@
 //! `GET` and `POST /password`: change the password, required after sign-in with a one-time password.
 
 use super::browser::BrowserSession;
+use super::documentation::{FormErrors, PasswordErrors};
 use super::extract::{PageForm, PageQuery};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, PasswordForm};
-use super::openapi::{FormErrors, PasswordErrors};
 use super::paths;
 use super::redirects::see_other;
 use crate::pages;

@@ -1,9 +1,9 @@
 //! `GET` and `POST /reset`: the page behind the link of a password reset.
 
+use super::documentation::{FormErrors, LinkErrors, ResetErrors};
 use super::extract::{PageForm, PageQuery};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, ResetForm};
-use super::openapi::{FormErrors, LinkErrors, ResetErrors};
 use super::paths;
 use crate::pages;
 use axum::Extension;

@@ -1,10 +1,10 @@
 //! `GET` and `POST /signin`.
 
 use super::browser::{BrowserSession, session_cookie};
+use super::documentation::{FormErrors, SignInErrors};
 use super::extract::{PageForm, PageQuery};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, SignInForm};
-use super::openapi::{FormErrors, SignInErrors};
 use super::paths;
 use super::redirects::see_other;
 use crate::pages;

@@ -1,9 +1,9 @@
 //! `GET` and `POST /verify`: the page behind the link that confirms an e-mail address.
 
+use super::documentation::{FormErrors, LinkErrors, VerifyErrors};
 use super::extract::{PageForm, PageQuery};
 use super::form_page::FormRenderer;
 use super::forms::{LinkQuery, VerifyForm};
-use super::openapi::{FormErrors, LinkErrors, VerifyErrors};
 use super::paths;
 use crate::pages;
 use axum::Extension;

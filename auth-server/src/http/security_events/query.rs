@@ -19,7 +19,7 @@ pub(super) struct EventsQuery {
 }
 
 impl EventsQuery {
-    /// Reads a query string. Of a repeated parameter the first value is read.
+    /// Reads a query string. If a parameter is repeated, its first value is read.
     pub(super) fn read(query: &str) -> Self {
         let params = Params::from_form(query.as_bytes());
         let name = params.get("name").filter(|name| !name.contains('\0'));
