@@ -1,20 +1,20 @@
 //! The API as a part of a program, with its background tasks.
 
 use crate::app::App;
-use crate::config::Settings;
+use crate::config::ApiArgs;
 use crate::resource_metadata::Metadata;
 use crate::router::router;
 use access_tokens::{Jwks, Verifier};
+use audit::revocation::RevocationMirror;
+use foundation::clock;
 use resources::idempotency::{self, Idempotency};
-use shared::clock;
-use shared::db::Db;
-use shared::http::health::Health;
-use shared::revocation::Mirror;
-use shared::start::Ground;
+use runtime::startup::Runtime;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use storage::db::Db;
 use utoipa_axum::router::OpenApiRouter;
+use web::health::Health;
 
 /// The pause between two deletions of expired records.
 const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
@@ -23,32 +23,32 @@ const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
 pub struct Api {
     routes: OpenApiRouter,
     jwks: Jwks,
-    revocations: Mirror,
+    revocations: RevocationMirror,
 }
 
 impl Api {
     /// Builds the API and starts its background tasks, which fetch the issuer's keys and delete expired records. Must be
     /// called within a tokio runtime. `own_issuer` is the address on which this process listens if it is the issuer too.
-    pub fn open(ground: &Ground, settings: &Settings, own_issuer: Option<SocketAddr>) -> Self {
-        let jwks = Jwks::new(settings.jwks_url(&ground.urls, own_issuer));
-        tokio::spawn(jwks.clone().keep_updated(ground.feed.clone()));
-        let db = ground.identity.db.clone();
+    pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
+        let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
+        tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
+        let db = runtime.identity.db.clone();
         tokio::spawn(delete_expired(db.clone()));
-        let revocations = ground.identity.revocations.clone();
-        let issuer = ground.urls.issuer.clone();
+        let revocations = runtime.identity.revocations.clone();
+        let issuer = runtime.urls.issuer.clone();
         let routes = router(App {
             idempotency: Idempotency::new(db.clone(), settings.idempotency_key_lifetime),
             db,
-            identity: ground.identity.clone(),
-            policy: Arc::clone(&ground.policy),
-            cors: ground.cors.clone(),
-            limits: ground.limits.clone(),
-            metadata: Arc::new(Metadata::new(&ground.policy, &issuer)),
+            identity: runtime.identity.clone(),
+            policy: Arc::clone(&runtime.policy),
+            cors: runtime.cors.clone(),
+            rate_limiter: runtime.rate_limiter.clone(),
+            metadata: Arc::new(Metadata::new(&runtime.policy, &issuer)),
             verifier: Arc::new(Verifier::new(
                 jwks.clone(),
                 revocations.clone(),
                 issuer,
-                ground.urls.audience.clone(),
+                runtime.urls.audience.clone(),
             )),
         });
         Self {

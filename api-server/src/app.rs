@@ -3,12 +3,12 @@
 use crate::resource_metadata::Metadata;
 use access_tokens::Verifier;
 use axum::extract::FromRef;
+use identity::Identity;
 use resources::idempotency::Idempotency;
-use shared::db::Db;
-use shared::http::{Cors, Policy};
-use shared::identity::Identity;
-use shared::limits::Limits;
 use std::sync::Arc;
+use storage::db::Db;
+use storage::rate_limits::RateLimiter;
+use web::{Cors, Policy};
 
 /// The application state. Handlers take single fields of it with `State`.
 #[derive(Clone, FromRef)]
@@ -18,7 +18,7 @@ pub(crate) struct App {
     pub(crate) identity: Identity,
     pub(crate) policy: Arc<Policy>,
     pub(crate) cors: Cors,
-    pub(crate) limits: Limits,
+    pub(crate) rate_limiter: RateLimiter,
     pub(crate) verifier: Arc<Verifier>,
     pub(crate) metadata: Arc<Metadata>,
 }

@@ -1,7 +1,8 @@
 //! The settings of the API, in addition to the settings of every program.
 
 use clap::Args;
-use shared::config::{Urls, parse_duration};
+use foundation::duration::parse_duration;
+use foundation::urls::Urls;
 use std::net::SocketAddr;
 use std::time::Duration;
 use url::Url;
@@ -9,7 +10,7 @@ use url::Url;
 /// The settings of the API.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Settings of the API")]
-pub struct Settings {
+pub struct ApiArgs {
     /// The URL of the issuer's key set, by default ISSUER/.well-known/jwks.json.
     #[arg(long, env = "LATCHKEY_JWKS_URL", global = true, value_name = "URL", value_parser = parse_http_url)]
     pub jwks_url: Option<Url>,
@@ -20,7 +21,7 @@ pub struct Settings {
     pub idempotency_key_lifetime: Duration,
 }
 
-impl Settings {
+impl ApiArgs {
     /// Returns the URL of the issuer's key set: the configured one, or else that of this process if it is the issuer
     /// (its public URL may not be reachable from inside), or else that below the issuer's URL.
     pub fn jwks_url(&self, urls: &Urls, own_issuer: Option<SocketAddr>) -> String {

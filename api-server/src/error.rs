@@ -10,12 +10,13 @@ pub(crate) use rejections::{
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use identity;
+use identity::{accounts, email_verifications, login, mail_throttle, mfa, password_resets};
 use resources::{comments, export, idempotency, payments, posts, users};
-use shared::db;
-use shared::http::error::FieldError;
-use shared::http::{Code, Error, csrf};
-use shared::identity::{self, accounts, login, mailbox_proofs, mfa, resets, verifications};
 use std::time::Duration;
+use storage::db;
+use web::error::FieldError;
+use web::{Code, Error, csrf};
 
 /// An error of a handler or an extractor. It wraps the error of the HTTP layer, because this crate defines the
 /// conversions from the errors of `resources` and `access_tokens`.
@@ -52,11 +53,11 @@ convert!(
     csrf::Mismatch,
     db::Error,
     login::Error,
-    mailbox_proofs::Refusal,
+    mail_throttle::MailThrottled,
     mfa::Error,
-    resets::Error,
-    verifications::ChangeError,
-    verifications::Error,
+    password_resets::Error,
+    email_verifications::ChangeError,
+    email_verifications::Error,
 );
 
 impl From<access_tokens::Error> for ApiError {

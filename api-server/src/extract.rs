@@ -7,7 +7,6 @@ mod idempotency_key;
 mod path_id;
 mod principal;
 mod public_write;
-mod request_context;
 mod session;
 mod writers;
 
@@ -15,6 +14,5 @@ pub(crate) use bearer_only::BearerOnly;
 pub(crate) use idempotency_key::{IdempotencyKey, OptionalIdempotencyKey};
 pub(crate) use path_id::PathId;
 pub(crate) use public_write::PublicWrite;
-pub(crate) use request_context::RequestContext;
 pub(crate) use session::{CurrentSession, UnrestrictedSession};
 pub(crate) use writers::{CommentWriter, PaymentWriter, PostWriter, Writer};

@@ -2,8 +2,10 @@
 
 use api_server::Api;
 use clap::Parser;
-use shared::config::{self as settings, Common};
-use shared::start::{self, Error, Ground};
+use runtime::config as settings;
+use runtime::config::CommonArgs;
+use runtime::startup;
+use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
 
 /// The Latchkey resource API: posts, users and sessions.
@@ -13,22 +15,22 @@ use std::process::ExitCode;
 #[command(name = "api-server", version)]
 struct Args {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     #[command(flatten)]
-    api: api_server::config::Settings,
+    api: api_server::config::ApiArgs,
 }
 
 fn main() -> ExitCode {
     match settings::parse::<Args>(std::env::args_os()) {
-        Ok(args) => start::run(run(args)),
+        Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
 }
 
 async fn run(args: Args) -> Result<(), Error> {
     args.common.check_shared("api-server")?;
-    let ground = Ground::lay(&args.common, || args.common.given_account_key()).await?;
-    let api = Api::open(&ground, &args.api, None);
-    let health = api.health(ground.health());
-    ground.serve(api.routes(), health).await
+    let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
+    let api = Api::open(&runtime, &args.api, None);
+    let health = api.health(runtime.health());
+    runtime.serve(api.routes(), health).await
 }

@@ -1,12 +1,12 @@
 //! The authenticated caller of a request and its permissions.
 
 use crate::error::{self, ApiError};
+use foundation::clock::Timestamp;
+use foundation::scope::Scope;
+use identity::sessions::Session;
+use identity::users::User;
 use resources::posts::Actor;
 use serde::Serialize;
-use shared::clock::Timestamp;
-use shared::identity::sessions::Session;
-use shared::identity::users::User;
-use shared::scope::Scope;
 use utoipa::ToSchema;
 
 /// An authenticated caller. As an extractor it rejects unauthenticated requests; as an `Option` it does not.

@@ -1,9 +1,9 @@
 //! The protected resource metadata (RFC 9728 §2).
 
+use foundation::scope;
 use serde::Serialize;
-use shared::http::Policy;
-use shared::scope;
 use utoipa::ToSchema;
+use web::Policy;
 
 /// The path of the metadata below the base URL (RFC 9728 §3).
 pub(crate) const PATH: &str = "/.well-known/oauth-protected-resource";

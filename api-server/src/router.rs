@@ -7,10 +7,10 @@ use crate::http::{
 };
 use crate::versions::{self, VERSIONS};
 use axum::middleware::{from_fn_with_state, map_response_with_state};
-use shared::http::{Cors, cors, error, limits, openapi};
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use web::{Cors, cors, error, openapi, rate_limits};
 
 /// Returns the routes, each with the path that its handler declares. The routes of the API are served under the
 /// version's prefix and without it. The routes of the whole process (`/csrf`, `/livez`, `/readyz`) are not included.
@@ -47,13 +47,13 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(metadata::read))
         .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
     openapi::unversioned(documents.get_openapi_mut(), &app.policy.url(""));
-    versions::serve(VERSIONS[0], versioned)
-        .route_layer(from_fn_with_state(app.db.clone(), error::record_refusals))
+    let versioned = versions::serve(VERSIONS[0], versioned)
+        .route_layer(from_fn_with_state(app.db.clone(), error::record_security_events))
         .route_layer(map_response_with_state(
             Arc::clone(&app.policy),
             challenge::complete,
-        ))
-        .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
+        ));
+    rate_limits::limit_by_address(versioned, app.rate_limiter.clone())
         .route_layer(from_fn_with_state(app.cors.clone(), cors::share))
         .merge(documents)
         .with_state(app)

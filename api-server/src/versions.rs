@@ -9,13 +9,13 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use serde_json::json;
-use shared::http::Promised;
 use std::convert::Infallible;
 use time::format_description::BorrowedFormatItem;
 use time::macros::{date, format_description};
 use time::{Date, OffsetDateTime, UtcOffset};
 use utoipa::openapi::Server;
 use utoipa_axum::router::OpenApiRouter;
+use web::DeferredHeaders;
 
 /// A version of the API.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
 
 /// Middleware: adds the headers `Deprecation`, `Sunset` and `Link` if the version has such dates.
 async fn announce(State(version): State<Version>, request: Request, next: Next) -> Response {
-    if let Some(promised) = request.extensions().get::<Promised>() {
+    if let Some(promised) = request.extensions().get::<DeferredHeaders>() {
         for (name, value) in version.headers() {
             if let Ok(value) = HeaderValue::try_from(value) {
                 promised.add(name, value);
@@ -145,10 +145,11 @@ mod tests {
     use axum::Router;
     use axum::body::Body;
     use axum::routing::get;
-    use shared::http::{Policy, finish};
     use std::sync::Arc;
     use time::macros::datetime;
     use tower::ServiceExt as _;
+    use web::Policy;
+    use web::program::finish;
 
     /// Returns a router with one route that answers with its own path.
     fn program(version: Version) -> Router {

@@ -3,10 +3,10 @@
 use crate::flows::Flows;
 use crate::grants::Grants;
 use axum::extract::FromRef;
-use shared::http::{Cors, Policy};
-use shared::identity::Identity;
-use shared::limits::Limits;
+use identity::Identity;
 use std::sync::Arc;
+use storage::rate_limits::RateLimiter;
+use web::{Cors, Policy};
 
 /// The state of the issuer's routes. Handlers take all of it, or one part by `State`.
 #[derive(Clone, FromRef)]
@@ -15,6 +15,6 @@ pub(crate) struct App {
     pub(crate) flows: Flows,
     pub(crate) policy: Arc<Policy>,
     pub(crate) cors: Cors,
-    pub(crate) limits: Limits,
+    pub(crate) rate_limiter: RateLimiter,
     pub(crate) grants: Arc<Grants>,
 }

@@ -5,23 +5,26 @@ mod events;
 mod keys;
 mod users;
 
-use crate::config::Settings;
+use crate::config::IssuerArgs;
+use audit::mail::Mails;
+use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use clap::Subcommand;
+use foundation::sealing::SealingKey;
+use foundation::settings::InvalidSetting;
+use identity::accounts;
+use identity::passwords;
+use identity::passwords::Passwords;
+use identity::users::Error as UserError;
 use issuer::clients::Error as ClientError;
 use issuer::keys::Error as KeyError;
+use runtime::config::CommonArgs;
+use runtime::startup;
 use serde::Serialize;
-use shared::config::{Common, Invalid};
-use shared::db::Tx;
-use shared::db::{self, Db};
-use shared::feed::Feed;
-use shared::identity::accounts;
-use shared::identity::passwords::{self, Passwords};
-use shared::identity::users::Error as UserError;
-use shared::mail::Mails;
-use shared::revocation::Mirror;
-use shared::seal::SealingKey;
-use shared::start;
 use std::io::{self, Write as _};
+use storage::db;
+use storage::db::Db;
+use storage::db::Tx;
+use storage::notifications::Notifications;
 
 /// The commands besides serving.
 #[derive(Debug, Subcommand)]
@@ -45,7 +48,7 @@ pub enum Command {
 enum Error {
     /// An argument or a setting is invalid.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    InvalidSetting(#[from] InvalidSetting),
     /// The client was not registered.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -72,12 +75,12 @@ enum Error {
     Io(#[from] io::Error),
 }
 
-impl From<Error> for start::Error {
+impl From<Error> for startup::Error {
     fn from(error: Error) -> Self {
         match error {
-            Error::Invalid(invalid) => Self::Invalid(invalid),
+            Error::InvalidSetting(invalid) => Self::InvalidSetting(invalid),
             Error::Key(error) => crate::startup_error(error),
-            Error::Client(ClientError::Invalid(message)) => Self::Invalid(Invalid(message)),
+            Error::Client(ClientError::Invalid(message)) => Self::InvalidSetting(InvalidSetting(message)),
             other => Self::Other(other.to_string()),
         }
     }
@@ -87,9 +90,9 @@ impl From<Error> for start::Error {
 #[derive(Debug)]
 pub struct SealingKeys {
     /// The key that seals signing keys.
-    pub master: Result<SealingKey, Invalid>,
+    pub master: Result<SealingKey, InvalidSetting>,
     /// The key that seals account secrets and mails.
-    pub account: Result<SealingKey, Invalid>,
+    pub account: Result<SealingKey, InvalidSetting>,
 }
 
 /// The services that commands use.
@@ -97,24 +100,24 @@ pub struct SealingKeys {
 struct Services {
     db: Db,
     passwords: Passwords,
-    settings: Settings,
+    settings: IssuerArgs,
     keys: SealingKeys,
-    notifications: Feed,
-    revocations: Mirror,
+    notifications: Notifications,
+    revocations: RevocationMirror,
     issuer: String,
 }
 
 impl Services {
     /// Returns the outbox of mails. Fails if the account key, which seals them, is missing.
-    fn mails(&self) -> Result<Mails, Invalid> {
+    fn mails(&self) -> Result<Mails, InvalidSetting> {
         let key = self.keys.account.clone()?;
         Ok(Mails::new(key, &self.issuer))
     }
 
     /// Commits, and announces revocations to every process.
-    async fn commit(&self, tx: Tx) -> Result<(), db::Error> {
+    async fn commit(&self, tx: Tx, announcement: PendingAnnouncement) -> Result<(), db::Error> {
         tx.commit().await?;
-        self.revocations.announce().await;
+        self.revocations.announce(announcement).await;
         Ok(())
     }
 }
@@ -122,22 +125,22 @@ impl Services {
 /// Runs a command on the configured database.
 pub async fn run(
     command: Command,
-    common: &Common,
-    settings: &Settings,
+    common: &CommonArgs,
+    settings: &IssuerArgs,
     keys: SealingKeys,
-) -> Result<(), start::Error> {
+) -> Result<(), startup::Error> {
     common.check()?;
     let db = common.open_database(2).await?;
     db.migrate().await?;
-    let notifications = Feed::new(common.redis()?);
+    let notifications = Notifications::new(common.redis.client()?);
     let services = Services {
-        revocations: Mirror::new(db.clone(), notifications.clone()),
+        revocations: RevocationMirror::new(db.clone(), notifications.clone()),
         db: db.clone(),
-        passwords: Passwords::new(common.password_policy())?,
+        passwords: Passwords::new(common.passwords.policy())?,
         settings: settings.clone(),
         keys,
         notifications,
-        issuer: common.urls(common.listen)?.issuer,
+        issuer: common.network.urls(common.network.listen)?.issuer,
     };
     let result = match command {
         Command::Users(command) => Box::pin(users::run(command, &services)).await,

@@ -11,14 +11,15 @@ pub use mail_args::MailArgs;
 pub use master_key_args::MasterKeyArgs;
 
 use clap::Args;
+use foundation::sealing::SealingKey;
+use foundation::settings::InvalidSetting;
 use issuer::grants::TokenLifetimes;
-use shared::config::{Common, Invalid};
-use shared::seal::SealingKey;
+use runtime::config::CommonArgs;
 
 /// The settings of the issuer, beyond those of every program.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Settings of the issuer")]
-pub struct Settings {
+pub struct IssuerArgs {
     /// The key that seals signing keys.
     #[command(flatten)]
     pub master_key: MasterKeyArgs,
@@ -36,19 +37,19 @@ pub struct Settings {
     pub mail: MailArgs,
 }
 
-impl Settings {
+impl IssuerArgs {
     /// Fails with the first setting that cannot work, or that would be insecure in production.
-    pub fn check(&self, common: &Common) -> Result<(), Invalid> {
+    pub fn check(&self, common: &CommonArgs) -> Result<(), InvalidSetting> {
         common.check()?;
         self.token_lifetimes.check()?;
         self.signing_keys.check()?;
         self.alerts.check()?;
-        self.mail.check(common.is_production())?;
+        self.mail.check(common.network.is_production())?;
         self.master_key.check()
     }
 
     /// Returns the master key, if it is set.
-    pub fn master_key(&self) -> Result<Option<SealingKey>, Invalid> {
+    pub fn master_key(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         self.master_key.read()
     }
 
@@ -59,6 +60,8 @@ impl Settings {
 }
 
 /// Returns the error for an issuer that needs a master key and has none.
-pub fn no_master_key() -> Invalid {
-    Invalid("MASTER_KEY is not set: set it or MASTER_KEY_FILE to 32 random bytes in base64url".to_owned())
+pub fn no_master_key() -> InvalidSetting {
+    InvalidSetting(
+        "MASTER_KEY is not set: set it or MASTER_KEY_FILE to 32 random bytes in base64url".to_owned(),
+    )
 }

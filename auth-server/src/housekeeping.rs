@@ -1,12 +1,13 @@
 //! The periodic deletion of expired rows.
 
+use audit::{alerts, events, revocation};
+use foundation::clock;
+use foundation::clock::Timestamp;
+use identity::grants::refresh_families;
+use identity::{mailed_tokens, sessions};
 use issuer::codes;
-use shared::clock::{self, Timestamp};
-use shared::db::{Db, Error};
-use shared::grants::families;
-use shared::identity::{mailed_tokens, sessions};
-use shared::{alerts, events, revocation};
 use std::time::Duration;
+use storage::db::{Db, Error};
 
 const INTERVAL: Duration = Duration::from_secs(60);
 
@@ -24,7 +25,7 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) -> R
     codes::prune(db, now).await?;
     mailed_tokens::prune(db, now).await?;
     sessions::prune(db, now).await?;
-    families::prune(db, now).await?;
+    refresh_families::prune(db, now).await?;
     revocation::prune(db, now).await?;
     events::prune(db, event_retention, now).await?;
     alerts::prune(db, event_retention, now).await?;

@@ -11,14 +11,15 @@ mod router;
 pub use issuer::{clients, statements};
 
 use app::App;
+use audit::alerts;
+use audit::mail::Delivery;
+use foundation::sealing::SealingKey;
+use foundation::settings::InvalidSetting;
 use issuer::keys::{self, KeyRotation, KeyStore};
 use issuer::refresh_tokens::RefreshTokens;
 use issuer::{flows, grants, params, token_error as error};
-use shared::alerts;
-use shared::config::Invalid;
-use shared::mail::Delivery;
-use shared::seal::SealingKey;
-use shared::start::{self, Ground};
+use runtime::startup;
+use runtime::startup::Runtime;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -29,17 +30,17 @@ impl Issuer {
     /// Migrates the schema, opens the signing keys (generating missing ones), and starts the background tasks:
     /// key rotation, housekeeping, alerts and mail delivery.
     pub async fn open(
-        ground: &Ground,
-        settings: &config::Settings,
+        runtime: &Runtime,
+        settings: &config::IssuerArgs,
         master_key: SealingKey,
-    ) -> Result<Self, start::Error> {
-        let identity = ground.identity.clone();
+    ) -> Result<Self, startup::Error> {
+        let identity = runtime.identity.clone();
         let db = &identity.db;
         let delivery = Delivery {
             db: db.clone(),
             mails: identity.mails.clone(),
-            post: settings.mail.transport(&ground.data_dir)?,
-            from: settings.mail.sender(&ground.urls.issuer),
+            transport: settings.mail.transport(&runtime.data_dir)?,
+            from: settings.mail.sender(&runtime.urls.issuer),
         };
         db.migrate().await?;
         let rotation = KeyRotation {
@@ -48,14 +49,14 @@ impl Issuer {
                 master_key: master_key.clone(),
                 bits: settings.signing_keys.key_bits,
                 max_age: settings.signing_keys.jwks_max_age,
-                notifications: ground.feed.clone(),
+                notifications: runtime.notifications.clone(),
             },
             lifetime: settings.signing_keys.signing_key_lifetime,
         };
         let keys = rotation.open().await.map_err(startup_error)?;
         tokio::spawn(rotation.run(keys.clone()));
         tokio::spawn(housekeeping::run(db.clone(), settings.alerts.events_kept));
-        tokio::spawn(alerts::watch::follow(db.clone()));
+        tokio::spawn(alerts::detection::follow(db.clone()));
         if let Some(webhook) = settings.alerts.webhook()? {
             tokio::spawn(webhook.follow(db.clone()));
         }
@@ -65,19 +66,19 @@ impl Issuer {
             revocations: identity.revocations.clone(),
             refresh_tokens: RefreshTokens::new(&master_key),
             keys,
-            issuer: ground.urls.issuer.clone(),
-            audience: ground.urls.audience.clone(),
+            issuer: runtime.urls.issuer.clone(),
+            audience: runtime.urls.audience.clone(),
             lifetimes: settings.lifetimes(),
         };
         Ok(Self(App {
             flows: flows::Flows {
                 key: master_key,
-                store: identity.ephemeral.clone(),
+                store: identity.expiring.clone(),
             },
             identity,
-            policy: Arc::clone(&ground.policy),
-            cors: ground.cors.clone(),
-            limits: ground.limits.clone(),
+            policy: Arc::clone(&runtime.policy),
+            cors: runtime.cors.clone(),
+            rate_limiter: runtime.rate_limiter.clone(),
             grants: Arc::new(grants),
         }))
     }
@@ -89,10 +90,10 @@ impl Issuer {
 }
 
 /// Reports an error of the signing keys as one of the program. A wrong master key is an invalid setting.
-fn startup_error(error: keys::Error) -> start::Error {
+fn startup_error(error: keys::Error) -> startup::Error {
     match error {
-        keys::Error::Sealed(_) => start::Error::Invalid(Invalid(error.to_string())),
-        keys::Error::Database(error) => start::Error::Database(error),
-        other => start::Error::Other(other.to_string()),
+        keys::Error::Sealed(_) => startup::Error::InvalidSetting(InvalidSetting(error.to_string())),
+        keys::Error::Database(error) => startup::Error::Database(error),
+        other => startup::Error::Other(other.to_string()),
     }
 }

@@ -2,8 +2,10 @@
 
 use auth_server::{Issuer, cli, config};
 use clap::Parser;
-use shared::config::{self as settings, Common};
-use shared::start::{self, Error, Ground};
+use runtime::config as settings;
+use runtime::config::CommonArgs;
+use runtime::startup;
+use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
 
 /// The Latchkey issuer: an OAuth 2.0 authorization server.
@@ -11,16 +13,16 @@ use std::process::ExitCode;
 #[command(name = "auth-server", version)]
 struct Args {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     #[command(flatten)]
-    issuer: config::Settings,
+    issuer: config::IssuerArgs,
     #[command(subcommand)]
     command: Option<cli::Command>,
 }
 
 fn main() -> ExitCode {
     match settings::parse::<Args>(std::env::args_os()) {
-        Ok(args) => start::run(run(args)),
+        Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
 }
@@ -32,14 +34,14 @@ async fn run(args: Args) -> Result<(), Error> {
     if let Some(command) = args.command {
         let keys = cli::SealingKeys {
             master: master_key,
-            account: args.common.given_account_key(),
+            account: args.common.account_key.required(),
         };
         return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
     }
     args.common.check_shared("auth-server")?;
     let master_key = master_key?;
-    let ground = Ground::lay(&args.common, || args.common.given_account_key()).await?;
-    let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
-    let health = ground.health();
-    ground.serve(issuer.routes(), health).await
+    let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
+    let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;
+    let health = runtime.health();
+    runtime.serve(issuer.routes(), health).await
 }

@@ -3,11 +3,13 @@
 use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use shared::grants::clients::Client;
-use shared::http::{Error, origin_of};
-use shared::identity::captcha::Captcha;
-use shared::scope::{self, Scope};
+use foundation::scope;
+use foundation::scope::Scope;
+use foundation::urls::origin_of;
+use identity::captcha::Captcha;
+use identity::grants::clients::Client;
 use url::Url;
+use web::Error;
 
 /// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients.
 const CONTENT_SECURITY_POLICY: &str =

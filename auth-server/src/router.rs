@@ -9,11 +9,11 @@ use crate::pages;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use shared::http::error::record_refusals;
-use shared::http::{Cors, cors, limits, openapi};
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use web::error::record_security_events;
+use web::{Cors, cors, openapi, rate_limits};
 
 /// Builds the issuer's routes. The path of each is part of its handler's `utoipa::path` attribute.
 pub(crate) fn router(app: App) -> OpenApiRouter {
@@ -31,23 +31,18 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .layer(from_fn_with_state(policy, redirects::to_base_host));
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))
-        .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
-        .route_layer(from_fn_with_state(app.cors.clone(), cors::share));
-    let administration = OpenApiRouter::new()
-        .routes(routes!(security_events::list))
-        .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
+        .routes(routes!(security_events::list));
+    let calls = rate_limits::limit_by_address(calls, app.rate_limiter.clone())
         .route_layer(from_fn_with_state(app.cors.clone(), cors::share));
     let documents = OpenApiRouter::new()
         .routes(routes!(discovery::jwks))
         .routes(routes!(discovery::metadata))
         .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
-    let mut router = pages
-        .route_layer(from_fn_with_state(app.limits.clone(), limits::by_address))
+    let mut router = rate_limits::limit_by_address(pages, app.rate_limiter.clone())
         .merge(calls)
-        .merge(administration)
         .merge(documents)
         .merge(assets().into())
-        .layer(from_fn_with_state(db, record_refusals))
+        .layer(from_fn_with_state(db, record_security_events))
         .with_state(app);
     documentation::complete_forms(router.get_openapi_mut());
     openapi::unversioned(router.get_openapi_mut(), &issuer);

@@ -9,11 +9,11 @@ mod mfa_races;
 mod own_sessions;
 mod slow_bodies;
 
+use identity::passwords::{Passwords, Policy};
 use serde_json::{Value, json};
-use shared::identity::passwords::{Passwords, Policy};
-use shared::{execute, fetch_one};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
+use storage::{execute, fetch_one};
 use tests::{PASSWORD, Shape, World, all_at_once, counts, on_every_shape, on_one_process};
 
 async fn a_new_user_gets_the_record_and_no_more(world: World) {

@@ -3,8 +3,8 @@
 mod webhook;
 
 use serde_json::{Value, json};
-use shared::fetch_all;
 use std::time::Duration;
+use storage::fetch_all;
 use tests::{Caller, PASSWORD, Setup, Shape, World, on_every_shape, soon};
 
 fn watched(shape: Shape) -> Setup {
@@ -128,7 +128,7 @@ async fn what_a_crash_left_unsaid_is_said_by_the_next_process(shape: Shape) {
     let db = world.db().await;
     for n in 0..5 {
         let at = world.now().before(Duration::from_secs(600 + n));
-        shared::execute!(db.writer(), write, at, ann.id).unwrap();
+        storage::execute!(db.writer(), write, at, ann.id).unwrap();
     }
     db.close().await;
     world.start_again().await;

@@ -3,8 +3,8 @@
 //! Each row is a test. A row that is missing, or that names no operation, fails
 //! [`every_operation_has_its_row`].
 
+use foundation::scope::ALL as SCOPES;
 use serde_json::{Value, json};
-use shared::scope::ALL as SCOPES;
 use std::collections::BTreeSet;
 use tests::{App, Caller, Forger, PASSWORD, Payment, Person, Post, World, fresh_key, on_every_shape};
 
@@ -73,8 +73,9 @@ const TITLE: Body = Body::Json(|_| json!({ "title": "A title" }));
 const NOTHING: Body = Body::Json(|_| json!({}));
 const PAYMENT: Body = Body::Json(|_| json!({ "amount": 100, "currency": "EUR" }));
 const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
-const SIGN_UP: Body =
-    Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
+const SIGN_UP: Body = Body::Json(
+    |_| json!({ "email": format!("{}@example.org", foundation::random::id()), "password": PASSWORD }),
+);
 const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password": PASSWORD }));
 const WHO: Body = Body::Json(|owner| json!({ "email": owner.email }));
 const BAD_TOKEN: Body = Body::Json(|_| json!({ "token": "x" }));

@@ -61,7 +61,7 @@ async fn the_token_must_come_twice_and_be_the_same(world: World) {
     let post = person.publish("A post").await;
     let (sid, csrf) = (format!("sid={}", person.sid), &person.csrf);
     let anyone = world.anyone();
-    let wrong = shared::random::uuid();
+    let wrong = foundation::random::uuid();
     for caller in [
         anyone.cookies(&sid),
         anyone.cookies(&format!("{sid}; csrf={csrf}")),

@@ -99,7 +99,7 @@ async fn an_administrator_made_before_does_not_cost_the_demo_client(shape: Shape
     let mut world = World::start(shape).await;
     world.stop().await;
     let db = world.db().await;
-    shared::execute!(db.writer(), "DELETE FROM clients WHERE id = 'demo'").unwrap();
+    storage::execute!(db.writer(), "DELETE FROM clients WHERE id = 'demo'").unwrap();
     drop(db);
     world.start_again().await;
     let clients = world.cli(&["clients", "list", "--json"], "");

@@ -9,7 +9,7 @@ mod scope;
 mod waiting;
 
 use serde_json::{Value, json};
-use shared::fetch_one;
+use storage::fetch_one;
 use tests::{Caller, Reply, World};
 
 /// A good payment.

@@ -1,7 +1,7 @@
 //! Bad input gets a clear error and changes nothing.
 
 use serde_json::json;
-use shared::fetch_one;
+use storage::fetch_one;
 use tests::{Caller, Payment, Person, World, on_every_shape};
 
 /// Rows of every table that a write could reach.

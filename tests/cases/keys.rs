@@ -7,9 +7,9 @@ mod races;
 mod rules;
 
 use serde_json::Value;
-use shared::fetch_one;
 use std::process::Output;
 use std::time::{Duration, Instant};
+use storage::fetch_one;
 use tests::{App, Tokens, World};
 
 /// From the staging of a key until it may sign: the JWKS max-age, and a second until every replica of the

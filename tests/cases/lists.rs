@@ -4,7 +4,7 @@ mod cursors;
 mod filters;
 mod pages;
 
-use shared::execute;
+use storage::execute;
 use tests::{Caller, Person, Reply, World, cursor, items, link};
 
 const START: i64 = 1_700_000_000_000_000;

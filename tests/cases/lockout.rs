@@ -1,8 +1,8 @@
 //! Five wrong passwords in fifteen minutes lock an identity and address out for fifteen minutes.
 
 use serde_json::json;
-use shared::fetch_one;
 use std::time::Duration;
+use storage::fetch_one;
 use tests::{Call, Caller, PASSWORD, Reply, Setup, Shape, World, all_at_once, counts, on_every_shape};
 
 const WRONG: &str = "not the password";

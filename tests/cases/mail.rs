@@ -9,7 +9,7 @@ mod throttles;
 mod timing;
 
 use serde_json::{Value, json};
-use shared::fetch_all;
+use storage::fetch_all;
 use tests::{Call, Caller, PASSWORD, Person, Reply, Tokens, World};
 
 /// The subjects of mails.

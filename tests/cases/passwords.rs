@@ -3,7 +3,7 @@
 mod load;
 
 use serde_json::json;
-use shared::fetch_one;
+use storage::fetch_one;
 use tests::{PASSWORD, Shape, World, on_every_shape};
 
 /// Of PASSWORD, by crypt(3).

@@ -71,7 +71,7 @@ async fn a_challenge_is_43_characters_of_base64url(world: World) {
 async fn a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner(world: World) {
     for kind in ["spa", "web"] {
         let (_, app, grant) = a_grant(&world, kind).await;
-        let challenge = base64url(shared::secret::hash(&grant.verifier));
+        let challenge = base64url(foundation::secret::hash(&grant.verifier));
         let (short, long) = (grant.verifier[..42].to_owned(), "v".repeat(129));
         let flipped = grant.verifier.to_uppercase();
         for verifier in [
@@ -118,7 +118,7 @@ async fn a_verifier_sent_twice_is_refused(world: World) {
 
 /// A grant whose challenge is that of this verifier, good or not.
 async fn grant_for(person: &Person, app: &App, verifier: &str) -> Grant {
-    let challenge = base64url(shared::secret::hash(verifier));
+    let challenge = base64url(foundation::secret::hash(verifier));
     let request = app.authorization().set("code_challenge", &challenge);
     let landing = person
         .browser()

@@ -2,11 +2,11 @@
 //! within seconds of its return.
 
 use serde_json::json;
-use shared::fetch_one;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use storage::fetch_one;
 use tests::{
     App, Caller, PASSWORD, Person, RedisServer, Shape, Tokens, World, on_many_processes, on_one_process,
 };
@@ -302,7 +302,7 @@ async fn the_api_cannot_read_what_opens_the_keys(world: World) {
         "INSERT INTO families SELECT * FROM families",
         "CREATE TABLE x (y INTEGER)",
     ] {
-        let refused = shared::execute!(api.writer(), write).unwrap_err().to_string();
+        let refused = storage::execute!(api.writer(), write).unwrap_err().to_string();
         assert!(refused.contains("permission denied"), "{write}: {refused}");
     }
     let help = String::from_utf8(world.run_bare_api(&["--help"]).stdout).unwrap();

@@ -1,9 +1,9 @@
 //! Revoked tokens: each of the five kinds of revocation is a row, and is obeyed within a second.
 
+use foundation::clock::Timestamp;
 use serde_json::json;
-use shared::clock::Timestamp;
-use shared::execute;
 use std::time::{Duration, Instant};
+use storage::execute;
 use tests::{Forger, Shape, World, on_every_shape};
 
 /// Writes a revocation as another process would.

@@ -1,8 +1,8 @@
 //! The two engines have one schema, and run one SQL.
 
-use shared::db::Db;
 use sqlx::{AssertSqlSafe, Executor as _, SqlSafeStr as _};
 use std::collections::{BTreeMap, BTreeSet};
+use storage::db::Db;
 use tests::{Shape, World, on_every_shape};
 
 /// Column name, type, whether NULL is refused.
@@ -159,7 +159,7 @@ fn the_migrations_have_the_same_names() {
 async fn every_statement_is_understood(world: World) {
     let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
     let mut statements = api_server::statements();
-    statements.extend(shared::db::statements().into_iter().map(owned));
+    statements.extend(storage::db::statements().into_iter().map(owned));
     statements.extend(auth_server::statements().into_iter().map(owned));
     assert!(statements.len() > 30, "{} statements", statements.len());
     let db = world.db().await;

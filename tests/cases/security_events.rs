@@ -1,9 +1,9 @@
 //! Security events: one row for each, found by the correlation id of the answer; and no secret anywhere.
 
 use serde_json::{Value, json};
-use shared::fetch_all;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use storage::fetch_all;
 use tests::{PASSWORD, Person, Reply, Shape, World, all_at_once, items, on_every_shape, soon};
 
 type Event = (
@@ -435,7 +435,7 @@ async fn they_are_kept_for_so_long(shape: Shape) {
     let old = "INSERT INTO security_events (at, name, outcome, trace_id) VALUES ($1, 'old', 'success', 't')";
     let db = world.db().await;
     for _ in 0..1200 {
-        shared::execute!(db.writer(), old, world.now()).unwrap();
+        storage::execute!(db.writer(), old, world.now()).unwrap();
     }
     world.stop().await;
     world.advance(Duration::from_secs(3600));

@@ -1,8 +1,8 @@
 //! Sessions: the cookie, how one begins and how it ends.
 
 use serde_json::json;
-use shared::fetch_one;
 use std::time::Duration;
+use storage::fetch_one;
 use tests::{PASSWORD, Person, Shape, World, on_every_shape};
 
 /// Uses the session, and waits until that is noted, which happens beside the request.

@@ -1,8 +1,8 @@
 //! Starting: what the first start makes, that the second changes nothing, settings and commands.
 
 use serde_json::{Value, json};
-use shared::fetch_all;
 use std::os::unix::fs::PermissionsExt as _;
+use storage::fetch_all;
 use tests::{PASSWORD, Shape, World, on_every_shape, on_one_process};
 
 async fn keys(world: &World) -> Vec<(String, String)> {

@@ -124,8 +124,8 @@ impl<'a> Registration<'a> {
 impl App {
     /// A whole authorization request, with a verifier of its own.
     pub fn authorization(&self) -> Authorization {
-        let verifier = base64url(shared::random::bytes::<32>());
-        let challenge = base64url(shared::secret::hash(&verifier));
+        let verifier = base64url(foundation::random::bytes::<32>());
+        let challenge = base64url(foundation::secret::hash(&verifier));
         Authorization {
             verifier,
             parameters: Vec::new(),

@@ -2,7 +2,7 @@
 //! questions for the time of day, and leaves the monotonic clock alone.
 
 use crate::lookup::libfaketime;
-use shared::clock::Timestamp;
+use foundation::clock::Timestamp;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// Stands at the present second.
     pub(crate) fn start(dir: &Path) -> Self {
-        let now = Timestamp::from_micros(shared::clock::now().seconds() * 1_000_000);
+        let now = Timestamp::from_micros(foundation::clock::now().seconds() * 1_000_000);
         let clock = Self {
             now: Cell::new(now),
             file: dir.join("clock"),

@@ -7,9 +7,9 @@ use crate::world::World;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{self, KeyPair as _, RsaKeyPair};
+use foundation::sealing::SealingKey;
 use serde_json::{Value, json};
-use shared::fetch_one;
-use shared::seal::SealingKey;
+use storage::fetch_one;
 
 /// An RSA key with a name.
 #[derive(Debug)]

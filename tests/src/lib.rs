@@ -62,13 +62,13 @@ pub use receiver::{Received, Receiver};
 pub use redis::RedisServer;
 pub use reply::Reply;
 pub use shape::{Given, Shape, run};
-pub use shared::db::Db;
 pub use smtp::{Arrived, Mood, SmtpServer};
 pub use statistics::{median, rank_test};
+pub use storage::db::Db;
 pub use tokens::{Grant, Tokens, basic, parameter};
 pub use world::{Setup, World};
 
 /// base64url without padding (RFC 4648 §5).
 pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
-    shared::secret::encode(bytes.as_ref())
+    foundation::secret::encode(bytes.as_ref())
 }

@@ -62,7 +62,7 @@ impl World {
     pub async fn until_mailed(&self) {
         let (began, db) = (Instant::now(), self.db().await);
         let count = "SELECT COUNT(*) FROM mails";
-        while shared::fetch_one!(db.reader(), (i64,), count).unwrap().0 > 0 {
+        while storage::fetch_one!(db.reader(), (i64,), count).unwrap().0 > 0 {
             assert!(began.elapsed() < PATIENCE, "mails stay");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

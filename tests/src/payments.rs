@@ -14,7 +14,7 @@ pub struct Payment {
 
 /// An idempotency key that nobody else has.
 pub fn fresh_key() -> String {
-    shared::random::uuid()
+    foundation::random::uuid()
 }
 
 impl Caller {

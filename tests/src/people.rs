@@ -137,7 +137,7 @@ impl World {
         let anyone = self.anyone();
         let reply = anyone.post("/login").json(body).await.expect(200);
         let text = |name: &str| body[name].as_str().unwrap().to_owned();
-        let (sid, csrf) = (reply.cookie("sid"), shared::random::uuid());
+        let (sid, csrf) = (reply.cookie("sid"), foundation::random::uuid());
         Person {
             id: reply.json()["id"].as_i64().unwrap(),
             email: text("email"),

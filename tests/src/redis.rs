@@ -43,7 +43,7 @@ impl RedisServer {
     /// Lets it listen on a port too, and gives the URL with that.
     pub fn listen(&self) -> String {
         loop {
-            let port = 20_000 + u16::from_le_bytes(shared::random::bytes()) % 10_000;
+            let port = 20_000 + u16::from_le_bytes(foundation::random::bytes()) % 10_000;
             let set = self.command(&["CONFIG", "SET", "port", &port.to_string()]);
             if set.trim() == "OK" {
                 return format!("redis://127.0.0.1:{port}");

@@ -60,13 +60,13 @@ impl Tokens {
 
     /// The access token's claims, unverified.
     pub fn claims(&self) -> Value {
-        let payload = self.access.split('.').nth(1).and_then(shared::secret::decode);
+        let payload = self.access.split('.').nth(1).and_then(foundation::secret::decode);
         serde_json::from_slice(&payload.unwrap()).unwrap()
     }
 
     /// The `kid` of the key that signed the access token.
     pub fn kid(&self) -> String {
-        let header = self.access.split('.').next().and_then(shared::secret::decode);
+        let header = self.access.split('.').next().and_then(foundation::secret::decode);
         let header: Value = serde_json::from_slice(&header.unwrap()).unwrap();
         header["kid"].as_str().unwrap().to_owned()
     }

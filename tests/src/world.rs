@@ -12,13 +12,13 @@ use crate::postgres::Database;
 use crate::program::{Given, Program, Running};
 use crate::redis::RedisServer;
 use crate::shape::Shape;
+use foundation::clock::Timestamp;
 use serde_json::Value;
-use shared::clock::Timestamp;
-use shared::db::Db;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use storage::db::Db;
 use tempfile::TempDir;
 
 /// From listening to ready: the keys are to be fetched once.
@@ -133,7 +133,9 @@ impl World {
 
     /// What time it is, for the program.
     pub fn now(&self) -> Timestamp {
-        self.clock.as_ref().map_or_else(shared::clock::now, Clock::now)
+        self.clock
+            .as_ref()
+            .map_or_else(foundation::clock::now, Clock::now)
     }
 
     /// Moves the program's clock on; only with [`Setup::clock`].

@@ -1,11 +1,11 @@
 //! Members of a token's header and claims.
 
 use crate::error::Error;
+use foundation::clock::Timestamp;
+use foundation::json;
+use foundation::scope::Scope;
+use foundation::secret;
 use serde_json::{Map, Value};
-use shared::clock::Timestamp;
-use shared::http::json;
-use shared::scope::Scope;
-use shared::secret;
 use std::time::Duration;
 
 /// A JSON object in which no member occurs twice.

@@ -1,6 +1,6 @@
 //! Errors of verifying an access token.
 
-use shared::db;
+use storage::db;
 
 /// Why a token was not verified.
 #[derive(Debug, thiserror::Error)]

@@ -4,14 +4,14 @@
 mod key_set;
 
 use arc_swap::ArcSwap;
+use http_client::{error_chain, read_body};
 use jsonwebtoken::DecodingKey;
 use key_set::KeySet;
 use reqwest::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Client, StatusCode, redirect};
-use shared::feed::{Feed, Listener};
-use shared::outbound::{in_full, read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use storage::notifications::{Notifications, Subscription};
 use tokio::sync::Mutex;
 
 /// The timeout of a fetch.
@@ -83,8 +83,8 @@ impl Jwks {
     /// Keeps the set up to date; never returns. Fetches every second until there is a first set, then before the
     /// response's `max-age` has passed, and at once when the issuer announces another set. After a failed fetch the
     /// last valid set stays in use.
-    pub async fn keep_updated(self, feed: Feed) {
-        let mut notifications = feed.listen();
+    pub async fn keep_updated(self, notifications: Notifications) {
+        let mut notifications = notifications.subscribe();
         let mut announced = None;
         loop {
             let fetched = self.fetch().await;
@@ -109,9 +109,9 @@ impl Jwks {
 
     /// Waits until the issuer announces another set than the cached one and returns its entity tag; `None` if
     /// notifications were missed.
-    async fn next_announced(&self, notifications: &mut Listener) -> Option<String> {
+    async fn next_announced(&self, notifications: &mut Subscription) -> Option<String> {
         loop {
-            match notifications.next_keys().await {
+            match notifications.next_signing_keys().await {
                 Some(etag) if self.has_cached(&etag) => {}
                 announced => return announced,
             }
@@ -193,14 +193,14 @@ impl Jwks {
         if let Some(etag) = cached.and_then(|cached| cached.etag.as_ref()) {
             request = request.header(IF_NONE_MATCH, etag);
         }
-        let response = request.send().await.map_err(in_full)?;
+        let response = request.send().await.map_err(error_chain)?;
         let max_age = max_age(response.headers());
         let cached = match (response.status(), cached) {
             (StatusCode::NOT_MODIFIED, Some(cached)) => cached.clone(),
             (StatusCode::OK, _) => {
                 let etag = response.headers().get(ETAG).cloned();
                 let keys = KeySet::parse(
-                    &read(response, MAX_BODY)
+                    &read_body(response, MAX_BODY)
                         .await
                         .map_err(|reason| format!("{url} {reason}"))?,
                 );

@@ -3,12 +3,12 @@
 use crate::claims::{Object, date, has_only_audience, is_access_token, known_scopes, object, text};
 use crate::error::{Error, ensure};
 use crate::jwks::Jwks;
+use audit::revocation::{Kind, RevocationMirror};
+use foundation::clock::Timestamp;
+use foundation::scope::Scope;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation, decode};
 use serde::de::IgnoredAny;
-use shared::clock::Timestamp;
-use shared::revocation::{Kind, Mirror};
-use shared::scope::Scope;
 use std::time::Duration;
 
 /// The maximum length of a token, in bytes.
@@ -22,7 +22,7 @@ const MAX_SKEW: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct Verifier {
     jwks: Jwks,
-    revocations: Mirror,
+    revocations: RevocationMirror,
     issuer: String,
     audience: String,
     validation: Validation,
@@ -52,7 +52,7 @@ pub enum Subject {
 
 impl Verifier {
     /// Returns a verifier that accepts only tokens of this issuer (`iss`) for this audience (`aud`).
-    pub fn new(jwks: Jwks, revocations: Mirror, issuer: String, audience: String) -> Self {
+    pub fn new(jwks: Jwks, revocations: RevocationMirror, issuer: String, audience: String) -> Self {
         let mut validation = Validation::new(Algorithm::RS256);
         validation.leeway = 0;
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);

@@ -7,17 +7,21 @@ use crate::comments::{self, Comment};
 use crate::paging::HasCursor as _;
 use crate::payments::{self, Payment};
 use crate::posts::{self, Post};
+use audit::events::list as events;
+use audit::events::list::{Filter, SecurityEvent};
+use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use futures_util::stream::{Stream, try_unfold};
+use identity::grants::consents;
+use identity::grants::consents::ConnectedApp;
+use identity::sessions;
+use identity::sessions::{Session, SessionSummary};
+use identity::users::User;
+use identity::{Identity, second_factor};
 use json::ObjectWriter;
 use serde::Serialize;
-use shared::clock::Timestamp;
-use shared::cursor::Cursor;
-use shared::db::{self, Db};
-use shared::events::list::{self as events, Filter, SecurityEvent};
-use shared::grants::consents::{self, Connected};
-use shared::identity::sessions::{self, Listed, Session};
-use shared::identity::users::User;
-use shared::identity::{Identity, mfa};
+use storage::db;
+use storage::db::Db;
 use utoipa::ToSchema;
 
 /// The number of list items in one piece. A post may have 400 kB.
@@ -32,9 +36,9 @@ pub struct Export {
     /// Whether sign-in requires a one-time code.
     mfa_enabled: bool,
     /// The caller's sessions.
-    sessions: Vec<Listed>,
+    sessions: Vec<SessionSummary>,
     /// The apps to which the caller has given access.
-    grants: Vec<Connected>,
+    grants: Vec<ConnectedApp>,
     /// The caller's posts, including drafts.
     posts: Vec<Post>,
     /// The caller's comments.
@@ -183,10 +187,10 @@ pub async fn write(
     let (db, user_id) = (identity.db.clone(), session.user.id);
     let mut writer = ObjectWriter::begin();
     writer.member("user", &session.user)?;
-    writer.member("mfa_enabled", &mfa::is_on(&db, user_id).await?)?;
+    writer.member("mfa_enabled", &second_factor::is_on(&db, user_id).await?)?;
     writer.member(
         "sessions",
-        &sessions::list(&db, &session, identity.lifetimes, now).await?,
+        &sessions::list(&db, &session, identity.session_lifetimes, now).await?,
     )?;
     writer.member("grants", &consents::list(&db, user_id).await?)?;
     let progress = Progress {

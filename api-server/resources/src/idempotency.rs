@@ -14,10 +14,10 @@ pub use error::Error;
 pub use key::{Claim, KeyScope, KeyValue};
 pub use stored::{Reply, delete_of_user, prune};
 
+use foundation::clock::Timestamp;
 use in_flight::{InFlight, InFlightGuard, Registration};
-use shared::clock::Timestamp;
-use shared::db::{Db, Tx};
 use std::time::Duration;
+use storage::db::{Db, Tx};
 use tokio::time::Instant;
 
 /// How long a call waits for another one with the same key.

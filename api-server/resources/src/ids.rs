@@ -1,6 +1,6 @@
 //! Ids of users, posts and comments.
 
-use shared::schema;
+use foundation::schema;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 /// The maximum id: 2^53 − 1, the largest integer that every JSON parser represents exactly.

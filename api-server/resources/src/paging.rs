@@ -5,11 +5,11 @@
 
 mod query;
 
+pub use foundation::cursor::Cursor;
 pub use query::{Direction, Order, PageRequest, Query};
-pub use shared::cursor::Cursor;
 
-use shared::db::Error;
 use std::fmt::Display;
+use storage::db::Error;
 
 /// The number of items on a full page.
 const PAGE_SIZE: usize = 20;
@@ -125,8 +125,8 @@ impl PageSlice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foundation::clock::Timestamp;
     use proptest::prelude::*;
-    use shared::clock::Timestamp;
     use std::future::ready;
 
     impl HasCursor for i64 {

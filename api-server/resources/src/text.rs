@@ -1,6 +1,6 @@
 //! Texts of limited length.
 
-use shared::schema;
+use foundation::schema;
 use std::borrow::Cow;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};

@@ -1,12 +1,15 @@
 //! Sign-up.
 
-use shared::db;
-use shared::events::{Context, Event, Name};
-use shared::identity::Identity;
-use shared::identity::email::Email;
-use shared::identity::passwords::{self, Password};
-use shared::identity::users::{self, NewUser, Role, User};
-use shared::identity::verifications;
+use audit::events::{Event, EventName};
+use foundation::context::RequestContext;
+use foundation::email::Email;
+use identity::Identity;
+use identity::email_verifications;
+use identity::passwords;
+use identity::passwords::Password;
+use identity::users;
+use identity::users::{NewUser, Role, User};
+use storage::db;
 
 /// Why an account was not created.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +33,7 @@ pub async fn sign_up(
     identity: &Identity,
     email: Email,
     password: Password,
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<User, Error> {
     let new = NewUser {
         email,
@@ -38,15 +41,15 @@ pub async fn sign_up(
         password_hash: identity.passwords.hash(password).await?,
         password_change_required: false,
     };
-    let may_mail = verifications::may_welcome(identity, context).await;
+    let may_mail = email_verifications::may_welcome(identity, context).await;
     let mut tx = identity.db.begin().await?;
     let user = users::create(&mut tx, &new, context.now).await?;
-    Event::success(Name::UserCreated)
+    Event::success(EventName::UserCreated)
         .user(user.id)
         .record(&mut tx, context)
         .await?;
     if may_mail {
-        verifications::welcome(identity, &mut tx, &user, &new.email, context).await?;
+        email_verifications::welcome(identity, &mut tx, &user, &new.email, context).await?;
     }
     tx.commit().await?;
     Ok(user)

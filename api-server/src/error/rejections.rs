@@ -1,7 +1,7 @@
 //! Errors that handlers and extractors return on their own account.
 
 use axum::http::{StatusCode, header};
-use shared::http::{Code, Error};
+use web::{Code, Error};
 
 /// 401: the route requires authentication. A middleware adds the challenge.
 pub(crate) fn unauthenticated() -> Error {

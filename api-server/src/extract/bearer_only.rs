@@ -6,13 +6,13 @@ use crate::error::{self, ApiError};
 use crate::principal::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use shared::refuses;
+use web::error_responses;
 
 /// The caller that sent the access token. Cookies are ignored.
 #[derive(Debug)]
 pub(crate) struct BearerOnly(pub(crate) Principal);
 
-refuses!(BearerOnly: Unauthenticated, InvalidToken;);
+error_responses!(BearerOnly: Unauthenticated, InvalidToken;);
 
 impl FromRequestParts<App> for BearerOnly {
     type Rejection = ApiError;

@@ -1,17 +1,19 @@
 //! Authentication of a request: by its access token, or else by its session cookie.
 
-use super::request_context;
 use crate::app::App;
 use crate::error::{self, ApiError};
 use crate::principal::{AuthenticationMethod, Principal};
 use access_tokens::Subject;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use foundation::secret::Secret;
+use identity::sessions;
+use identity::sessions::Session;
+use identity::users;
+use identity::users::User;
 use resources::ids::Id;
-use shared::http::{Error, cookies, csrf, limits};
-use shared::identity::sessions::{self, Session};
-use shared::identity::users::{self, User};
-use shared::secret::Secret;
+use web::context::request_context;
+use web::{Error, cookies, csrf, rate_limits};
 
 /// The caller of a request by the kind of its credentials.
 pub(super) enum Caller {
@@ -30,8 +32,8 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, A
     let Some(sid) = sid(&parts.headers)? else {
         return Ok(None);
     };
-    let now = request_context::of(parts)?.now;
-    let Some(session) = sessions::find(&app.db, &sid, app.identity.lifetimes, now).await? else {
+    let now = request_context(&parts.extensions)?.now;
+    let Some(session) = sessions::find(&app.db, &sid, app.identity.session_lifetimes, now).await? else {
         return Ok(None);
     };
     count(parts, app, Some(session.user.id), "")?;
@@ -56,7 +58,7 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     };
     let token = app
         .verifier
-        .verify(&token, request_context::of(parts)?.now)
+        .verify(&token, request_context(&parts.extensions)?.now)
         .await?;
     let (user, scope) = match token.subject {
         Subject::Client => (None, token.scope),
@@ -88,7 +90,7 @@ async fn user(app: &App, sub: &str) -> Result<User, ApiError> {
 /// limit is exceeded.
 fn count(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -> Result<(), Error> {
     let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();
-    limits::by_principal(&app.limits, &format!("{user_id}/{client_id}"), parts)
+    rate_limits::by_principal(&app.rate_limiter, &format!("{user_id}/{client_id}"), parts)
 }
 
 /// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored.
@@ -109,7 +111,7 @@ fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::http::Code;
+    use web::Code;
 
     fn token(values: &[&[u8]]) -> Result<Option<String>, Code> {
         let mut headers = HeaderMap::new();

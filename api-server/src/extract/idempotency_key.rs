@@ -1,6 +1,5 @@
 //! The header `Idempotency-Key` of a write, where it is optional and where it is required.
 
-use super::request_context;
 use super::writers::Writer;
 use crate::app::App;
 use crate::error::{self, ApiError};
@@ -9,11 +8,12 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use foundation::clock::Timestamp;
 use resources::idempotency::{Claim, Idempotency, KeyScope, KeyValue, Outcome, Reply};
-use shared::clock::Timestamp;
-use shared::db::Tx;
-use shared::http::{Error, JsonBody};
-use shared::refuses;
+use storage::db::Tx;
+use web::context::request_context;
+use web::error_responses;
+use web::{Error, JsonBody};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -34,7 +34,7 @@ pub(crate) struct OptionalIdempotencyKey {
 #[derive(Debug)]
 pub(crate) struct IdempotencyKey(pub(crate) OptionalIdempotencyKey);
 
-refuses! {
+error_responses! {
     OptionalIdempotencyKey: IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress;
     IdempotencyKey: IdempotencyKeyMissing, IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress;
 }
@@ -98,7 +98,7 @@ impl FromRequestParts<App> for OptionalIdempotencyKey {
             method: parts.method.to_string(),
             path: parts.uri.path().to_owned(),
             prefix: parts.extensions.get().copied().unwrap_or_default(),
-            now: request_context::of(parts)?.now,
+            now: request_context(&parts.extensions)?.now,
             idempotency: app.idempotency.clone(),
         })
     }

@@ -4,8 +4,8 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use resources::ids::Id;
 use resources::payments::PaymentId;
-use shared::http::Error;
-use shared::refuses;
+use web::Error;
+use web::error_responses;
 
 /// The id in a path parameter, by default in the first one. Extraction never fails, so that a handler can answer 401 and
 /// 403 before the 404 of a malformed id.
@@ -25,7 +25,7 @@ impl<const PLACE: usize, T> PathId<PLACE, T> {
     }
 }
 
-refuses!(PathId: NotFound;);
+error_responses!(PathId: NotFound;);
 
 impl PathSegment for Id {
     fn parse(text: &str) -> Option<Self> {

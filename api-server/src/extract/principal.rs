@@ -6,9 +6,9 @@ use crate::error::{self, ApiError};
 use crate::principal::Principal;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
-use shared::refuses;
+use web::error_responses;
 
-refuses!(Principal: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired;);
+error_responses!(Principal: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired;);
 
 impl FromRequestParts<App> for Principal {
     type Rejection = ApiError;

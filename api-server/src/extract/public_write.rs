@@ -5,15 +5,15 @@ use crate::app::App;
 use crate::error::ApiError;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use shared::http::csrf;
-use shared::refuses;
+use web::csrf;
+use web::error_responses;
 
 /// A write by an unauthenticated caller. If the request has an access token, the token must be valid; otherwise the
 /// request must pass the CSRF check.
 #[derive(Debug)]
 pub(crate) struct PublicWrite;
 
-refuses!(PublicWrite: Unauthenticated, InvalidToken, CsrfMismatch;);
+error_responses!(PublicWrite: Unauthenticated, InvalidToken, CsrfMismatch;);
 
 impl FromRequestParts<App> for PublicWrite {
     type Rejection = ApiError;

@@ -5,8 +5,8 @@ use crate::app::App;
 use crate::error::{self, ApiError};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use shared::identity::sessions::Session;
-use shared::refuses;
+use identity::sessions::Session;
+use web::error_responses;
 
 /// The caller's session, even if its password must be changed first.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub(crate) struct CurrentSession(pub(crate) Session);
 #[derive(Debug)]
 pub(crate) struct UnrestrictedSession(pub(crate) Session);
 
-refuses!(CurrentSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden;);
-refuses!(UnrestrictedSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden, PasswordChangeRequired;);
+error_responses!(CurrentSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden;);
+error_responses!(UnrestrictedSession: Unauthenticated, InvalidToken, CsrfMismatch, Forbidden, PasswordChangeRequired;);
 
 impl FromRequestParts<App> for CurrentSession {
     type Rejection = ApiError;

@@ -6,7 +6,7 @@ use crate::principal::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use resources::posts::Actor;
-use shared::refuses;
+use web::error_responses;
 
 /// A user who may write resources of one kind.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ macro_rules! writers {
         #[derive(Debug)]
         pub(crate) struct $name(pub(crate) Writer);
 
-        refuses! {
+        error_responses! {
             $name: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
         }
 

@@ -3,17 +3,18 @@
 use super::reauthentication;
 use super::session::signed_out;
 use crate::error::ApiError;
-use crate::extract::{RequestContext, UnrestrictedSession};
+use crate::extract::UnrestrictedSession;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use identity::Identity;
+use identity::credential_check::PresentedCredentials;
 use resources::accounts;
 use resources::export::{self, Export};
-use shared::http::JsonBody;
-use shared::http::openapi::refusals::code;
-use shared::identity::Identity;
-use shared::identity::login::Proof;
+use web::Context;
+use web::JsonBody;
+use web::openapi::error_responses::code;
 
 /// Export the caller's data
 ///
@@ -28,7 +29,7 @@ use shared::identity::login::Proof;
 pub(crate) async fn export(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
 ) -> Result<impl IntoResponse, ApiError> {
     let name = format!("attachment; filename=\"account-{}.json\"", session.user.id);
     let pieces = export::write(identity, session, context.now).await?;
@@ -45,7 +46,7 @@ pub(crate) async fn export(
 /// Requires the password, and a code if sign-in requires one. Published posts, comments and payments stay, of an anonymous
 /// user. All other data is deleted, and the e-mail address can be used again.
 #[utoipa::path(
-    delete, path = "/me", operation_id = "deleteAccount", tag = "Users", request_body = Proof,
+    delete, path = "/me", operation_id = "deleteAccount", tag = "Users", request_body = PresentedCredentials,
     security(("session" = [], "csrf" = [])),
     responses(
         (status = 204, description = "The account is deleted.", headers(("Set-Cookie"))),
@@ -55,7 +56,7 @@ pub(crate) async fn export(
 pub(crate) async fn delete(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let proof = reauthentication::read_proof(&body)?;

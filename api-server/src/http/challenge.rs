@@ -4,8 +4,8 @@ use crate::resource_metadata;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use shared::http::Policy;
 use std::sync::Arc;
+use web::Policy;
 
 /// Middleware: adds the metadata URL to the challenge of a response, and a challenge to every 401 response.
 pub(crate) async fn complete(State(policy): State<Arc<Policy>>, mut response: Response) -> Response {

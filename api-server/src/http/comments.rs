@@ -3,7 +3,7 @@
 use super::envelope::{self, Envelope};
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed};
-use crate::extract::{CommentWriter, OptionalIdempotencyKey, PathId, RequestContext};
+use crate::extract::{CommentWriter, OptionalIdempotencyKey, PathId};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::extract::{RawQuery, State};
@@ -14,11 +14,12 @@ use resources::idempotency::{KeyValue, Reply};
 use resources::ids::Id;
 use resources::paging::PageRequest;
 use resources::posts::{self, VisiblePost};
-use shared::db::Db;
-use shared::http::etag::IfMatch;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
+use storage::db::Db;
+use web::Context;
+use web::etag::IfMatch;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody, Policy};
 
 /// List the comments on a post
 ///
@@ -134,7 +135,7 @@ pub(crate) async fn delete(
     post: PathId,
     id: PathId<1>,
     State(db): State<Db>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
     let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;

@@ -2,18 +2,21 @@
 
 use super::mailed_token::MailedToken;
 use crate::error::{ApiError, wrong_current_password};
-use crate::extract::{PublicWrite, RequestContext, UnrestrictedSession};
+use crate::extract::{PublicWrite, UnrestrictedSession};
 use axum::extract::State;
 use axum::http::StatusCode;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody};
-use shared::identity::Identity;
-use shared::identity::email::Email;
-use shared::identity::login::{self, Proof};
-use shared::identity::mfa::Otp;
-use shared::identity::passwords::Password;
-use shared::identity::verifications::{self, ChangeError};
+use foundation::email::Email;
+use identity::Identity;
+use identity::credential_check::PresentedCredentials;
+use identity::email_verifications;
+use identity::email_verifications::ChangeError;
+use identity::login;
+use identity::passwords::Password;
+use identity::second_factor::Otp;
 use utoipa::ToSchema;
+use web::Context;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody};
 
 /// The address to confirm; by default the account's current address.
 #[derive(ToSchema)]
@@ -52,16 +55,16 @@ struct EmailConfirmation {
 pub(crate) async fn request(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<StatusCode, ApiError> {
     let Some((email, proof)) = read_request(&body)? else {
-        verifications::request(&identity, &session, &context).await?;
+        email_verifications::request(&identity, &session, &context).await?;
         return Ok(StatusCode::ACCEPTED);
     };
-    match verifications::request_change(&identity, &session, (&email, &proof), &context).await {
+    match email_verifications::request_change(&identity, &session, (&email, &proof), &context).await {
         Ok(()) => Ok(StatusCode::ACCEPTED),
-        Err(ChangeError::Login(login::Error::Wrong)) => Err(wrong_current_password().into()),
+        Err(ChangeError::Credentials(login::Error::Wrong)) => Err(wrong_current_password().into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -81,18 +84,18 @@ pub(crate) async fn request(
 pub(crate) async fn confirm(
     _: PublicWrite,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let token = fields.required("token", MailedToken::parse);
     let EmailConfirmation { token } = fields.finish(token.map(|token| EmailConfirmation { token }))?;
-    verifications::confirm(&identity, &token.0, &context).await?;
+    email_verifications::confirm(&identity, &token.0, &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Reads the new address with the credentials that allow the change; `None` if the current address is to be confirmed.
-fn read_request(body: &JsonBody) -> Result<Option<(Email, Proof)>, Error> {
+fn read_request(body: &JsonBody) -> Result<Option<(Email, PresentedCredentials)>, Error> {
     let mut fields = body.fields()?;
     let is_change = fields.has("email");
     let email = fields.optional("email", Email::parse);
@@ -110,6 +113,6 @@ fn read_request(body: &JsonBody) -> Result<Option<(Email, Proof)>, Error> {
         current_password,
         otp,
     } = fields.finish(Some(read))?;
-    let proof = current_password.map(|password| Proof { password, otp });
+    let proof = current_password.map(|password| PresentedCredentials { password, otp });
     Ok(email.zip(proof))
 }

@@ -1,23 +1,25 @@
 //! `/me/grants`: the apps to which the caller has given access.
 
 use crate::error::ApiError;
-use crate::extract::{RequestContext, UnrestrictedSession};
+use crate::extract::UnrestrictedSession;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use identity::Identity;
+use identity::grants::consents;
+use identity::grants::consents::ConnectedApp;
 use serde::Serialize;
-use shared::grants::consents::{self, Connected};
-use shared::http::Error;
-use shared::http::openapi::refusals::code;
-use shared::identity::Identity;
 use utoipa::ToSchema;
+use web::Context;
+use web::Error;
+use web::openapi::error_responses::code;
 
 /// The apps to which the caller has given access.
 #[derive(Serialize, ToSchema)]
 struct Grants {
     /// The apps, sorted by `client_id`.
-    items: Vec<Connected>,
+    items: Vec<ConnectedApp>,
 }
 
 /// List connected apps
@@ -48,7 +50,7 @@ pub(crate) async fn withdraw(
     UnrestrictedSession(session): UnrestrictedSession,
     Path(client_id): Path<String>,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
 ) -> Result<StatusCode, ApiError> {
     let (db, revocations) = (&identity.db, &identity.revocations);
     match consents::withdraw(db, revocations, session.user.id, &client_id, &context).await? {

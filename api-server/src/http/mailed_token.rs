@@ -1,7 +1,8 @@
 //! The token of a mailed link in a request body.
 
-use shared::schema::{self, WITHOUT_NUL};
-use shared::secret::Secret;
+use foundation::schema;
+use foundation::schema::WITHOUT_NUL;
+use foundation::secret::Secret;
 
 /// The maximum length of a token, in bytes. Issued tokens have 43.
 const MAX_LENGTH: usize = 128;
@@ -10,7 +11,7 @@ const MAX_LENGTH: usize = 128;
 #[derive(Debug)]
 pub(super) struct MailedToken(pub(super) Secret);
 
-shared::schema! {
+foundation::schema! {
     MailedToken = schema::text(1, MAX_LENGTH, WITHOUT_NUL, "The token from the link in the mail.");
 }
 

@@ -3,19 +3,22 @@
 use super::reauthentication;
 use super::session::signed_out;
 use crate::error::ApiError;
-use crate::extract::{RequestContext, UnrestrictedSession};
+use crate::extract::UnrestrictedSession;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse};
+use identity::Identity;
+use identity::credential_check::PresentedCredentials;
+use identity::login;
+use identity::mfa;
+use identity::passwords::Password;
+use identity::second_factor::Otp;
 use serde::Serialize;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody, cookies};
-use shared::identity::Identity;
-use shared::identity::login::{self, Proof};
-use shared::identity::mfa::{self, Otp};
-use shared::identity::passwords::Password;
 use utoipa::ToSchema;
+use web::Context;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody, cookies};
 
 /// The password of the caller.
 #[derive(ToSchema)]
@@ -65,11 +68,11 @@ struct RecoveryCodes {
 pub(crate) async fn begin(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let PasswordAgain { password } = read_password(&body)?;
-    let proof = Proof { password, otp: None };
+    let proof = PresentedCredentials { password, otp: None };
     let begun = mfa::begin(&identity, &session.user, &proof, &context).await?;
     let seed = TotpSeed {
         secret: begun.secret.expose().to_owned(),
@@ -92,13 +95,13 @@ pub(crate) async fn begin(
 pub(crate) async fn confirm(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let FirstCode { otp } = read_code(&body)?;
     let recovery_codes = match mfa::confirm(&identity, &session, &otp, &context).await {
         Ok(codes) => codes,
-        Err(mfa::Error::Login(login::Error::WrongCode)) => {
+        Err(mfa::Error::Credentials(login::Error::WrongCode)) => {
             return Err(Error::not_the_accounts("otp", "the code that the app shows now").into());
         }
         Err(error) => return Err(error.into()),
@@ -111,7 +114,7 @@ pub(crate) async fn confirm(
 ///
 /// Requires the password and a code. Ends all sessions of the user, including this one, and revokes the tokens of all apps.
 #[utoipa::path(
-    delete, path = "/me/mfa/totp", operation_id = "disableTotp", tag = "Users", request_body = Proof,
+    delete, path = "/me/mfa/totp", operation_id = "disableTotp", tag = "Users", request_body = PresentedCredentials,
     security(("session" = [], "csrf" = [])),
     responses(
         (status = 204, description = "Two-step sign-in is off; sign in with the password.", headers(("Set-Cookie"))),
@@ -121,7 +124,7 @@ pub(crate) async fn confirm(
 pub(crate) async fn disable(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let proof = reauthentication::read_proof(&body)?;

@@ -2,15 +2,16 @@
 
 use super::mailed_token::MailedToken;
 use crate::error::ApiError;
-use crate::extract::{PublicWrite, RequestContext};
+use crate::extract::PublicWrite;
 use axum::extract::State;
 use axum::http::StatusCode;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody};
-use shared::identity::email::Email;
-use shared::identity::passwords::{Password, new_password};
-use shared::identity::{Identity, resets};
+use foundation::email::Email;
+use identity::passwords::{Password, new_password};
+use identity::{Identity, password_resets};
 use utoipa::ToSchema;
+use web::Context;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody};
 
 /// The account whose password is forgotten.
 #[derive(ToSchema)]
@@ -40,13 +41,13 @@ struct PasswordResetConfirmation {
 pub(crate) async fn request(
     _: PublicWrite,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let email = fields.required("email", Email::parse);
     let PasswordReset { email } = fields.finish(email.map(|email| PasswordReset { email }))?;
-    resets::request(&identity, &email, &context).await?;
+    password_resets::request(&identity, &email, &context).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -65,11 +66,11 @@ pub(crate) async fn request(
 pub(crate) async fn confirm(
     _: PublicWrite,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<StatusCode, ApiError> {
     let PasswordResetConfirmation { token, new_password } = read_confirmation(&body, &identity)?;
-    resets::confirm(&identity, &token.0, new_password, &context).await?;
+    password_resets::confirm(&identity, &token.0, new_password, &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -14,11 +14,11 @@ use resources::payments::{
     self, Amount, Currency, Description, Metadata, NewPayment, Payment, PaymentId, Status, Transition,
 };
 use serde::Serialize;
-use shared::db::Db;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
+use storage::db::Db;
 use utoipa::ToSchema;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody, Policy};
 
 /// A new payment.
 #[derive(Serialize, ToSchema)]

@@ -3,7 +3,7 @@
 use super::envelope::{self, Envelope};
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed, precondition_required};
-use crate::extract::{OptionalIdempotencyKey, PathId, PostWriter, RequestContext};
+use crate::extract::{OptionalIdempotencyKey, PathId, PostWriter};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::extract::{RawQuery, State};
@@ -13,12 +13,13 @@ use resources::idempotency::{KeyValue, Reply};
 use resources::ids::Id;
 use resources::paging::PageRequest;
 use resources::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
-use shared::db::Db;
-use shared::http::body::LARGE;
-use shared::http::etag::IfMatch;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody, Policy};
 use std::sync::Arc;
+use storage::db::Db;
+use web::Context;
+use web::body::LARGE;
+use web::etag::IfMatch;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody, Policy};
 
 /// List posts
 ///
@@ -121,7 +122,7 @@ pub(crate) async fn update(
     PostWriter(author): PostWriter,
     id: PathId,
     State(db): State<Db>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     headers: HeaderMap,
     body: JsonBody<LARGE>,
 ) -> Result<impl IntoResponse, ApiError> {
@@ -152,7 +153,7 @@ pub(crate) async fn delete(
     PostWriter(author): PostWriter,
     id: PathId,
     State(db): State<Db>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
     let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;

@@ -3,8 +3,8 @@
 use crate::extract::BearerOnly;
 use axum::Json;
 use axum::response::IntoResponse;
+use foundation::scope::Scope;
 use serde::Serialize;
-use shared::scope::Scope;
 use utoipa::ToSchema;
 
 /// The contents of an access token.

@@ -1,27 +1,30 @@
 //! Sign-in, sign-out and the account of the caller.
 
 use crate::error::{ApiError, wrong_current_password};
-use crate::extract::{CurrentSession, PublicWrite, RequestContext};
+use crate::extract::{CurrentSession, PublicWrite};
 use crate::principal::{AuthenticationMethod, Principal};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::{Extension, Json};
+use foundation::clock::Timestamp;
+use foundation::scope::Scope;
+use foundation::secret::Secret;
+use identity::credential_check::PresentedCredentials;
+use identity::login::SignInRequest;
+use identity::passwords::{Password, new_password};
+use identity::second_factor;
+use identity::second_factor::Otp;
+use identity::users::User;
+use identity::{Identity, captcha, login};
 use serde::Serialize;
-use shared::clock::Timestamp;
-use shared::db::Db;
-use shared::http::error::BodyMeant;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody, cookies};
-use shared::identity::login::{Presented, Proof};
-use shared::identity::mfa::{self, Otp};
-use shared::identity::passwords::{Password, new_password};
-use shared::identity::users::User;
-use shared::identity::{Identity, captcha, login};
-use shared::scope::Scope;
-use shared::secret::Secret;
 use std::convert::Infallible;
+use storage::db::Db;
 use utoipa::ToSchema;
+use web::Context;
+use web::error::BodyMeant;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody, cookies};
 
 /// The credentials of a sign-in.
 #[derive(ToSchema)]
@@ -84,23 +87,23 @@ struct Auth<'a> {
 pub(crate) async fn login(
     _: PublicWrite,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     headers: HeaderMap,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let sign_in = read_sign_in(&body)?;
-    let presented = Presented {
+    let presented = SignInRequest {
         email: &sign_in.email,
         captcha: sign_in.captcha.as_deref(),
     };
-    let proof = Proof {
+    let proof = PresentedCredentials {
         password: sign_in.password,
         otp: sign_in.otp,
     };
     let former = cookies::only(&headers, cookies::SID).map(Secret::new);
     match login::login(&identity, presented, proof, former.as_ref(), &context).await {
         Ok(signed_in) => {
-            let cookie = cookies::set_sid(&signed_in.sid, identity.lifetimes.absolute);
+            let cookie = cookies::set_sid(&signed_in.sid, identity.session_lifetimes.absolute);
             Ok((
                 AppendHeaders([(header::SET_COOKIE, cookie)]),
                 Json(signed_in.user),
@@ -125,7 +128,7 @@ pub(crate) async fn login(
 pub(crate) async fn logout(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
 ) -> Result<impl IntoResponse, ApiError> {
     login::logout(&identity, &session, &context).await?;
     Ok(signed_out())
@@ -152,7 +155,7 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Respon
     let user = caller.user()?;
     let me = Me {
         user,
-        mfa_enabled: mfa::is_on(&db, user.id).await?,
+        mfa_enabled: second_factor::is_on(&db, user.id).await?,
         auth,
     };
     Ok(Json(me).into_response())
@@ -172,7 +175,7 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Respon
 pub(crate) async fn change_password(
     CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let PasswordChange {

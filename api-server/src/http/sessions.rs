@@ -2,23 +2,25 @@
 
 use super::session::signed_out;
 use crate::error::ApiError;
-use crate::extract::{PathId, RequestContext, UnrestrictedSession};
+use crate::extract::{PathId, UnrestrictedSession};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use identity::Identity;
+use identity::sessions;
+use identity::sessions::SessionSummary;
 use resources::ids::Id;
 use serde::Serialize;
-use shared::http::Error;
-use shared::identity::Identity;
-use shared::identity::sessions::{self, Listed};
 use utoipa::ToSchema;
+use web::Context;
+use web::Error;
 
 /// The caller's sessions.
 #[derive(Serialize, ToSchema)]
 struct Sessions {
     /// The sessions, the most recently used first; at most 100.
-    items: Vec<Listed>,
+    items: Vec<SessionSummary>,
 }
 
 /// List the caller's sessions
@@ -31,9 +33,9 @@ struct Sessions {
 pub(crate) async fn list(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
 ) -> Result<impl IntoResponse, ApiError> {
-    let items = sessions::list(&identity.db, &session, identity.lifetimes, context.now).await?;
+    let items = sessions::list(&identity.db, &session, identity.session_lifetimes, context.now).await?;
     Ok(Json(Sessions { items }))
 }
 
@@ -51,7 +53,7 @@ pub(crate) async fn end(
     UnrestrictedSession(session): UnrestrictedSession,
     id: PathId,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
 ) -> Result<Response, ApiError> {
     let (id, user_id) = (id.or_not_found()?.get(), session.user.id);
     if !sessions::end_of(&identity.db, &identity.revocations, user_id, id, &context).await? {

@@ -1,23 +1,25 @@
 //! `/users`.
 
 use crate::error::ApiError;
-use crate::extract::{PathId, PublicWrite, RequestContext};
+use crate::extract::{PathId, PublicWrite};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use foundation::email::Email;
+use identity::Identity;
+use identity::passwords::{Password, new_password};
+use identity::users;
+use identity::users::User;
 use resources::ids::Id;
 use resources::users::sign_up;
-use shared::db::Db;
-use shared::http::openapi::refusals::code;
-use shared::http::{Error, JsonBody};
-use shared::identity::Identity;
-use shared::identity::email::Email;
-use shared::identity::passwords::{Password, new_password};
-use shared::identity::users::{self, User};
+use storage::db::Db;
 use utoipa::ToSchema;
+use web::Context;
+use web::openapi::error_responses::code;
+use web::{Error, JsonBody};
 
 /// A new account.
 #[derive(ToSchema)]
@@ -42,7 +44,7 @@ struct SignUp {
 pub(crate) async fn create(
     _: PublicWrite,
     State(identity): State<Identity>,
-    RequestContext(context): RequestContext,
+    Context(context): Context,
     prefix: Prefix,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {

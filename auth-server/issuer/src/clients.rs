@@ -2,13 +2,18 @@
 
 mod redirect_uris;
 
-use shared::clock::Timestamp;
-use shared::db::{self, Db};
-use shared::events::{Context, Event, Name};
-use shared::grants::clients::{self, Client, ClientType};
-use shared::random;
-use shared::scope::{self, Scope};
-use shared::secret::{self, Secret};
+use audit::events::{Event, EventName};
+use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
+use foundation::random;
+use foundation::scope;
+use foundation::scope::Scope;
+use foundation::secret;
+use foundation::secret::Secret;
+use identity::grants::clients;
+use identity::grants::clients::{Client, ClientType};
+use storage::db;
+use storage::db::Db;
 
 /// The most redirect URIs of one client.
 const MAX_REDIRECT_URIS: usize = 20;
@@ -50,7 +55,7 @@ pub enum Error {
 pub async fn register(
     db: &Db,
     registration: Registration,
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<(Client, Option<Secret>), Error> {
     let (client, secret) = registration.into_client(context.now)?;
     let mut tx = db.begin().await?;
@@ -58,7 +63,7 @@ pub async fn register(
         Err(db::Error::Conflict) => return Err(Error::Taken(client.id)),
         done => done?,
     }
-    Event::success(Name::ClientCreated)
+    Event::success(EventName::ClientCreated)
         .client(&client.id)
         .record(&mut tx, context)
         .await?;

@@ -1,12 +1,14 @@
 //! Authorization codes (RFC 6749 §4.1.2): hashed, short-lived, single use.
 
 use crate::pkce::CodeChallenge;
-use shared::clock::Timestamp;
-use shared::db::{Db, Error, Tx};
-use shared::grants::families::NewFamily;
-use shared::secret::{self, Secret};
-use shared::{execute, fetch_optional, random, sql};
+use foundation::clock::Timestamp;
+use foundation::random;
+use foundation::secret;
+use foundation::secret::Secret;
+use identity::grants::refresh_families::NewFamily;
 use std::time::Duration;
+use storage::db::{Db, Error, Tx};
+use storage::{execute, fetch_optional, sql};
 
 sql! {
     INSERT = "INSERT INTO authorization_codes

@@ -3,14 +3,15 @@
 //! displace anyone's sign-in.
 
 use crate::params::Params;
+use foundation::clock::Timestamp;
+use foundation::random;
+use foundation::sealing::SealingKey;
+use foundation::secret;
+use foundation::secret::Secret;
 use serde::{Deserialize, Serialize};
-use shared::clock::Timestamp;
-use shared::ephemeral::Ephemeral;
-use shared::random;
-use shared::redis::Unavailable;
-use shared::seal::SealingKey;
-use shared::secret::{self, Secret};
 use std::time::Duration;
+use storage::expiring::ExpiringStore;
+use storage::redis::Unavailable;
 
 /// The time that a user has to sign in and consent.
 pub const LIFETIME: Duration = Duration::from_secs(30 * 60);
@@ -23,7 +24,7 @@ pub struct Flows {
     /// Seals the flows.
     pub key: SealingKey,
     /// Records the finished flows until they expire.
-    pub store: Ephemeral,
+    pub store: ExpiringStore,
 }
 
 #[derive(Serialize, Deserialize)]

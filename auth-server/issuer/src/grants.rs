@@ -12,12 +12,15 @@ pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
 
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;
+use audit::events::Event;
+use audit::revocation::RevocationMirror;
+use foundation::context::RequestContext;
+use foundation::scope::Scope;
+use identity::grants::refresh_families;
+use identity::grants::refresh_families::Selection;
 use serde::Serialize;
-use shared::db::{self, Db};
-use shared::events::{Context, Event};
-use shared::grants::families::{self, Of};
-use shared::revocation::Mirror;
-use shared::scope::Scope;
+use storage::db;
+use storage::db::Db;
 use utoipa::ToSchema;
 
 /// Issues authorization codes and tokens.
@@ -25,7 +28,7 @@ pub struct Grants {
     /// The database of clients, codes and refresh token families.
     pub db: Db,
     /// Announces revocations to every process.
-    pub revocations: Mirror,
+    pub revocations: RevocationMirror,
     /// The signing keys.
     pub keys: Keyring,
     /// Derives refresh tokens.
@@ -41,12 +44,12 @@ pub struct Grants {
 impl Grants {
     /// Revokes a family of refresh tokens and records the event that caused it. On return the revocation is
     /// durable, and this process accepts none of the family's access tokens.
-    async fn revoke_family(&self, id: &str, cause: Event, context: &Context) -> Result<(), db::Error> {
+    async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
         let mut tx = self.db.begin().await?;
         cause.record(&mut tx, context).await?;
-        families::revoke(&mut tx, Of::Family(id), context).await?;
+        let announcement = refresh_families::revoke(&mut tx, Selection::Family(id), context).await?;
         tx.commit().await?;
-        self.revocations.announce().await;
+        self.revocations.announce(announcement).await;
         Ok(())
     }
 }

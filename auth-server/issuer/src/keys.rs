@@ -18,10 +18,10 @@ pub use rotation::KeyRotation;
 pub use signing::SigningKey;
 pub use table::{Key, STATEMENTS, State, list};
 
-use shared::clock::Timestamp;
-use shared::db;
-use shared::seal::DoesNotOpen;
+use foundation::clock::Timestamp;
+use foundation::sealing::UnsealError;
 use std::time::Duration;
+use storage::db;
 
 /// The reason why a key did not sign or change.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum Error {
         "the signing keys in this database were sealed under another key than MASTER_KEY (or DATA_DIR/master.key); \
          set MASTER_KEY to the original key"
     )]
-    Sealed(#[from] DoesNotOpen),
+    Sealed(#[from] UnsealError),
     /// Generating or parsing a key failed, or signing did.
     #[error("RSA: {0}")]
     Rsa(String),

@@ -21,7 +21,7 @@ impl Params {
 
     /// Parses a JSON object of strings. Returns `None` for anything else, or if a member is repeated.
     pub fn from_json(text: &[u8]) -> Option<Self> {
-        let Ok(Value::Object(members)) = shared::http::json::parse(text) else {
+        let Ok(Value::Object(members)) = foundation::json::parse(text) else {
             return None;
         };
         let pairs = members.into_iter().map(|(name, value)| match value {

@@ -1,6 +1,6 @@
 //! PKCE (RFC 7636). Every client must use S256.
 
-use shared::secret;
+use foundation::secret;
 
 /// `code_challenge`: the base64url SHA-256 of a verifier, 43 characters (§4.2).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //! a database query, a replayed token is recognized by its generation, and the table does not grow with use.
 
 use aws_lc_rs::hmac;
-use shared::seal::SealingKey;
-use shared::secret::{Secret, decode, encode};
+use foundation::sealing::SealingKey;
+use foundation::secret::{Secret, decode, encode};
 
 /// Derives and verifies refresh tokens under one master key.
 #[derive(Clone)]

@@ -1,8 +1,8 @@
 //! The errors of the token endpoint (RFC 6749 §5.2).
 
 use crate::keys;
-use shared::db;
 use std::time::Duration;
+use storage::db;
 
 /// The reason why no token was issued. The messages address the client's developer.
 #[derive(Debug, thiserror::Error)]

@@ -2,11 +2,12 @@
 
 use super::{Error, Services, print};
 use clap::Subcommand;
+use foundation::context::RequestContext;
+use foundation::scope::Scope;
+use identity::grants::clients;
+use identity::grants::clients::{Client, ClientType};
 use issuer::clients::{Registration, register};
 use serde::Serialize;
-use shared::events::Context;
-use shared::grants::clients::{self, Client, ClientType};
-use shared::scope::Scope;
 
 /// The commands for client applications.
 #[derive(Debug, Subcommand)]
@@ -102,7 +103,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
 }
 
 async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
-    let (client, secret) = register(&services.db, registration, &Context::shell()).await?;
+    let (client, secret) = register(&services.db, registration, &RequestContext::shell()).await?;
     let client_secret = secret.as_ref().map(|secret| secret.expose());
     let mut lines = describe(&client);
     lines.extend(client_secret.map(|secret| format!("secret (printed only once): {secret}")));

@@ -1,8 +1,9 @@
 //! The command `events list`.
 
 use super::{Error, Services, print};
+use audit::events::list;
+use audit::events::list::{Filter, SecurityEvent};
 use clap::Subcommand;
-use shared::events::list::{self, Filter, SecurityEvent};
 
 /// The commands for security events.
 #[derive(Debug, Subcommand)]

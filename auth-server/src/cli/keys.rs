@@ -2,8 +2,8 @@
 
 use super::{Error, Services, print};
 use clap::Subcommand;
+use foundation::clock::Timestamp;
 use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome};
-use shared::clock::Timestamp;
 
 /// The commands for signing keys.
 #[derive(Debug, Subcommand)]

@@ -1,15 +1,17 @@
 //! The commands `users create`, `list`, `disable`, `enable`, `set-role`, `set-password`, `unlock` and `reset-mfa`.
 
 use super::{Error, Services, print};
+use audit::events::{Event, EventName};
 use clap::{Args, Subcommand};
+use foundation::context::RequestContext;
+use foundation::email::Email;
+use foundation::secret::Secret;
+use foundation::settings::InvalidSetting;
+use identity::passwords;
+use identity::users;
+use identity::users::{NewUser, Role, User};
+use identity::{accounts, mfa};
 use serde::Serialize;
-use shared::config::Invalid;
-use shared::events::{Context, Event, Name};
-use shared::identity::accounts;
-use shared::identity::email::Email;
-use shared::identity::passwords;
-use shared::identity::users::{self, NewUser, Role, User};
-use shared::secret::Secret;
 use std::io;
 
 /// The commands for users.
@@ -97,7 +99,9 @@ impl NewPassword {
     async fn read(services: &Services, source: PasswordSource, email: &Email) -> Result<Self, Error> {
         let one_time = (source == PasswordSource::Generated).then(|| services.passwords.one_time());
         let hash = match (source, &one_time) {
-            (PasswordSource::HashFromStdin, _) => passwords::imported(&read_line()?).map_err(Invalid)?,
+            (PasswordSource::HashFromStdin, _) => {
+                passwords::imported(&read_line()?).map_err(InvalidSetting)?
+            }
             (_, Some(generated)) => hash(services, generated.expose(), email).await?,
             (_, None) => hash(services, &read_line()?, email).await?,
         };
@@ -143,36 +147,36 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             print(json, &users, &lines)
         }
         Command::Disable(args) => {
-            let (user, context) = (find(services, &args).await?, Context::shell());
+            let (user, context) = (find(services, &args).await?, RequestContext::shell());
             accounts::disable(&services.db, &services.revocations, user.id, &context).await?;
             print(args.json, &user, &[format!("{}  disabled", line(&user))])
         }
         Command::Enable(args) => {
             let user = find(services, &args).await?;
-            accounts::enable(&services.db, user.id, &Context::shell()).await?;
+            accounts::enable(&services.db, user.id, &RequestContext::shell()).await?;
             print(args.json, &user, &[format!("{}  enabled", line(&user))])
         }
         Command::SetRole { args, role } => {
             let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
-            let user = accounts::set_role(&mut tx, &user, role, &Context::shell()).await?;
-            services.commit(tx).await?;
+            let (user, announcement) =
+                accounts::set_role(&mut tx, &user, role, &RequestContext::shell()).await?;
+            services.commit(tx, announcement).await?;
             print(args.json, &user, &[line(&user)])
         }
         Command::SetPassword { args, password_stdin } => set_password(services, &args, password_stdin).await,
         Command::Unlock(args) => {
             let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
-            accounts::unlock(&mut tx, user.id, &Context::shell()).await?;
-            services.commit(tx).await?;
+            accounts::unlock(&mut tx, user.id, &RequestContext::shell()).await?;
+            tx.commit().await?;
             print(args.json, &user, &[format!("{}  unlocked", line(&user))])
         }
         Command::ResetMfa(args) => {
             let (mails, user) = (services.mails()?, find(services, &args).await?);
             let mut tx = services.db.begin().await?;
-            if !accounts::reset_mfa(&mut tx, &mails, &user, &Context::shell()).await? {
-                let message = format!("{} has no two-step sign-in", user.email);
-                return Err(Error::NotFound(message));
-            }
-            services.commit(tx).await?;
+            let announcement = mfa::reset(&mut tx, &mails, &user, &RequestContext::shell()).await?;
+            let announcement = announcement
+                .ok_or_else(|| Error::NotFound(format!("{} has no two-step sign-in", user.email)))?;
+            services.commit(tx, announcement).await?;
             print(
                 args.json,
                 &user,
@@ -212,10 +216,10 @@ async fn create(
         password_hash: password.hash.clone(),
         password_change_required: password.one_time.is_some(),
     };
-    let context = Context::shell();
+    let context = RequestContext::shell();
     let mut tx = services.db.begin().await?;
     let user = users::create(&mut tx, &new, context.now).await?;
-    Event::success(Name::UserCreated)
+    Event::success(EventName::UserCreated)
         .user(user.id)
         .record(&mut tx, &context)
         .await?;
@@ -232,14 +236,15 @@ async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) ->
     let password = NewPassword::read(services, source, &args.email).await?;
     let mut tx = services.db.begin().await?;
     let stored = (password.hash.as_str(), password.one_time.is_some());
-    accounts::set_password(&mut tx, &mails, &user, stored, &Context::shell()).await?;
-    services.commit(tx).await?;
+    let announcement =
+        accounts::set_password(&mut tx, &mails, &user, stored, &RequestContext::shell()).await?;
+    services.commit(tx, announcement).await?;
     password.print(&user, args.json)
 }
 
 async fn hash(services: &Services, text: &str, email: &Email) -> Result<String, Error> {
     let password = services.passwords.choose_for(text, email.as_str());
-    let password = password.map_err(|flaw| Invalid(format!("the password {flaw}")))?;
+    let password = password.map_err(|flaw| InvalidSetting(format!("the password {flaw}")))?;
     Ok(services.passwords.hash(password).await?)
 }
 

@@ -1,8 +1,9 @@
 //! Settings of security events and alerts.
 
+use audit::alerts::webhook::Webhook;
 use clap::Args;
-use shared::alerts::delivery::Webhook;
-use shared::config::{Invalid, parse_duration, read_secret};
+use foundation::duration::parse_duration;
+use foundation::settings::{InvalidSetting, read_secret};
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -50,9 +51,9 @@ pub struct AlertArgs {
 
 impl AlertArgs {
     /// Fails if the retention is too short, or the webhook's settings do not belong together.
-    pub(super) fn check(&self) -> Result<(), Invalid> {
+    pub(super) fn check(&self) -> Result<(), InvalidSetting> {
         if self.events_kept < MIN_RETENTION {
-            return Err(Invalid(
+            return Err(InvalidSetting(
                 "EVENTS_KEPT is under 1h: alerts evaluate the events of the last hour".to_owned(),
             ));
         }
@@ -60,13 +61,13 @@ impl AlertArgs {
     }
 
     /// Returns the receiver of alerts, if one is set.
-    pub(crate) fn webhook(&self) -> Result<Option<Webhook>, Invalid> {
+    pub(crate) fn webhook(&self) -> Result<Option<Webhook>, InvalidSetting> {
         let secret = read_secret(
             "ALERT_WEBHOOK_SECRET",
             self.alert_webhook_secret.as_deref(),
             self.alert_webhook_secret_file.as_deref(),
         )?;
-        let invalid = |message: &str| Err(Invalid(message.to_owned()));
+        let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
         match (&self.alert_webhook_url, secret) {
             (None, None) => Ok(None),
             (None, Some(_)) => invalid("ALERT_WEBHOOK_SECRET is set without ALERT_WEBHOOK_URL"),
@@ -76,7 +77,7 @@ impl AlertArgs {
             ),
             (Some(url), Some(secret)) => Webhook::new(url.clone(), &secret)
                 .map(Some)
-                .map_err(|error| Invalid(format!("ALERT_WEBHOOK_URL: {error}"))),
+                .map_err(|error| InvalidSetting(format!("ALERT_WEBHOOK_URL: {error}"))),
         }
     }
 }

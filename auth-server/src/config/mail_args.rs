@@ -1,8 +1,8 @@
 //! Settings of outgoing mail.
 
+use audit::mail::{Address, Mailbox, SmtpUrl, Transport};
 use clap::Args;
-use shared::config::Invalid;
-use shared::mail::{Address, Mailbox, Post, SmtpUrl};
+use foundation::settings::InvalidSetting;
 use std::path::Path;
 use url::Url;
 
@@ -27,9 +27,9 @@ pub struct MailArgs {
 
 impl MailArgs {
     /// Fails if mails would leave a production system unencrypted.
-    pub(super) fn check(&self, is_production: bool) -> Result<(), Invalid> {
+    pub(super) fn check(&self, is_production: bool) -> Result<(), InvalidSetting> {
         if is_production && self.smtp_url.as_ref().is_some_and(SmtpUrl::is_exposed) {
-            return Err(Invalid(
+            return Err(InvalidSetting(
                 "SMTP_URL would send mails, and the links in them, unencrypted: use smtps://… or \
                  smtp://…?tls=required"
                     .to_owned(),
@@ -39,13 +39,14 @@ impl MailArgs {
     }
 
     /// Returns the transport of mails: the SMTP server, or files in the data directory.
-    pub(crate) fn transport(&self, data_dir: &Path) -> Result<Post, Invalid> {
+    pub(crate) fn transport(&self, data_dir: &Path) -> Result<Transport, InvalidSetting> {
         match &self.smtp_url {
-            Some(url) => Post::smtp(url).map_err(|error| Invalid(format!("SMTP_URL: {error}"))),
+            Some(url) => Transport::smtp(url).map_err(|error| InvalidSetting(format!("SMTP_URL: {error}"))),
             None => {
                 tracing::info!("SMTP_URL is not set: mails are written to files in DATA_DIR/outbox");
-                Post::outbox(data_dir)
-                    .map_err(|error| Invalid(format!("DATA_DIR {}: outbox: {error}", data_dir.display())))
+                Transport::outbox(data_dir).map_err(|error| {
+                    InvalidSetting(format!("DATA_DIR {}: outbox: {error}", data_dir.display()))
+                })
             }
         }
     }

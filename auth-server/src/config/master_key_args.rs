@@ -1,8 +1,8 @@
 //! Settings of the master key.
 
 use clap::Args;
-use shared::config::{Invalid, read_key};
-use shared::seal::SealingKey;
+use foundation::sealing::SealingKey;
+use foundation::settings::{InvalidSetting, read_key};
 use std::path::PathBuf;
 
 /// The key that seals signing keys, authorization requests and, by derivation, refresh tokens.
@@ -25,12 +25,12 @@ pub struct MasterKeyArgs {
 
 impl MasterKeyArgs {
     /// Fails if the key is set and cannot be read.
-    pub(super) fn check(&self) -> Result<(), Invalid> {
+    pub(super) fn check(&self) -> Result<(), InvalidSetting> {
         self.read().map(|_| ())
     }
 
     /// Returns the key, if it is set.
-    pub(super) fn read(&self) -> Result<Option<SealingKey>, Invalid> {
+    pub(super) fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         read_key(
             "MASTER_KEY",
             self.master_key.as_deref(),

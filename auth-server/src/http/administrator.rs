@@ -5,17 +5,17 @@ use crate::app::App;
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
-use shared::http::{Code, Error, csrf, limits};
-use shared::identity::sessions::Session;
-use shared::identity::users::Role;
-use shared::refuses;
+use identity::sessions::Session;
+use identity::users::Role;
+use web::error_responses;
+use web::{Code, Error, csrf, rate_limits};
 
 /// A caller with an administrator's session and without a pending password change. Access tokens
 /// are not accepted here: as everywhere, a request with an Authorization header has no session.
 #[derive(Debug)]
 pub(crate) struct Administrator;
 
-refuses!(Administrator: Unauthenticated, CsrfMismatch, PasswordChangeRequired, Forbidden;);
+error_responses!(Administrator: Unauthenticated, CsrfMismatch, PasswordChangeRequired, Forbidden;);
 
 impl FromRequestParts<App> for Administrator {
     type Rejection = Error;
@@ -26,7 +26,7 @@ impl FromRequestParts<App> for Administrator {
                 .header(header::WWW_AUTHENTICATE, "Bearer")
         })?;
         let user_id = Some(session.user.id);
-        limits::by_principal(&app.limits, &format!("{}/", session.user.id), parts)?;
+        rate_limits::by_principal(&app.rate_limiter, &format!("{}/", session.user.id), parts)?;
         csrf::check(&parts.method, &parts.headers, &app.policy)
             .map_err(|mismatch| Error::from(mismatch).by(user_id, None))?;
         if session.password_change_required {

@@ -8,11 +8,10 @@ use super::forms::AuthorizationRequest;
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use shared::events::Context;
+use web::Context;
 
 /// Request an authorization code
 ///
@@ -29,7 +28,7 @@ use shared::events::Context;
 )]
 pub(crate) async fn authorize(
     State(app): State<App>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     cookie: FlowCookie,
     BrowserSession(session): BrowserSession,
     AuthorizationParams(params): AuthorizationParams,
@@ -60,7 +59,7 @@ pub(crate) async fn authorize(
 )]
 pub(crate) async fn authorize_by_form(
     app: State<App>,
-    context: Extension<Context>,
+    context: Context,
     cookie: FlowCookie,
     session: BrowserSession,
     params: AuthorizationParams,

@@ -1,13 +1,14 @@
 //! The session of the browser that sent a request.
 
 use axum::extract::{FromRef, FromRequestParts};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap};
-use shared::events::Context;
-use shared::http::{Error, cookies};
-use shared::identity::Identity;
-use shared::identity::sessions::{self, Session};
-use shared::secret::Secret;
+use foundation::secret::Secret;
+use identity::Identity;
+use identity::sessions;
+use identity::sessions::Session;
+use web::context::request_context;
+use web::{Error, cookies};
 
 /// The browser's session, if its cookie names a live one. Takes no access token into account.
 pub(crate) struct BrowserSession(pub(super) Option<Session>);
@@ -24,7 +25,7 @@ where
         };
         let identity = Identity::from_ref(state);
         let now = request_context(&parts.extensions)?.now;
-        let session = sessions::find(&identity.db, &sid, identity.lifetimes, now).await?;
+        let session = sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?;
         Ok(Self(session))
     }
 }
@@ -32,11 +33,4 @@ where
 /// The value of the session cookie; `None` if it is missing or repeated.
 pub(crate) fn session_cookie(headers: &HeaderMap) -> Option<Secret> {
     cookies::only(headers, cookies::SID).map(Secret::new)
-}
-
-/// The context of a request, set by the outermost middleware. Fails with 500 if that did not run.
-pub(crate) fn request_context(extensions: &Extensions) -> Result<&Context, Error> {
-    extensions
-        .get()
-        .ok_or_else(|| Error::internal(&"the request has no context"))
 }

@@ -11,12 +11,11 @@ use super::redirects::see_other;
 use crate::app::App;
 use crate::grants::authorization::ResourceOwner;
 use crate::pages;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use shared::events::Context;
-use shared::identity::sessions::Session;
+use identity::sessions::Session;
+use web::Context;
 
 /// Show the consent page
 ///
@@ -32,7 +31,7 @@ use shared::identity::sessions::Session;
 )]
 pub(crate) async fn show(
     State(app): State<App>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     PageQuery(query): PageQuery<ConsentQuery>,
     cookie: FlowCookie,
     BrowserSession(session): BrowserSession,
@@ -75,7 +74,7 @@ pub(crate) async fn show(
 )]
 pub(crate) async fn submit(
     State(app): State<App>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     cookie: FlowCookie,
     BrowserSession(session): BrowserSession,
     PageForm(fields): PageForm<ConsentForm>,

@@ -1,12 +1,12 @@
 //! The parts of the OpenAPI document that no type derives: HTML responses, and forms that ignore unknown
 //! parameters.
 
-use shared::http::Code;
-use shared::http::openapi::refusals;
 use std::collections::BTreeMap;
 use utoipa::IntoResponses;
 use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, Schema, SchemaType};
 use utoipa::openapi::{ContentBuilder, OpenApi, RefOr, Response, ResponseBuilder, Type};
+use web::Code;
+use web::openapi::error_responses;
 
 /// Declares types that describe HTML responses, for operations to name among their responses.
 macro_rules! pages {
@@ -52,7 +52,7 @@ pub(crate) struct FormErrors;
 
 impl IntoResponses for FormErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let mut responses = refusals(&[
+        let mut responses = error_responses(&[
             Code::MalformedJson,
             Code::PayloadTooLarge,
             Code::RequestTimeout,

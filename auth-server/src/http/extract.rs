@@ -8,9 +8,9 @@ use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
-use shared::http::{Error, Policy, body, csrf};
-use shared::refuses;
 use std::sync::Arc;
+use web::error_responses;
+use web::{Error, Policy, body, csrf};
 
 /// A form that carries the anti-forgery token.
 pub(crate) trait CsrfProtected {
@@ -53,7 +53,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {
 /// The parameters of an authorization request, by GET or POST (RFC 6749 §3.1), not yet checked.
 pub(crate) struct AuthorizationParams(pub(super) Params);
 
-refuses!(AuthorizationParams: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);
+error_responses!(AuthorizationParams: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);
 
 impl<S: Send + Sync> FromRequest<S> for AuthorizationParams {
     type Rejection = Response;

@@ -8,12 +8,12 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use shared::db;
-use shared::http::{Error, Policy, cookies};
-use shared::random;
-use shared::redis::Unavailable;
-use shared::secret::Secret;
+use foundation::random;
+use foundation::secret::Secret;
 use std::convert::Infallible;
+use storage::db;
+use storage::redis::Unavailable;
+use web::{Error, Policy, cookies};
 
 const COOKIE: &str = "flow";
 

@@ -6,12 +6,12 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::ForgotForm;
 use super::paths;
 use crate::pages;
-use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use shared::events::Context;
-use shared::identity::email::Email;
-use shared::identity::{Identity, resets};
+use foundation::context::RequestContext;
+use foundation::email::Email;
+use identity::{Identity, password_resets};
+use web::Context;
 
 /// Show the page for a forgotten password
 ///
@@ -41,7 +41,7 @@ pub(crate) async fn show(renderer: FormRenderer) -> Response {
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     renderer: FormRenderer,
     PageForm(fields): PageForm<ForgotForm>,
 ) -> Response {
@@ -57,8 +57,8 @@ pub(crate) async fn submit(
     }
 }
 
-async fn request(identity: &Identity, email: &str, context: &Context) -> Result<(), FormError> {
+async fn request(identity: &Identity, email: &str, context: &RequestContext) -> Result<(), FormError> {
     let email =
         Email::parse(email).map_err(|problem| FormError::invalid(format!("The address {problem}.")))?;
-    Ok(resets::request(identity, &email, context).await?)
+    Ok(password_resets::request(identity, &email, context).await?)
 }

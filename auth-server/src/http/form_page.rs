@@ -5,12 +5,12 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use shared::http::error::retry_after;
-use shared::http::{Error, Policy, csrf};
-use shared::identity::{login, mailbox_proofs, passwords, resets};
+use identity::{login, mail_throttle, password_resets, passwords};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
+use web::error::retry_after;
+use web::{Error, Policy, csrf};
 
 /// The delay before a retry when the service is overloaded or a part of it does not answer.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -162,27 +162,29 @@ impl From<passwords::Error> for FormError {
     }
 }
 
-impl From<mailbox_proofs::Refusal> for FormError {
-    fn from(error: mailbox_proofs::Refusal) -> Self {
+impl From<mail_throttle::MailThrottled> for FormError {
+    fn from(error: mail_throttle::MailThrottled) -> Self {
         match error {
-            mailbox_proofs::Refusal::TooMany { retry_after } => {
+            mail_throttle::MailThrottled::TooMany { retry_after } => {
                 Self::too_many(format!("No mail was sent: {error}."), retry_after)
             }
-            mailbox_proofs::Refusal::Uncounted(error) => {
+            mail_throttle::MailThrottled::Uncounted(error) => {
                 tracing::error!(%error, "mail limits unavailable");
                 Self::unavailable("No mail can be sent right now. Try again in a moment.")
             }
-            mailbox_proofs::Refusal::Database(error) => Error::from(error).into(),
+            mail_throttle::MailThrottled::Database(error) => Error::from(error).into(),
         }
     }
 }
 
-impl From<resets::Error> for FormError {
-    fn from(error: resets::Error) -> Self {
+impl From<password_resets::Error> for FormError {
+    fn from(error: password_resets::Error) -> Self {
         match error {
-            resets::Error::TokenInvalid => Self::Final(pages::invalid_link(StatusCode::UNPROCESSABLE_ENTITY)),
-            resets::Error::Passwords(error) => error.into(),
-            resets::Error::Database(error) => Error::from(error).into(),
+            password_resets::Error::TokenInvalid => {
+                Self::Final(pages::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
+            }
+            password_resets::Error::Passwords(error) => error.into(),
+            password_resets::Error::Database(error) => Error::from(error).into(),
         }
     }
 }

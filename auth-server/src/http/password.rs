@@ -8,16 +8,17 @@ use super::forms::{FlowQuery, PasswordForm};
 use super::paths;
 use super::redirects::see_other;
 use crate::pages;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use shared::events::Context;
-use shared::http::cookies;
-use shared::identity::Identity;
-use shared::identity::login::{self, change_password};
-use shared::identity::passwords::Password;
-use shared::identity::sessions::Session;
+use foundation::context::RequestContext;
+use identity::Identity;
+use identity::login;
+use identity::login::change_password;
+use identity::passwords::Password;
+use identity::sessions::Session;
+use web::Context;
+use web::cookies;
 
 /// Show the page to change the password
 ///
@@ -55,7 +56,7 @@ pub(crate) async fn show(
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
     PageForm(fields): PageForm<PasswordForm>,
@@ -78,7 +79,7 @@ async fn change(
     identity: &Identity,
     session: &Session,
     fields: &PasswordForm,
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<(), FormError> {
     let new = identity
         .passwords

@@ -1,6 +1,6 @@
 //! The paths of the pages, and the queries that carry an authorization flow from page to page.
 
-use shared::mail::Link;
+use audit::mail::Link;
 
 pub(crate) const AUTHORIZE: &str = "/authorize";
 pub(crate) const SIGN_IN: &str = "/signin";

@@ -4,9 +4,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use shared::http::{Error, Policy, origin_of};
+use foundation::urls::origin_of;
 use std::sync::Arc;
 use url::Url;
+use web::{Error, Policy};
 
 /// Redirects with 303, so that the browser follows with GET and never repeats a form (RFC 9700 §4.12).
 pub(crate) fn see_other(to: &str) -> Response {

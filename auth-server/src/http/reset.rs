@@ -6,13 +6,13 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, ResetForm};
 use super::paths;
 use crate::pages;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use shared::events::Context;
-use shared::identity::{Identity, resets};
-use shared::secret::Secret;
+use foundation::context::RequestContext;
+use foundation::secret::Secret;
+use identity::{Identity, password_resets};
+use web::Context;
 
 /// Show the page to reset the password
 ///
@@ -46,7 +46,7 @@ pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormR
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     renderer: FormRenderer,
     PageForm(fields): PageForm<ResetForm>,
 ) -> Response {
@@ -61,11 +61,11 @@ pub(crate) async fn submit(
     }
 }
 
-async fn reset(identity: &Identity, fields: &ResetForm, context: &Context) -> Result<(), FormError> {
+async fn reset(identity: &Identity, fields: &ResetForm, context: &RequestContext) -> Result<(), FormError> {
     let password = identity
         .passwords
         .choose(&fields.new_password)
         .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
     let token = Secret::new(fields.token.as_str());
-    Ok(resets::confirm(identity, &token, password, context).await?)
+    Ok(password_resets::confirm(identity, &token, password, context).await?)
 }

@@ -3,16 +3,17 @@
 mod query;
 
 use super::administrator::Administrator;
+use audit::events::list;
+use audit::events::list::{Filter, SecurityEvent};
 use axum::Json;
 use axum::extract::{RawQuery, State};
+use foundation::cursor::Cursor;
+use identity::Identity;
 use query::EventsQuery;
 use serde::Serialize;
-use shared::cursor::Cursor;
-use shared::events::list::{self, Filter, SecurityEvent};
-use shared::http::{Error, Policy};
-use shared::identity::Identity;
 use std::sync::Arc;
 use utoipa::ToSchema;
+use web::{Error, Policy};
 
 const PATH: &str = "/admin/security-events";
 /// The number of events on a page.

@@ -8,17 +8,19 @@ use super::forms::{FlowQuery, SignInForm};
 use super::paths;
 use super::redirects::see_other;
 use crate::pages;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use shared::events::Context;
-use shared::http::cookies;
-use shared::identity::Identity;
-use shared::identity::login::{self, Presented, Proof, login};
-use shared::identity::mfa::Otp;
-use shared::identity::passwords::Password;
-use shared::secret::Secret;
+use foundation::context::RequestContext;
+use foundation::secret::Secret;
+use identity::Identity;
+use identity::credential_check::PresentedCredentials;
+use identity::login;
+use identity::login::{SignInRequest, login};
+use identity::passwords::Password;
+use identity::second_factor::Otp;
+use web::Context;
+use web::cookies;
 
 /// Show the sign-in page
 ///
@@ -64,7 +66,7 @@ pub(crate) async fn show(
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     headers: HeaderMap,
     renderer: FormRenderer,
     PageForm(fields): PageForm<SignInForm>,
@@ -72,7 +74,7 @@ pub(crate) async fn submit(
     let flow = fields.flow.as_deref();
     match sign_in(&identity, &fields, &headers, &context).await {
         Ok(sid) => {
-            let cookie = cookies::set_sid(&sid, identity.lifetimes.absolute);
+            let cookie = cookies::set_sid(&sid, identity.session_lifetimes.absolute);
             let next = flow.map_or_else(|| paths::sign_in(None), paths::consent_after_sign_in);
             (AppendHeaders([(header::SET_COOKIE, cookie)]), see_other(&next)).into_response()
         }
@@ -94,7 +96,7 @@ async fn sign_in(
     identity: &Identity,
     fields: &SignInForm,
     headers: &HeaderMap,
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<Secret, SignInFailure> {
     let password = Password::attempt(&fields.password).map_err(|_| login::Error::Wrong)?;
     let otp = fields.otp.as_deref().map(Otp::parse).transpose();
@@ -102,11 +104,11 @@ async fn sign_in(
         error: FormError::new(StatusCode::UNAUTHORIZED, "The one-time code is too long."),
         asks_code: true,
     })?;
-    let request = Presented {
+    let request = SignInRequest {
         email: &fields.email,
         captcha: fields.captcha(),
     };
-    let credentials = Proof { password, otp };
+    let credentials = PresentedCredentials { password, otp };
     let replaced = session_cookie(headers);
     let session = login(identity, request, credentials, replaced.as_ref(), context).await?;
     Ok(session.sid)

@@ -6,19 +6,22 @@ use crate::clients::authenticates;
 use crate::error::TokenError;
 use crate::grants::{Grants, TokenResponse};
 use crate::params::Params;
+use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use foundation::context::RequestContext;
+use identity::grants::clients;
+use identity::grants::clients::Client;
 use serde::Deserialize;
-use shared::events::Context;
-use shared::grants::clients::{self, Client};
-use shared::http::openapi::refusals::code;
-use shared::http::{body, single};
 use std::sync::Arc;
 use utoipa::ToSchema;
+use web::Context;
+use web::body;
+use web::headers::single;
+use web::openapi::error_responses::code;
 
 /// A token request (RFC 6749 §4.1.3, §6).
 #[derive(Deserialize, ToSchema)]
@@ -61,7 +64,7 @@ pub(crate) struct TokenRequest {
 )]
 pub(crate) async fn token(
     State(grants): State<Arc<Grants>>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
@@ -83,7 +86,7 @@ async fn grant(
     grants: &Grants,
     headers: &HeaderMap,
     bytes: &[u8],
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<TokenResponse, TokenError> {
     let params = read(headers, bytes)?;
     let request: TokenRequest =

@@ -4,11 +4,11 @@ use crate::error::TokenError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use foundation::context::RequestContext;
 use serde::Serialize;
-use shared::db;
-use shared::events::Context;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use storage::db;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
@@ -29,7 +29,7 @@ struct Body<'a> {
 }
 
 /// The response to a failed token request. Logs failures of the service.
-pub(crate) fn respond(error: &TokenError, context: &Context) -> Response {
+pub(crate) fn respond(error: &TokenError, context: &RequestContext) -> Response {
     log(error);
     let (status, code) = status_and_code(error);
     let body = Body {

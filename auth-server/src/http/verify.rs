@@ -6,15 +6,15 @@ use super::form_page::FormRenderer;
 use super::forms::{LinkQuery, VerifyForm};
 use super::paths;
 use crate::pages;
-use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use shared::events::Context;
-use shared::http::Error;
-use shared::identity::Identity;
-use shared::identity::verifications::{self, Error as VerifyError};
-use shared::secret::Secret;
+use foundation::secret::Secret;
+use identity::Identity;
+use identity::email_verifications;
+use identity::email_verifications::Error as VerifyError;
+use web::Context;
+use web::Error;
 
 /// Show the page to confirm an e-mail address
 ///
@@ -48,11 +48,11 @@ pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormR
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
-    Extension(context): Extension<Context>,
+    Context(context): Context,
     PageForm(fields): PageForm<VerifyForm>,
 ) -> Response {
     let token = Secret::new(fields.token);
-    match verifications::confirm(&identity, &token, &context).await {
+    match email_verifications::confirm(&identity, &token, &context).await {
         Ok(()) => pages::message(
             "Your address is confirmed",
             "It is now the address of your account.",

@@ -1,12 +1,12 @@
 //! The start-up banner.
 
 use crate::first_start::OneTimePassword;
-use shared::config::Urls;
+use foundation::urls::Urls;
 use std::io::{self, Write as _};
 
 /// Prints the URLs and a first command on standard output.
 pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Result<()> {
-    let base = shared::http::origin_of(&urls.base);
+    let base = foundation::urls::origin_of(&urls.base);
     let issuer = &urls.issuer;
     let mut out = io::stdout().lock();
     writeln!(out, "Latchkey {}", env!("CARGO_PKG_VERSION"))?;

@@ -1,16 +1,19 @@
 //! The first start: it generates the sealing keys and creates the administrator and the demo client. Later starts change
 //! nothing.
 
+use audit::events::{Event, EventName};
 use auth_server::clients::{Registration, register};
-use shared::config::Invalid;
-use shared::events::{Context, Event, Name};
-use shared::files::{Existing, write_private};
-use shared::grants::clients::{self, ClientType};
-use shared::identity::email::Email;
-use shared::identity::users::{self, NewUser, Role};
-use shared::seal::SealingKey;
-use shared::secret::Secret;
-use shared::start::{Error, Ground};
+use foundation::context::RequestContext;
+use foundation::email::Email;
+use foundation::private_files::{Existing, write};
+use foundation::sealing::SealingKey;
+use foundation::secret::Secret;
+use foundation::settings::InvalidSetting;
+use identity::grants::clients;
+use identity::grants::clients::ClientType;
+use identity::users;
+use identity::users::{NewUser, Role};
+use runtime::startup::{Error, Runtime};
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
@@ -32,16 +35,16 @@ pub(crate) enum OneTimePassword {
 /// Returns the configured key, else the key in this file of the data folder, which is generated where it is missing.
 pub(crate) fn key(
     file: &str,
-    given: Result<Option<SealingKey>, Invalid>,
+    given: Result<Option<SealingKey>, InvalidSetting>,
     data_dir: &Path,
-) -> Result<SealingKey, Invalid> {
+) -> Result<SealingKey, InvalidSetting> {
     let given = given?;
     let path = data_dir.join(file);
     if given.is_none() && !path.exists() {
-        match write_private(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
+        match write(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
             // Another process started at the same time and wrote its key first: use that one.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => done.map_err(|error| Invalid(format!("{}: {error}", path.display())))?,
+            done => done.map_err(|error| InvalidSetting(format!("{}: {error}", path.display())))?,
         }
     }
     stored_key(file, Ok(given), data_dir)
@@ -50,25 +53,25 @@ pub(crate) fn key(
 /// Returns the configured key, else the key in this file of the data folder.
 pub(crate) fn stored_key(
     file: &str,
-    given: Result<Option<SealingKey>, Invalid>,
+    given: Result<Option<SealingKey>, InvalidSetting>,
     data_dir: &Path,
-) -> Result<SealingKey, Invalid> {
+) -> Result<SealingKey, InvalidSetting> {
     if let Some(given) = given? {
         return Ok(given);
     }
     let path = data_dir.join(file);
-    let failed = |error: &dyn std::fmt::Display| Invalid(format!("{}: {error}", path.display()));
+    let failed = |error: &dyn std::fmt::Display| InvalidSetting(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
     text.parse().map_err(|error| failed(&error))
 }
 
 /// Creates the administrator and the demo client where they are missing. Returns the administrator's one-time password
 /// if it was created now.
-pub(crate) async fn bootstrap(ground: &Ground, data_dir: &Path) -> Result<Option<OneTimePassword>, Error> {
-    let (db, context) = (&ground.identity.db, Context::shell());
-    let password = create_administrator(ground, data_dir, &context).await?;
+pub(crate) async fn bootstrap(runtime: &Runtime, data_dir: &Path) -> Result<Option<OneTimePassword>, Error> {
+    let (db, context) = (&runtime.identity.db, RequestContext::shell());
+    let password = create_administrator(runtime, data_dir, &context).await?;
     if clients::find(db, DEMO).await?.is_none() {
-        match register(db, demo_client(ground), &context).await {
+        match register(db, demo_client(runtime), &context).await {
             Ok(_) | Err(auth_server::clients::Error::Taken(_)) => {}
             Err(error) => return Err(Error::Other(error.to_string())),
         }
@@ -78,11 +81,11 @@ pub(crate) async fn bootstrap(ground: &Ground, data_dir: &Path) -> Result<Option
 
 /// Creates the administrator. Of several first starts at the same time one succeeds, and only its password is kept.
 async fn create_administrator(
-    ground: &Ground,
+    runtime: &Runtime,
     data_dir: &Path,
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<Option<OneTimePassword>, Error> {
-    let (db, passwords) = (&ground.identity.db, &ground.identity.passwords);
+    let (db, passwords) = (&runtime.identity.db, &runtime.identity.passwords);
     if users::has_administrator(db).await? {
         return Ok(None);
     }
@@ -101,7 +104,7 @@ async fn create_administrator(
         Err(users::Error::EmailTaken) => return Ok(None),
         Err(users::Error::Database(error)) => return Err(error.into()),
     };
-    Event::success(Name::UserCreated)
+    Event::success(EventName::UserCreated)
         .user(admin.id)
         .record(&mut tx, context)
         .await?;
@@ -110,7 +113,7 @@ async fn create_administrator(
         true => OneTimePassword::Terminal(secret),
         false => {
             let path = data_dir.join("admin-password");
-            write_private(&path, &line(secret.expose()), Existing::Replaced)?;
+            write(&path, &line(secret.expose()), Existing::Replaced)?;
             OneTimePassword::File(path)
         }
     };
@@ -118,13 +121,13 @@ async fn create_administrator(
     Ok(Some(kept))
 }
 
-fn demo_client(ground: &Ground) -> Registration {
+fn demo_client(runtime: &Runtime) -> Registration {
     Registration {
         id: DEMO.to_owned(),
         name: "Latchkey demo".to_owned(),
         kind: ClientType::Spa,
         redirect_uris: vec![
-            ground.policy.url(crate::demo::PATH),
+            runtime.policy.url(crate::demo::PATH),
             "http://127.0.0.1/callback".to_owned(),
         ],
         scope: Role::User.scope(),

@@ -7,8 +7,10 @@ mod first_start;
 use auth_server::{Issuer, cli};
 use clap::Parser;
 use first_start::{ACCOUNT_KEY, MASTER_KEY};
-use shared::config::{self as settings, Common};
-use shared::start::{self, Error, Ground};
+use runtime::config as settings;
+use runtime::config::CommonArgs;
+use runtime::startup;
+use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
 
 /// Latchkey: an OAuth 2.0 issuer and a resource API in one process.
@@ -16,18 +18,18 @@ use std::process::ExitCode;
 #[command(name = "latchkey", version)]
 struct Args {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     #[command(flatten)]
-    issuer: auth_server::config::Settings,
+    issuer: auth_server::config::IssuerArgs,
     #[command(flatten)]
-    api: api_server::config::Settings,
+    api: api_server::config::ApiArgs,
     #[command(subcommand)]
     command: Option<cli::Command>,
 }
 
 fn main() -> ExitCode {
     match settings::parse::<Args>(std::env::args_os()) {
-        Ok(args) => start::run(run(args)),
+        Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
 }
@@ -38,24 +40,24 @@ async fn run(args: Args) -> Result<(), Error> {
         let data_dir = &args.common.data_dir;
         let keys = cli::SealingKeys {
             master: first_start::stored_key(MASTER_KEY, args.issuer.master_key(), data_dir),
-            account: first_start::stored_key(ACCOUNT_KEY, args.common.account_key(), data_dir),
+            account: first_start::stored_key(ACCOUNT_KEY, args.common.account_key.read(), data_dir),
         };
         return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
     }
     let data_dir = &args.common.data_dir;
     let account_key = || {
-        args.common.make_data_dir()?;
-        first_start::key(ACCOUNT_KEY, args.common.account_key(), data_dir)
+        args.common.create_data_dir()?;
+        first_start::key(ACCOUNT_KEY, args.common.account_key.read(), data_dir)
     };
-    let ground = Ground::lay(&args.common, account_key).await?;
+    let runtime = Runtime::prepare(&args.common, account_key).await?;
     let master_key = first_start::key(MASTER_KEY, args.issuer.master_key(), data_dir)?;
-    let issuer = Issuer::open(&ground, &args.issuer, master_key).await?;
-    let password = first_start::bootstrap(&ground, &args.common.data_dir).await?;
+    let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;
+    let password = first_start::bootstrap(&runtime, &args.common.data_dir).await?;
     // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
     // reachable from inside.
-    let api = api_server::Api::open(&ground, &args.api, Some(ground.bound));
-    let health = api.health(ground.health());
+    let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
+    let health = api.health(runtime.health());
     let routes = issuer.routes().merge(api.routes()).merge(demo::routes().into());
-    banner::print(&ground.urls, password.as_ref())?;
-    ground.serve(routes, health).await
+    banner::print(&runtime.urls, password.as_ref())?;
+    runtime.serve(routes, health).await
 }

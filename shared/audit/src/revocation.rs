@@ -89,6 +89,13 @@ impl PendingAnnouncement {
     pub const fn none() -> Self {
         Self { is_due: false }
     }
+
+    /// Notifies every process, for a caller that has no [`RevocationMirror`]. Call it after the commit.
+    pub async fn publish(self, notifications: &Notifications) {
+        if self.is_due {
+            notifications.publish(Notification::RevocationsChanged).await;
+        }
+    }
 }
 
 /// Writes, in the caller's transaction, that no access token is accepted of the families of this user that

@@ -73,9 +73,9 @@ pub async fn set_role(
     user: &User,
     role: Role,
     context: &RequestContext,
-) -> Result<(User, Option<PendingAnnouncement>), Error> {
+) -> Result<(User, PendingAnnouncement), Error> {
     if user.role == role {
-        return Ok((user.clone(), None));
+        return Ok((user.clone(), PendingAnnouncement::none()));
     }
     let changed = changes::set_role(tx, user.id, role, context.now).await?;
     let changed = changed.ok_or(Error::LastAdministrator)?;
@@ -83,7 +83,7 @@ pub async fn set_role(
     let detail = format!("{} to {}", user.role.as_str(), role.as_str());
     let event = Event::success(EventName::RoleChange).user(user.id).detail(detail);
     event.record(tx, context).await?;
-    Ok((changed, Some(announcement)))
+    Ok((changed, announcement))
 }
 
 /// Replaces a user's password by the hand of an administrator, and tells the user. One that is to be used once

@@ -1,8 +1,8 @@
 //! What `users …` does from the shell, beside a running server.
 
 use serde_json::{Value, json};
-use shared::fetch_all;
 use std::time::Duration;
+use storage::fetch_all;
 use tests::{App, Authenticator, PASSWORD, Person, Tokens, World, on_every_shape};
 
 const NEW: &str = "a new good password";

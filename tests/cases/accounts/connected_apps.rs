@@ -1,7 +1,7 @@
 //! The apps that one is connected to, and disconnecting one.
 
 use serde_json::Value;
-use shared::fetch_all;
+use storage::fetch_all;
 use tests::{App, Person, Tokens, World, all_at_once, on_every_shape};
 
 async fn listed(person: &Person) -> Vec<Value> {

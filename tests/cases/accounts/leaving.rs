@@ -1,7 +1,7 @@
 //! Taking one's data along, and deleting one's account.
 
 use serde_json::{Value, json};
-use shared::{execute, fetch_all, fetch_one};
+use storage::{execute, fetch_all, fetch_one};
 use tests::{Authenticator, PASSWORD, Person, Shape, World, all_at_once, counts, on_every_shape};
 
 async fn export(person: &Person) -> Value {

@@ -1,9 +1,9 @@
 //! Two-step sign-in: turning it on and off, codes and recovery codes.
 
 use serde_json::json;
-use shared::fetch_all;
 use std::collections::BTreeSet;
 use std::time::Duration;
+use storage::fetch_all;
 use tests::{Authenticator, PASSWORD, Page, Person, Shape, World, on_every_shape};
 
 async fn codes_are_asked_for_once_one_was_shown(world: World) {

@@ -1,7 +1,7 @@
 //! Pages of comments: every one once, in order, forwards and back.
 
 use serde_json::json;
-use shared::fetch_one;
+use storage::fetch_one;
 use tests::{
     Person, Post, World, cursor, expect_cursor_outlives_item, expect_short_page_backwards_is_first, ids,
     items, link, on_every_shape, pages_of_45, walk,

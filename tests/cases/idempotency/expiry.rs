@@ -2,8 +2,8 @@
 
 use super::{expect_replay, payment, rows};
 use serde_json::json;
-use shared::execute;
 use std::time::{Duration, Instant};
+use storage::execute;
 use tests::{PASSWORD, Shape, World, fresh_key, on_every_shape};
 
 const DAY: Duration = Duration::from_secs(86_400);

@@ -1,11 +1,11 @@
 //! Kills in the middle of payments, with clients that send again: each answer is of one payment, each key of one.
 
 use serde_json::json;
-use shared::fetch_all;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+use storage::fetch_all;
 use tests::{Caller, Shape, World, fresh_key, on_every_shape};
 
 const CLIENTS: usize = 4;

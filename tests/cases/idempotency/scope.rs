@@ -2,7 +2,7 @@
 
 use super::{expect_replay, payment, rows};
 use serde_json::json;
-use shared::fetch_all;
+use storage::fetch_all;
 use tests::{Caller, World, fresh_key, on_every_shape};
 
 async fn a_key_is_a_users_of_an_app(world: World) {

@@ -2,9 +2,9 @@
 
 use super::{expect_replay, payment, replicas, rows};
 use serde_json::json;
-use shared::db::{Db, Tx};
-use shared::{execute, fetch_one};
 use std::time::{Duration, Instant};
+use storage::db::{Db, Tx};
+use storage::{execute, fetch_one};
 use tests::{World, all_at_once, counts, fresh_key, on_every_shape};
 
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -167,7 +167,7 @@ async fn a_compromised_key_is_refused_for_good(shape: Shape) {
     let query = "SELECT COUNT(*) FROM revocations WHERE kind = 'key' AND subject = $1 AND expires_at > $2";
     let db = world.db().await;
     let kid = thief.signer.kid.as_str();
-    let (kept,) = shared::fetch_one!(db.reader(), (i64,), query, kid, world.now()).unwrap();
+    let (kept,) = storage::fetch_one!(db.reader(), (i64,), query, kid, world.now()).unwrap();
     assert_eq!(kept, 1);
 }
 

@@ -137,7 +137,7 @@ async fn a_command_with_another_master_key_changes_nothing(shape: Shape) {
     let world = World::of(shape).clock().start().await;
     world.advance(RIPE);
     let (before, active) = (list(&world), one(&world, "active"));
-    let other = shared::seal::SealingKey::generate().to_text();
+    let other = foundation::sealing::SealingKey::generate().to_text();
     for args in [
         vec!["keys", "rotate"],
         vec!["keys", "retire", &active, "--compromised"],

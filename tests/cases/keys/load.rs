@@ -63,7 +63,7 @@ async fn no_good_token_is_refused_during_ten_rotations(shape: Shape) {
     for _ in 0..ROTATIONS {
         let staged = world.cli(&["keys", "list", "--json"], "");
         let ripe = staged.as_array().unwrap().last().unwrap()["sign_after"].clone();
-        let ripe = shared::clock::Timestamp::parse(ripe.as_str().unwrap()).unwrap();
+        let ripe = foundation::clock::Timestamp::parse(ripe.as_str().unwrap()).unwrap();
         tokio::time::sleep(ripe.since(world.now())).await;
         rotate(&world);
     }

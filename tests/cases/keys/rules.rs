@@ -1,8 +1,8 @@
 //! What the database itself refuses, whoever asks.
 
 use super::{one, published};
-use shared::db::Error;
-use shared::execute;
+use storage::db::Error;
+use storage::execute;
 use tests::{Db, World, on_every_shape};
 
 /// Runs a statement that must fail by this rule.

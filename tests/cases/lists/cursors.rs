@@ -1,8 +1,8 @@
 //! Cursors: what is one, what is none, and what they outlive.
 
 use super::{START, cursor, insert, items, title};
+use foundation::clock::Timestamp;
 use serde_json::{Value, json};
-use shared::clock::Timestamp;
 use tests::{
     World, base64url, expect_cursor_outlives_item, expect_short_page_backwards_is_first, on_every_shape,
 };

@@ -2,9 +2,9 @@
 
 use super::{CONFIRM, RESET, ask_reset, reset_token};
 use serde_json::json;
-use shared::fetch_one;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
+use storage::fetch_one;
 use tests::{Mood, PASSWORD, Shape, SmtpServer, World, on_every_shape};
 
 async fn sign_up(world: &World) -> String {

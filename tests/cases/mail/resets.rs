@@ -80,7 +80,7 @@ async fn what_is_no_address_or_no_token_is_refused(world: World) {
     reset(&anyone, &"x".repeat(129), "short")
         .await
         .expect_faults(&["/new_password", "/token"]);
-    for token in ["x", &shared::secret::encode(&[7; 32])] {
+    for token in ["x", &foundation::secret::encode(&[7; 32])] {
         let refused = reset(&anyone, token, NEW_PASSWORD).await;
         refused.expect_error(422, "reset_token_invalid");
     }

@@ -5,10 +5,10 @@
 //! anew, twice: chance alone fails a test once in a million runs, while a gap that is there fails every sample.
 
 use super::{ask_reset, log_in};
-use shared::clock::Timestamp;
-use shared::execute;
-use shared::identity::passwords::{Passwords, Policy};
+use foundation::clock::Timestamp;
+use identity::passwords::{Passwords, Policy};
 use std::time::{Duration, Instant};
+use storage::execute;
 use tests::{Call, Caller, Shape, World, median, on_every_shape, rank_test};
 
 /// E-mails of each kind.
@@ -55,7 +55,7 @@ async fn make_known(world: &World) {
 
 /// The numbers below `n` in random order.
 fn shuffled(n: usize) -> Vec<usize> {
-    let mut numbers: Vec<([u8; 8], usize)> = (0..n).map(|i| (shared::random::bytes(), i)).collect();
+    let mut numbers: Vec<([u8; 8], usize)> = (0..n).map(|i| (foundation::random::bytes(), i)).collect();
     numbers.sort();
     numbers.into_iter().map(|(_, i)| i).collect()
 }

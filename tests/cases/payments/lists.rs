@@ -1,7 +1,7 @@
 //! Pages of payments: every one of one's own once, in order, forwards and back.
 
 use serde_json::{Value, json};
-use shared::execute;
+use storage::execute;
 use tests::{Person, World, items, link, on_every_shape, pages_of_45, walk};
 
 const START: i64 = 1_700_000_000_000_000;
@@ -12,7 +12,7 @@ async fn insert(world: &World, user: &Person, micros: impl IntoIterator<Item = i
     let mut tx = db.begin().await.unwrap();
     let mut ids = Vec::new();
     for at in micros {
-        let id = format!("pay_{}", shared::random::uuid_of(world.now()));
+        let id = format!("pay_{}", foundation::random::uuid_of(world.now()));
         let insert =
             "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded,
                                             currency, metadata, created_at, updated_at)

@@ -1,7 +1,7 @@
 //! From state to state: captures, cancellations, refunds.
 
 use serde_json::{Value, json};
-use shared::execute;
+use storage::execute;
 use tests::{Payment, Person, World, fresh_key, on_every_shape};
 
 /// The payment after a move that succeeds: its state and what was captured and refunded.

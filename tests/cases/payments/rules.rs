@@ -1,7 +1,7 @@
 //! What the database itself refuses, whoever asks.
 
 use serde_json::json;
-use shared::execute;
+use storage::execute;
 use tests::{World, on_every_shape};
 
 const FORWARD: &str = "moves forward";

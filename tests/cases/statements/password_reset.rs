@@ -3,7 +3,7 @@
 
 use super::log_in;
 use serde_json::{Value, json};
-use shared::fetch_one;
+use storage::fetch_one;
 use tests::{Call, PASSWORD, Person, World, on_every_shape};
 
 const NEW: &str = "a password to be";

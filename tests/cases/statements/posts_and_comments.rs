@@ -2,8 +2,8 @@
 
 use super::NO_POST;
 use serde_json::{Value, json};
-use shared::fetch_one;
 use std::collections::BTreeSet;
+use storage::fetch_one;
 use tests::{Person, World, ids, items, on_every_shape, walk};
 
 /// Puts published posts into the database, created at these microseconds, in this order: their ids.
@@ -293,7 +293,7 @@ async fn rule_3_next_encodes_the_created_at_and_id_of_the_last_item(world: World
     let ann = world.sign_up().await;
     posts_at(&world, &ann, 0..21).await;
     let page = ann.get("/posts").await.expect(200).json();
-    let cursor = shared::secret::decode(page["next"].as_str().unwrap()).unwrap();
+    let cursor = foundation::secret::decode(page["next"].as_str().unwrap()).unwrap();
     let cursor: Value = serde_json::from_slice(&cursor).unwrap();
     let last = &page["items"][19];
     assert_eq!(

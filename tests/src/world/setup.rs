@@ -8,7 +8,7 @@ use crate::postgres::Database;
 use crate::program::{Given, Program};
 use crate::redis::RedisServer;
 use crate::shape::Shape;
-use shared::seal::SealingKey;
+use foundation::sealing::SealingKey;
 
 /// Replicas of each service where there are several.
 const REPLICAS: usize = 2;

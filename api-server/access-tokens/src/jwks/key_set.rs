@@ -1,10 +1,10 @@
 //! The keys of a JWK set (RFC 7517 §5) that verify RS256 signatures.
 
+use foundation::{json, secret};
 use jsonwebtoken::DecodingKey;
 use rsa::traits::PublicKeyParts as _;
 use rsa::{BigUint, RsaPublicKey};
 use serde_json::Value;
-use shared::{http::json, secret};
 use std::collections::HashMap;
 use std::sync::Arc;
 

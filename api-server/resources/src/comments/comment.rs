@@ -2,8 +2,8 @@
 
 use crate::paging::{Cursor, HasCursor};
 use crate::text::Text;
+use foundation::clock::Timestamp;
 use serde::Serialize;
-use shared::clock::Timestamp;
 use utoipa::ToSchema;
 
 /// The text of a comment.

@@ -4,9 +4,9 @@
 use super::comment::{Comment, columns};
 use crate::paging::{self, Cursor, Order, Page, PageRequest, PageSlice, Query};
 use crate::posts::VisiblePost;
-use shared::db::{Db, Error};
-use shared::fetch_all;
 use sqlx::AssertSqlSafe;
+use storage::db::{Db, Error};
+use storage::fetch_all;
 use utoipa::IntoParams;
 
 /// The query parameters of the list of comments.

@@ -3,9 +3,10 @@
 use super::comment::{Comment, NewComment, columns};
 use crate::ids::Id;
 use crate::posts::{Actor, VisiblePost};
-use shared::clock::Timestamp;
-use shared::db::{self, Db, Tx};
-use shared::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use foundation::clock::Timestamp;
+use storage::db;
+use storage::db::{Db, Tx};
+use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
     INSERT = concat!(

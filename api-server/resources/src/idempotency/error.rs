@@ -1,6 +1,6 @@
 //! Errors of writes with an idempotency key.
 
-use shared::db;
+use storage::db;
 
 /// Why a write with a key was not executed.
 #[derive(Debug, thiserror::Error)]

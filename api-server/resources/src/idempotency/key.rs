@@ -1,7 +1,7 @@
 //! Idempotency keys, and the identity of the write that a key names.
 
-use shared::schema;
-use shared::secret;
+use foundation::schema;
+use foundation::secret;
 
 /// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;

@@ -2,11 +2,12 @@
 
 use super::error::Error;
 use super::key::Claim;
+use foundation::clock::Timestamp;
 use serde::Serialize;
-use shared::clock::Timestamp;
-use shared::db::sqlx::{PgExecutor, SqliteExecutor};
-use shared::db::{self, Db, Engine, Tx};
-use shared::{execute, fetch_optional, sql};
+use storage::db;
+use storage::db::sqlx::{PgExecutor, SqliteExecutor};
+use storage::db::{Db, Engine, Tx};
+use storage::{execute, fetch_optional, sql};
 
 /// The number of rows that one statement deletes at most, so that it does not block other writes for long.
 const BATCH: u64 = 500;

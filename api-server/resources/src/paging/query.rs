@@ -1,6 +1,6 @@
 //! The query parameters of a list. Unknown parameters and invalid values are ignored, never rejected.
 
-use shared::cursor::Cursor;
+use foundation::cursor::Cursor;
 use std::fmt::{self, Display};
 use utoipa::{IntoParams, ToSchema};
 

@@ -1,6 +1,6 @@
 //! Currencies.
 
-use shared::schema;
+use foundation::schema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 /// The codes of ISO 4217, list one, as of 2026, without funds, metals and test codes.

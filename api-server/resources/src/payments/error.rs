@@ -1,7 +1,7 @@
 //! Errors of reading and changing payments.
 
 use super::fields::Status;
-use shared::db;
+use storage::db;
 
 /// Why a payment was not read or changed.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use super::currency::Currency;
 use crate::text::Text;
+use foundation::schema;
 use serde::{Deserialize, Serialize};
-use shared::schema;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};

@@ -1,8 +1,8 @@
 //! Ids of payments.
 
+use foundation::clock::Timestamp;
+use foundation::{random, schema};
 use serde::Serialize;
-use shared::clock::Timestamp;
-use shared::{random, schema};
 use utoipa::openapi::{ObjectBuilder, Type};
 
 /// The prefix of every id.

@@ -2,9 +2,9 @@
 
 use super::payment::{Payment, columns};
 use crate::paging::{self, Cursor, Order, Page, PageRequest, PageSlice};
-use shared::db::{Db, Error};
-use shared::fetch_all;
 use sqlx::AssertSqlSafe;
+use storage::db::{Db, Error};
+use storage::fetch_all;
 
 /// Returns the requested page of the user's payments, the newest first by default.
 pub async fn list(db: &Db, user_id: i64, page: &PageRequest) -> Result<Page<Payment>, Error> {

@@ -3,8 +3,8 @@
 use super::fields::{Metadata, Status};
 use super::id::PaymentId;
 use crate::paging::{Cursor, HasCursor};
+use foundation::clock::Timestamp;
 use serde::Serialize;
-use shared::clock::Timestamp;
 use utoipa::ToSchema;
 
 macro_rules! columns {

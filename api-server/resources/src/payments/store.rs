@@ -4,9 +4,10 @@ use super::error::Error;
 use super::fields::{Description, NewPayment};
 use super::id::PaymentId;
 use super::payment::{Payment, columns};
-use shared::clock::Timestamp;
-use shared::db::{self, Db, Tx};
-use shared::{fetch_all, fetch_one, fetch_optional, sql};
+use foundation::clock::Timestamp;
+use storage::db;
+use storage::db::{Db, Tx};
+use storage::{fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
     INSERT = concat!(

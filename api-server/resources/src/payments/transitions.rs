@@ -5,9 +5,9 @@ use super::error::Error;
 use super::fields::{Amount, Status};
 use super::payment::{Payment, columns};
 use super::store;
-use shared::clock::Timestamp;
-use shared::db::Tx;
-use shared::{fetch_optional, sql};
+use foundation::clock::Timestamp;
+use storage::db::Tx;
+use storage::{fetch_optional, sql};
 
 sql! {
     CAPTURE = concat!(

@@ -1,7 +1,7 @@
 //! Permissions on posts and comments.
 
 use super::fields::Status;
-use shared::identity::users::{Role, User};
+use identity::users::{Role, User};
 
 /// A user as the author or moderator of posts and comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Errors of reading and writing posts.
 
-use shared::db;
+use storage::db;
 
 /// Why a post was not read or written.
 #[derive(Debug, thiserror::Error)]

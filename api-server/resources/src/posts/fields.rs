@@ -1,9 +1,9 @@
 //! The fields of a post as callers send them. Each type is valid by construction.
 
 use crate::text::Text;
+use foundation::schema;
+use foundation::schema::WITHOUT_NUL;
 use serde::Serialize;
-use shared::schema;
-use shared::schema::WITHOUT_NUL;
 use std::str::FromStr;
 use utoipa::ToSchema;
 

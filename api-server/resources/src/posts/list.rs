@@ -5,10 +5,10 @@ use super::fields::Status;
 use super::post::{Post, columns};
 use super::query::{ListQuery, Sort};
 use crate::paging::{self, Cursor, Page, PageSlice};
-use shared::clock::Timestamp;
-use shared::db::{Db, Error};
-use shared::{fetch_all, fetch_optional, sql};
+use foundation::clock::Timestamp;
 use sqlx::AssertSqlSafe;
+use storage::db::{Db, Error};
+use storage::{fetch_all, fetch_optional, sql};
 
 sql! {
     // Deleted posts included: paging continues after a post that was deleted meanwhile.

@@ -2,7 +2,7 @@
 
 use super::fields::{PostBody, PostTitle, Status};
 use super::post::Post;
-use shared::clock::Timestamp;
+use foundation::clock::Timestamp;
 use utoipa::ToSchema;
 
 /// A change of a post. Fields that are `None` stay unchanged.

@@ -2,8 +2,8 @@
 
 use super::fields::Status;
 use crate::paging::{Cursor, HasCursor};
+use foundation::clock::Timestamp;
 use serde::Serialize;
-use shared::clock::Timestamp;
 use utoipa::ToSchema;
 
 macro_rules! columns {

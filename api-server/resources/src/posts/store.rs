@@ -6,9 +6,10 @@ use super::fields::{NewPost, Status};
 use super::patch::PostPatch;
 use super::post::{Post, columns};
 use crate::ids::Id;
-use shared::clock::Timestamp;
-use shared::db::{self, Db, Tx};
-use shared::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use foundation::clock::Timestamp;
+use storage::db;
+use storage::db::{Db, Tx};
+use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
     INSERT = concat!(

@@ -1,6 +1,6 @@
 //! The rules of redirect URIs.
 
-use shared::grants::clients::ClientType;
+use identity::grants::clients::ClientType;
 use url::{Host, Url};
 
 /// Tells whether a redirect URI equals a registered one, apart from the port of a loopback address

@@ -6,12 +6,14 @@ use super::oxide::{self, PendingAuthorization, RequestError};
 use crate::codes::{self, NewCode};
 use crate::params::{Params, REPEATED};
 use crate::pkce::CodeChallenge;
-use shared::db;
-use shared::events::{Context, Event, Name};
-use shared::grants::clients::{self, Client};
-use shared::grants::consents;
-use shared::scope::Scope;
-use shared::secret::Secret;
+use audit::events::{Event, EventName};
+use foundation::context::RequestContext;
+use foundation::scope::Scope;
+use foundation::secret::Secret;
+use identity::grants::clients;
+use identity::grants::clients::Client;
+use identity::grants::consents;
+use storage::db;
 
 /// The longest accepted request, in bytes of all its parameters.
 const MAX_LENGTH: usize = 8 * 1024;
@@ -121,7 +123,7 @@ impl Grants {
         &self,
         request: CheckedRequest,
         owner: ResourceOwner,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<String, AuthorizationError> {
         let CheckedRequest {
             client,
@@ -148,9 +150,9 @@ impl Grants {
         &self,
         request: &CheckedRequest,
         owner: ResourceOwner,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<String, db::Error> {
-        let event = Event::failure(Name::Consent)
+        let event = Event::failure(EventName::Consent)
             .user(owner.user_id)
             .client(&request.client.id);
         event.record_alone(&self.db, context).await?;
@@ -158,7 +160,7 @@ impl Grants {
     }
 
     /// Stores the consent and the code in one transaction.
-    async fn issue_code(&self, issue: &CodeIssue<'_>, context: &Context) -> Result<Secret, db::Error> {
+    async fn issue_code(&self, issue: &CodeIssue<'_>, context: &RequestContext) -> Result<Secret, db::Error> {
         let (client_id, user_id) = (&issue.client.id, issue.owner.user_id);
         let mut tx = self.db.begin().await?;
         let consent_id = consents::remember(&mut tx, user_id, client_id, issue.scope, context.now).await?;
@@ -173,7 +175,7 @@ impl Grants {
             expires_at: context.now.after(self.lifetimes.code),
         };
         let code = codes::create(&mut tx, &code).await?;
-        let event = Event::success(Name::Consent)
+        let event = Event::success(EventName::Consent)
             .user(user_id)
             .client(client_id)
             .detail(issue.scope.to_string());

@@ -7,10 +7,11 @@ use crate::codes::{self, PresentedCode};
 use crate::params::Params;
 use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
-use shared::events::{Context, Event, Name};
-use shared::grants::clients::Client;
-use shared::grants::{consents, families};
-use shared::identity::sessions;
+use audit::events::{Event, EventName};
+use foundation::context::RequestContext;
+use identity::grants::clients::Client;
+use identity::grants::{consents, refresh_families};
+use identity::sessions;
 
 const INVALID_CODE: TokenError = TokenError::InvalidGrant(
     "the code is unknown, expired or used, or is not for this client, redirect_uri and code_verifier",
@@ -22,7 +23,7 @@ impl Grants {
         &self,
         client: &Client,
         params: &Params,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
         let required = |name: &str| {
             params
@@ -50,7 +51,7 @@ impl Grants {
     async fn claim_code(
         &self,
         presented: PresentedCode<'_>,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<ClaimedFamily, TokenError> {
         let mut tx = self.db.begin().await?;
         let Some(claimed) = codes::claim(&mut tx, presented, context.now).await? else {
@@ -59,11 +60,11 @@ impl Grants {
             return Err(INVALID_CODE);
         };
         let family = claimed.family;
-        if !sessions::hold(&mut tx, family.session_id, context.now).await? {
+        if !sessions::lock(&mut tx, family.session_id, context.now).await? {
             return Err(TokenError::InvalidGrant("the user's session has ended"));
         }
         let (user_id, client_id) = (family.user_id, &family.client_id);
-        if !consents::hold(&mut tx, user_id, client_id, &claimed.consent_id).await? {
+        if !consents::lock(&mut tx, user_id, client_id, &claimed.consent_id).await? {
             return Err(TokenError::InvalidGrant("the user has withdrawn the consent"));
         }
         Ok(ClaimedFamily { tx, family })
@@ -73,10 +74,10 @@ impl Grants {
     async fn begin_family(
         &self,
         claimed: ClaimedFamily,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
         let ClaimedFamily { mut tx, family } = claimed;
-        families::create(&mut tx, &family, self.lifetimes.refresh, context.now).await?;
+        refresh_families::create(&mut tx, &family, self.lifetimes.refresh, context.now).await?;
         let signer = self.keys.signer(context.now)?;
         let grant = TokenGrant {
             family_id: &family.id,
@@ -95,12 +96,12 @@ impl Grants {
     async fn revoke_replayed(
         &self,
         presented: PresentedCode<'_>,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<(), TokenError> {
         let Some(family) = codes::find_replayed(&self.db, presented).await? else {
             return Ok(());
         };
-        let event = Event::failure(Name::CodeReuse)
+        let event = Event::failure(EventName::CodeReuse)
             .user(family.user_id)
             .client(&family.client_id);
         Ok(self.revoke_family(&family.id, event, context).await?)

@@ -1,8 +1,9 @@
 //! The lifetimes of codes and tokens, and their settings.
 
 use clap::Args;
-use shared::config::{Invalid, parse_duration};
-use shared::grants::families;
+use foundation::duration::parse_duration;
+use foundation::settings::InvalidSetting;
+use identity::grants::refresh_families;
 use std::time::Duration;
 
 /// The longest lifetime of an access token: the API rejects tokens older than this.
@@ -18,7 +19,7 @@ pub struct TokenLifetimes {
     /// The lifetime of authorization codes, 600 s at most.
     pub code: Duration,
     /// The lifetimes of refresh tokens and their families.
-    pub refresh: families::Lifetimes,
+    pub refresh: refresh_families::Lifetimes,
     /// The time for which clients may cache the JWKS.
     pub jwks_max_age: Duration,
 }
@@ -49,8 +50,8 @@ pub struct TokenLifetimeArgs {
 
 impl TokenLifetimeArgs {
     /// Fails if a lifetime is longer than allowed.
-    pub fn check(&self) -> Result<(), Invalid> {
-        let invalid = |message: &str| Err(Invalid(message.to_owned()));
+    pub fn check(&self) -> Result<(), InvalidSetting> {
+        let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
         if self.access_token_lifetime > MAX_ACCESS_TOKEN {
             return invalid("ACCESS_TOKEN_LIFETIME is over 600s: the API accepts no older token");
         }
@@ -68,7 +69,7 @@ impl TokenLifetimeArgs {
         TokenLifetimes {
             access_token: self.access_token_lifetime,
             code: self.code_lifetime,
-            refresh: families::Lifetimes {
+            refresh: refresh_families::Lifetimes {
                 idle: self.refresh_token_idle,
                 absolute: self.refresh_token_max,
             },

@@ -7,10 +7,12 @@ use super::{Grants, TokenResponse};
 use crate::params::Params;
 use crate::refresh_tokens::RefreshTokenId;
 use crate::token_error::TokenError;
-use shared::events::{Context, Event, Name};
-use shared::grants::clients::Client;
-use shared::grants::families::{self, Family};
-use shared::scope::Scope;
+use audit::events::{Event, EventName};
+use foundation::context::RequestContext;
+use foundation::scope::Scope;
+use identity::grants::clients::Client;
+use identity::grants::refresh_families;
+use identity::grants::refresh_families::Family;
 
 const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(
     "the refresh token is unknown, expired, revoked or used, or is not for this client",
@@ -22,7 +24,7 @@ impl Grants {
         &self,
         client: &Client,
         params: &Params,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
         let refresh_token = params
             .get("refresh_token")
@@ -57,7 +59,7 @@ impl Grants {
         client: &Client,
         refresh_token: &str,
         scope: Option<&Scope>,
-        context: &Context,
+        context: &RequestContext,
     ) -> Result<Family, TokenError> {
         let RefreshTokenId {
             family_id,
@@ -65,17 +67,18 @@ impl Grants {
         } = self.refresh_tokens.verify(refresh_token).ok_or(INVALID_TOKEN)?;
         // A family's scope never changes, so it can be checked before the token is used up.
         if let Some(scope) = scope {
-            let family = families::find(&self.db, &family_id).await?;
+            let family = refresh_families::find(&self.db, &family_id).await?;
             if !family.ok_or(INVALID_TOKEN)?.scope.covers(scope) {
                 return Err(TokenError::InvalidScope);
             }
         }
         let (idle, now) = (self.lifetimes.refresh.idle, context.now);
-        let rotated = families::rotate(&self.db, &family_id, generation, &client.id, idle, now).await?;
+        let rotated =
+            refresh_families::rotate(&self.db, &family_id, generation, &client.id, idle, now).await?;
         if let Some(family) = rotated {
             return Ok(family);
         }
-        if let Some(family) = families::find(&self.db, &family_id).await?
+        if let Some(family) = refresh_families::find(&self.db, &family_id).await?
             && family.client_id == client.id
             && family.generation > generation
             && family.revoked_at.is_none()
@@ -87,8 +90,8 @@ impl Grants {
 
     /// Revokes the family of a refresh token that its client used twice: the token was stolen, and it is
     /// unknown which of the two uses was the thief's. The revocation is committed before the response.
-    async fn revoke_reused(&self, family: &Family, context: &Context) -> Result<(), TokenError> {
-        let event = Event::failure(Name::RefreshReuse)
+    async fn revoke_reused(&self, family: &Family, context: &RequestContext) -> Result<(), TokenError> {
+        let event = Event::failure(EventName::RefreshReuse)
             .user(family.user_id)
             .client(&family.client_id);
         Ok(self.revoke_family(&family.id, event, context).await?)

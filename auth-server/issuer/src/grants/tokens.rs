@@ -2,10 +2,10 @@
 
 use super::{Grants, TokenResponse};
 use crate::keys::{self, SigningKey};
+use foundation::clock::Timestamp;
+use foundation::random;
+use foundation::scope::Scope;
 use serde::Serialize;
-use shared::clock::Timestamp;
-use shared::random;
-use shared::scope::Scope;
 
 /// The claims of RFC 9068 §2.2, and `grant_id`, by which a whole grant is revoked.
 #[derive(Serialize)]

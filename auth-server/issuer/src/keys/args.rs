@@ -1,7 +1,8 @@
 //! Settings of the signing keys.
 
 use clap::Args;
-use shared::config::{Invalid, parse_duration};
+use foundation::duration::parse_duration;
+use foundation::settings::InvalidSetting;
 use std::time::Duration;
 
 /// Settings of the signing keys and their publication.
@@ -25,9 +26,9 @@ pub struct SigningKeyArgs {
 
 impl SigningKeyArgs {
     /// Fails if a key would be replaced before its successor is published everywhere.
-    pub fn check(&self) -> Result<(), Invalid> {
+    pub fn check(&self) -> Result<(), InvalidSetting> {
         if self.jwks_max_age > self.signing_key_lifetime {
-            return Err(Invalid(
+            return Err(InvalidSetting(
                 "JWKS_MAX_AGE is longer than SIGNING_KEY_LIFETIME: the next key would not be published in time"
                     .to_owned(),
             ));

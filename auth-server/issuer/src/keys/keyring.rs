@@ -3,12 +3,12 @@
 use super::table::{self, Key, MAX_STALENESS, PUBLICATION_DELAY, State, in_state};
 use super::{Error, SigningKey};
 use arc_swap::ArcSwap;
-use shared::clock::Timestamp;
-use shared::db::Db;
-use shared::seal::SealingKey;
-use shared::secret;
+use foundation::clock::Timestamp;
+use foundation::sealing::SealingKey;
+use foundation::secret;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use storage::db::Db;
 use tokio::sync::Mutex;
 
 /// The age from which a key set may be outdated, so that caches must not keep it.

@@ -3,14 +3,16 @@
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
 use super::{Error, keyring};
+use audit::revocation::{self, PendingAnnouncement};
+use foundation::clock;
+use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
+use foundation::sealing::SealingKey;
 use serde::Serialize;
-use shared::clock::{self, Timestamp};
-use shared::db::{self, Db};
-use shared::events::Context;
-use shared::feed::{Feed, Word};
-use shared::revocation;
-use shared::seal::SealingKey;
 use std::time::Duration;
+use storage::db;
+use storage::db::Db;
+use storage::notifications::{Notification, Notifications};
 
 /// The attempts to discard a compromised key while other changes win.
 const ATTEMPTS: usize = 10;
@@ -27,7 +29,7 @@ pub struct KeyStore {
     /// The time for which clients may cache the JWKS.
     pub max_age: Duration,
     /// Announces changes to every process.
-    pub notifications: Feed,
+    pub notifications: Notifications,
 }
 
 /// The outcome of a requested change.
@@ -119,8 +121,8 @@ impl KeyStore {
             let key = self.find(kid).await?;
             let keys = table::list_published(&self.db).await?;
             let new = self.generate(&keys).await?;
-            if self.replace_compromised(&key, &keys, &new).await? {
-                self.notifications.say(Word::Revoked).await;
+            if let Some(revocation) = self.replace_compromised(&key, &keys, &new).await? {
+                revocation.publish(&self.notifications).await;
                 return self.announce(Outcome::Discarded, Some(kid)).await;
             }
         }
@@ -133,13 +135,13 @@ impl KeyStore {
             KeyTransition::Stage => {
                 let new = self.generate(keys).await?;
                 let mut tx = self.db.begin().await?;
-                table::stage(&mut tx, &new, self.max_age, &Context::shell()).await?;
+                table::stage(&mut tx, &new, self.max_age, &RequestContext::shell()).await?;
                 tx.commit().await?;
             }
             // Stages no key in the same transaction: signing must not wait for the generation of a key.
             KeyTransition::Activate(kid) => {
                 let mut tx = self.db.begin().await?;
-                if unless_conflict(table::activate(&mut tx, kid, &Context::shell()).await)? {
+                if unless_conflict(table::activate(&mut tx, kid, &RequestContext::shell()).await)? {
                     tx.commit().await?;
                 }
             }
@@ -180,7 +182,7 @@ impl KeyStore {
     /// Retires the active key, activates the staged one and stages the new one, in one transaction. Returns
     /// false, without a change, if the keys are no longer in these states.
     async fn promote(&self, active: Option<&str>, staged: &str, new: &NewKey) -> Result<bool, Error> {
-        let context = Context::shell();
+        let context = RequestContext::shell();
         let mut tx = self.db.begin().await?;
         if let Some(active) = active
             && !table::retire(&mut tx, active, &context).await?
@@ -197,39 +199,46 @@ impl KeyStore {
 
     async fn delete(&self, kid: &str) -> Result<bool, Error> {
         let mut tx = self.db.begin().await?;
-        let deleted = table::delete(&mut tx, kid, &Context::shell()).await?;
+        let deleted = table::delete(&mut tx, kid, &RequestContext::shell()).await?;
         tx.commit().await?;
         Ok(deleted)
     }
 
-    /// Deletes a compromised key, revokes its tokens, and fills its place, in one transaction. Returns false,
+    /// Deletes a compromised key, revokes its tokens, and fills its place, in one transaction. Returns `None`,
     /// without a change, if the keys are no longer in the states seen.
-    async fn replace_compromised(&self, key: &Key, keys: &[Key], new: &NewKey) -> Result<bool, Error> {
-        let context = Context::shell();
+    async fn replace_compromised(
+        &self,
+        key: &Key,
+        keys: &[Key],
+        new: &NewKey,
+    ) -> Result<Option<PendingAnnouncement>, Error> {
+        let context = RequestContext::shell();
         let staged = in_state(keys, State::Staged).filter(|staged| staged.kid != key.kid);
         let successor =
             staged.filter(|staged| key.state == State::Active && staged.sign_after <= context.now);
         let mut tx = self.db.begin().await?;
         if !table::discard(&mut tx, key, &context).await? {
-            return Ok(false);
+            return Ok(None);
         }
-        revocation::deny_key(&mut tx, &key.kid, context.now).await?;
+        let announcement = revocation::deny_key(&mut tx, &key.kid, context.now).await?;
         if let Some(successor) = successor
             && !unless_conflict(table::activate(&mut tx, &successor.kid, &context).await)?
         {
-            return Ok(false);
+            return Ok(None);
         }
         // Has no effect if another key is staged.
         table::stage(&mut tx, new, self.max_age, &context).await?;
         tx.commit().await?;
-        Ok(true)
+        Ok(Some(announcement))
     }
 
     /// Notifies every process of a change. Returns the change with the keys after it.
     async fn announce(&self, outcome: Outcome, kid: Option<&str>) -> Result<KeyChange, Error> {
         let keys = table::list_published(&self.db).await?;
         let (_, etag) = keyring::jwk_set(&keys);
-        self.notifications.say(Word::Keys(etag)).await;
+        self.notifications
+            .publish(Notification::SigningKeysChanged(etag))
+            .await;
         let kid_in = |state| in_state(&keys, state).map(|key| key.kid.clone());
         let active = kid_in(State::Active);
         let waiting = in_state(&keys, State::Staged).filter(|_| active.is_none());

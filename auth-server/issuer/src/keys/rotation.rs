@@ -3,9 +3,10 @@
 use super::lifecycle::{KeyStore, KeyTransition};
 use super::table::{Key, State, in_state};
 use super::{Error, Keyring};
-use shared::clock::{self, Timestamp};
-use shared::feed::Word;
+use foundation::clock;
+use foundation::clock::Timestamp;
 use std::time::Duration;
+use storage::notifications::Notification;
 
 /// The interval between two reads of the table. A command's change takes effect within a second.
 const POLL: Duration = Duration::from_millis(250);
@@ -38,9 +39,9 @@ impl KeyRotation {
     /// Reads the table on each notification and at each interval. Runs beside the rotation, because the
     /// generation of a key takes longer than the interval.
     async fn follow_table(&self, keyring: &Keyring) {
-        let mut notifications = self.store.notifications.listen();
+        let mut notifications = self.store.notifications.subscribe();
         loop {
-            let etag = tokio::time::timeout(POLL, notifications.next_keys()).await;
+            let etag = tokio::time::timeout(POLL, notifications.next_signing_keys()).await;
             if let Err(error) = self.reload(keyring, etag.ok().flatten()).await {
                 tracing::warn!(%error, "cannot read the signing keys");
             }
@@ -62,7 +63,10 @@ impl KeyRotation {
         let changed = keyring.reload(&store.db, &store.master_key).await?;
         let set = keyring.set();
         if changed && announced_etag.as_deref() != Some(set.etag()) {
-            store.notifications.say(Word::Keys(set.etag().to_owned())).await;
+            store
+                .notifications
+                .publish(Notification::SigningKeysChanged(set.etag().to_owned()))
+                .await;
         }
         Ok(())
     }

@@ -5,6 +5,9 @@ use super::{Error, jwt_provider};
 use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::KeyPair as _;
+use foundation::random;
+use foundation::sealing::SealingKey;
+use foundation::secret::encode;
 use jsonwebtoken::jwk::{
     AlgorithmParameters, CommonParameters, Jwk, KeyAlgorithm, PublicKeyUse, RSAKeyParameters, RSAKeyType,
 };
@@ -13,9 +16,6 @@ use rsa::RsaPublicKey;
 use rsa::pkcs8::DecodePublicKey as _;
 use rsa::traits::PublicKeyParts as _;
 use serde::Serialize;
-use shared::random;
-use shared::seal::SealingKey;
-use shared::secret::encode;
 use std::sync::Arc;
 
 /// A parsed key pair that signs access tokens by RS256 (RFC 7518 §3.3).

@@ -1,13 +1,14 @@
 //! The table of signing keys. Each transition is one conditional statement, recorded as a security event.
 
 use super::signing::NewKey;
+use audit::events::{Event, EventName};
+use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
+use foundation::sealing::{SealingKey, UnsealError};
 use serde::Serialize;
-use shared::clock::Timestamp;
-use shared::db::{Db, Error, Tx};
-use shared::events::{Context, Event, Name};
-use shared::seal::{DoesNotOpen, SealingKey};
-use shared::{execute, fetch_all, sql};
 use std::time::Duration;
+use storage::db::{Db, Error, Tx};
+use storage::{execute, fetch_all, sql};
 
 sql! {
     LIST = "SELECT kid, state, public_jwk, sealed_private_key, created_at, sign_after, activated_at, retired_at,
@@ -84,7 +85,7 @@ pub struct Key {
 
 impl Key {
     /// Returns the private key in PKCS#8 DER. Fails if another master key sealed it.
-    pub(super) fn unseal(&self, master_key: &SealingKey) -> Result<Vec<u8>, DoesNotOpen> {
+    pub(super) fn unseal(&self, master_key: &SealingKey) -> Result<Vec<u8>, UnsealError> {
         let sealed = self.sealed_private_key.as_deref().unwrap_or_default();
         master_key.open(&self.kid, sealed)
     }
@@ -133,7 +134,7 @@ pub(super) async fn stage(
     tx: &mut Tx,
     new: &NewKey,
     max_age: Duration,
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<bool, Error> {
     let rows = execute!(
         tx.on(),
@@ -144,33 +145,33 @@ pub(super) async fn stage(
         context.now,
         context.now.after(max_age + PUBLICATION_DELAY),
     )?;
-    record_change(tx, rows, Event::success(Name::KeyStaged), &new.kid, context).await
+    record_change(tx, rows, Event::success(EventName::KeyStaged), &new.kid, context).await
 }
 
 /// Activates the staged key if it may sign. Returns whether it did.
-pub(super) async fn activate(tx: &mut Tx, kid: &str, context: &Context) -> Result<bool, Error> {
+pub(super) async fn activate(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), ACTIVATE, kid, context.now)?;
-    record_change(tx, rows, Event::success(Name::KeyActivated), kid, context).await
+    record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
 }
 
 /// Retires the active key. Returns whether it did.
-pub(super) async fn retire(tx: &mut Tx, kid: &str, context: &Context) -> Result<bool, Error> {
+pub(super) async fn retire(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let dead_after = context.now.after(MAX_STALENESS + MAX_TOKEN_LIFETIME);
     let rows = execute!(tx.on(), RETIRE, kid, context.now, dead_after)?;
-    record_change(tx, rows, Event::success(Name::KeyRetired), kid, context).await
+    record_change(tx, rows, Event::success(EventName::KeyRetired), kid, context).await
 }
 
 /// Deletes a retired key whose last token has expired. Returns whether it did.
-pub(super) async fn delete(tx: &mut Tx, kid: &str, context: &Context) -> Result<bool, Error> {
+pub(super) async fn delete(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), DELETE, kid, context.now)?;
-    record_change(tx, rows, Event::success(Name::KeyDeleted), kid, context).await
+    record_change(tx, rows, Event::success(EventName::KeyDeleted), kid, context).await
 }
 
 /// Deletes a compromised key if its state is still that of `seen`. Returns whether it did.
-pub(super) async fn discard(tx: &mut Tx, seen: &Key, context: &Context) -> Result<bool, Error> {
+pub(super) async fn discard(tx: &mut Tx, seen: &Key, context: &RequestContext) -> Result<bool, Error> {
     let kid = seen.kid.as_str();
     let rows = execute!(tx.on(), DISCARD, kid, context.now, seen.state.as_str())?;
-    record_change(tx, rows, Event::failure(Name::KeyCompromised), kid, context).await
+    record_change(tx, rows, Event::failure(EventName::KeyCompromised), kid, context).await
 }
 
 /// Records the event if a row changed. Returns whether one did.
@@ -179,7 +180,7 @@ async fn record_change(
     rows: u64,
     event: Event,
     kid: &str,
-    context: &Context,
+    context: &RequestContext,
 ) -> Result<bool, Error> {
     if rows == 1 {
         let event = event.detail(format!("kid {kid}"));

@@ -1,7 +1,7 @@
 //! The query of the list.
 
 use crate::params::Params;
-use shared::cursor::Cursor;
+use foundation::cursor::Cursor;
 use utoipa::IntoParams;
 
 /// The filters and the page. Invalid values are ignored.

@@ -1,10 +1,10 @@
 //! "Passwords and lockout".
 
 use super::super::{SECOND, WRONG, fail, log_in};
+use identity::passwords::{Passwords, Policy};
 use serde_json::Value;
-use shared::identity::passwords::{Passwords, Policy};
-use shared::{execute, fetch_one};
 use std::time::{Duration, Instant};
+use storage::{execute, fetch_one};
 use tests::{PASSWORD, Person, Reply, Shape, World, on_every_shape};
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -5,16 +5,16 @@ use super::registrar::ClientRegistrar;
 use crate::params::{Params, REPEATED};
 use crate::pkce::CodeChallenge;
 use async_trait::async_trait;
+use foundation::scope::Scope;
+use foundation::secret::Secret;
+use identity::grants::clients::Client;
 use oxide_auth::code_grant::authorization::{Error as OxideError, Request};
 use oxide_auth::code_grant::error::AuthorizationErrorType;
 use oxide_auth::primitives::grant::{Extensions, Grant};
 use oxide_auth_async::code_grant::authorization::{Endpoint, Extension, Pending, authorization_code};
 use oxide_auth_async::primitives::{Authorizer, Registrar};
-use shared::db;
-use shared::grants::clients::Client;
-use shared::scope::Scope;
-use shared::secret::Secret;
 use std::borrow::Cow;
+use storage::db;
 
 /// A valid request that waits for the user's decision.
 pub(in crate::grants) struct PendingAuthorization(Pending);

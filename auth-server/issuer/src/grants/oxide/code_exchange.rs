@@ -7,16 +7,16 @@ use crate::codes::PresentedCode;
 use crate::grants::TokenResponse;
 use crate::token_error::TokenError;
 use async_trait::async_trait;
+use foundation::clock::Timestamp;
+use identity::grants::clients::Client;
+use identity::grants::refresh_families::NewFamily;
 use oxide_auth::code_grant::accesstoken::{Authorization, Request};
 use oxide_auth::primitives::grant::{Extensions, Grant};
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken};
 use oxide_auth_async::code_grant::access_token::{Endpoint, Extension, access_token};
 use oxide_auth_async::primitives::{Authorizer, Issuer, Registrar};
-use shared::clock::Timestamp;
-use shared::db::Tx;
-use shared::grants::clients::Client;
-use shared::grants::families::NewFamily;
 use std::borrow::Cow;
+use storage::db::Tx;
 
 /// A claimed code's family, in the transaction that claimed the code.
 pub(in crate::grants) struct ClaimedFamily {

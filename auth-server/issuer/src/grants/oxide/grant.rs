@@ -2,10 +2,10 @@
 
 use crate::grants::TokenResponse;
 use chrono::{DateTime, Utc};
+use foundation::clock::Timestamp;
+use foundation::scope::Scope;
 use oxide_auth::primitives::grant::{Extensions, Grant};
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken, TokenType};
-use shared::clock::Timestamp;
-use shared::scope::Scope;
 use url::Url;
 
 /// Returns a grant as the state machines represent it. Fails if oxide-auth cannot represent the scope.

@@ -2,11 +2,11 @@
 
 use crate::clients::may_redirect_to;
 use async_trait::async_trait;
+use foundation::scope::Scope;
+use identity::grants::clients::Client;
 use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegistrarError};
 use oxide_auth::primitives::scope::Scope as OxideScope;
 use oxide_auth_async::primitives::Registrar;
-use shared::grants::clients::Client;
-use shared::scope::Scope;
 use std::borrow::Cow;
 
 /// A Registrar of one client.

@@ -6,14 +6,14 @@ use super::registrar::ClientRegistrar;
 use crate::grants::TokenResponse;
 use crate::token_error::TokenError;
 use async_trait::async_trait;
+use foundation::clock::Timestamp;
+use identity::grants::clients::Client;
+use identity::grants::refresh_families::Family;
 use oxide_auth::code_grant::refresh::Request;
 use oxide_auth::primitives::grant::Grant;
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken};
 use oxide_auth_async::code_grant::refresh::{Endpoint, refresh};
 use oxide_auth_async::primitives::{Issuer, Registrar};
-use shared::clock::Timestamp;
-use shared::grants::clients::Client;
-use shared::grants::families::Family;
 use std::borrow::Cow;
 
 /// A refresh request as the state machine reads it: complete, from an authenticated client.
