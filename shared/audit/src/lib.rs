@@ -1,0 +1,21 @@
+//! Security events, alerts, revocation and mail: rows that are written in the transaction of their cause and take
+//! effect after its commit.
+
+pub mod alerts;
+pub mod events;
+pub mod mail;
+pub mod revocation;
+
+/// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
+pub fn statements() -> Vec<(&'static str, &'static str)> {
+    [
+        alerts::STATEMENTS,
+        alerts::detection::STATEMENTS,
+        alerts::webhook::STATEMENTS,
+        events::STATEMENTS,
+        events::list::STATEMENTS,
+        mail::STATEMENTS,
+        revocation::STATEMENTS,
+    ]
+    .concat()
+}

@@ -1,0 +1,105 @@
+//! A place in a list: what the cursors of both services say.
+
+use crate::clock::Timestamp;
+use crate::json;
+use crate::schema;
+use crate::secret;
+use serde_json::Value;
+
+/// The longest cursor that is looked at, in bytes.
+const MAX_LENGTH: usize = 512;
+
+crate::schema! {
+    Cursor = schema::text(0, MAX_LENGTH, r"^[A-Za-z0-9_=-]*$", "A place in a list, from `next` of a page or its links.");
+}
+
+/// The place of one item, written as base64url of `{"created_at":…,"id":…}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// When the item was made.
+    pub created_at: Timestamp,
+    /// Its id.
+    pub id: i64,
+}
+
+impl Cursor {
+    /// Reads a cursor, padded or not; `None` if it is anything else than an object of those two members.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() > MAX_LENGTH {
+            return None;
+        }
+        let json = secret::decode(text.trim_end_matches('='))?;
+        let Ok(Value::Object(members)) = json::parse(&json) else {
+            return None;
+        };
+        let cursor = Self {
+            created_at: Timestamp::parse(members.get("created_at")?.as_str()?)?,
+            id: members.get("id")?.as_i64()?,
+        };
+        (members.len() == 2).then_some(cursor)
+    }
+}
+
+impl std::fmt::Display for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let json = format!(r#"{{"created_at":"{}","id":{}}}"#, self.created_at, self.id);
+        f.write_str(&secret::encode(json.as_bytes()))
+    }
+}
+
+impl serde::Serialize for Cursor {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(json: &str) -> Option<Cursor> {
+        Cursor::parse(&secret::encode(json.as_bytes()))
+    }
+
+    #[test]
+    fn a_cursor_has_two_members_of_the_right_types() {
+        let cursor = of(r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":7}"#).unwrap();
+        assert_eq!(cursor.created_at.micros(), 1_700_000_000_000_001);
+        assert_eq!(cursor.id, 7);
+        for json in [
+            "",
+            "{}",
+            "[]",
+            r#"{"created_at":"2023-11-14T22:13:20.000001Z"}"#,
+            r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":"7"}"#,
+            r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":7.5}"#,
+            r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":7,"id":7}"#,
+            r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":7,"x":1}"#,
+            r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":9223372036854775808}"#,
+            r#"{"created_at":"yesterday","id":7}"#,
+            r#"{"created_at":1700000000,"id":7}"#,
+        ] {
+            assert_eq!(of(json), None, "{json}");
+        }
+        assert_eq!(Cursor::parse(&format!("{cursor}=")), Some(cursor));
+        let long = format!(
+            r#"{{"created_at":"2023-11-14T22:13:20.000001Z","id":7{}}}"#,
+            " ".repeat(400)
+        );
+        assert_eq!(of(&long), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_is_read_as_written(micros in -62_000_000_000_000_000_i64..250_000_000_000_000_000, id: i64) {
+            let cursor = Cursor { created_at: Timestamp::from_micros(micros), id };
+            prop_assert_eq!(Cursor::parse(&cursor.to_string()), Some(cursor));
+        }
+
+        #[test]
+        fn any_text_is_read_or_not(text: String) {
+            let _ = Cursor::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Durations in settings and in texts for people.
+
+use std::time::Duration;
+
+/// Parses a duration: a number with the unit `s`, `m`, `h` or `d`; a bare number is seconds. Accepts 1 s to 3650 d.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (digits, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
+        Some(digits) => (digits, text.as_bytes()[text.len() - 1]),
+        None => (text, b's'),
+    };
+    let seconds: u64 = match unit {
+        b's' => 1,
+        b'm' => 60,
+        b'h' => 3_600,
+        _ => 86_400,
+    };
+    let n: u64 = digits
+        .parse()
+        .map_err(|_| "a duration is a number and s, m, h or d, such as 10m".to_owned())?;
+    match n.checked_mul(seconds) {
+        Some(length @ 1..=315_360_000) => Ok(Duration::from_secs(length)),
+        _ => Err("a duration is between 1s and 3650d".to_owned()),
+    }
+}
+
+/// Formats a duration for people: "24 hours", "15 minutes", "40 seconds".
+pub fn in_words(length: Duration) -> String {
+    let (n, unit) = match length.as_secs() {
+        seconds if seconds < 60 => (seconds.max(1), "second"),
+        seconds if seconds < 7_200 => (seconds.div_ceil(60), "minute"),
+        seconds => (seconds.div_ceil(3_600), "hour"),
+    };
+    format!("{n} {unit}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_or_refused(text in r"\PC{0,24}") {
+            if let Ok(length) = parse_duration(&text) {
+                prop_assert!((1..=315_360_000).contains(&length.as_secs()));
+            }
+        }
+    }
+
+    #[test]
+    fn durations_have_a_unit_and_a_range() {
+        assert_eq!(parse_duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("14d"), Ok(Duration::from_secs(1_209_600)));
+        for text in [
+            "",
+            "0s",
+            "-1s",
+            "1w",
+            "1.5h",
+            "99999999999999999999d",
+            "10000d",
+            "é",
+        ] {
+            assert!(parse_duration(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! E-mail addresses.
+
+use crate::schema;
+
+/// The longest address (RFC 5321 §4.5.3.1.3, less the angle brackets).
+const MAX_LENGTH: usize = 254;
+const MAX_LOCAL: usize = 64;
+
+/// What addresses look like, as far as a pattern says it.
+const PATTERN: &str =
+    r"^\s*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[^@\s\u0000]+\s*$";
+
+crate::schema! {
+    Email = schema::text(3, MAX_LENGTH, PATTERN, "An e-mail address, its local part in ASCII.");
+}
+
+/// An address that can receive mail as far as its form says: trimmed, ASCII local part, a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Email {
+    text: String,
+    key: String,
+}
+
+impl Email {
+    /// Reads an address; the error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        let text = text.trim();
+        let (local, domain) = text.rsplit_once('@').ok_or("has no @")?;
+        if text.len() > MAX_LENGTH || local.len() > MAX_LOCAL {
+            return Err("is longer than 254 characters, or 64 before the @");
+        }
+        let is_atom = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+/=?^_`{|}~-.".contains(c);
+        if local.is_empty() || !local.chars().all(is_atom) {
+            return Err("may have only ASCII letters, digits and !#$%&'*+/=?^_`{|}~-. before the @");
+        }
+        if local.starts_with('.') || local.ends_with('.') || local.contains("..") {
+            return Err("has a dot at an end or twice in a row before the @");
+        }
+        let is_label = |label: &str| {
+            !label.is_empty()
+                && label.len() <= 63
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        };
+        let ascii = idna::domain_to_ascii_strict(domain).map_err(|_| "has no valid domain after the @")?;
+        if !ascii.split('.').all(is_label) {
+            return Err("has no valid domain after the @");
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            key: format!("{}@{ascii}", local.to_ascii_lowercase()),
+        })
+    }
+
+    /// The address as given, trimmed.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The local part and the domain in ASCII (RFC 5890), as mail to the address travels.
+    pub fn ascii_parts(&self) -> (&str, &str) {
+        let local = self.text.rsplit_once('@').map_or("", |(local, _)| local);
+        let domain = self.key.rsplit_once('@').map_or("", |(_, domain)| domain);
+        (local, domain)
+    }
+
+    /// What addresses are compared by: lower case, the domain in ASCII.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_read_again_from_its_key(text in "[ -~é]{0,12}@[ -~é.]{0,12}") {
+            if let Ok(email) = Email::parse(&text) {
+                let again = Email::parse(email.key()).unwrap();
+                prop_assert_eq!(again.key(), email.key());
+            }
+        }
+    }
+
+    #[test]
+    fn one_address_has_one_key() {
+        for text in ["Ann@Example.org", " ann@example.org ", "ANN@EXAMPLE.ORG"] {
+            assert_eq!(Email::parse(text).unwrap().key(), "ann@example.org");
+        }
+        assert_eq!(
+            Email::parse("a@bücher.example").unwrap().key(),
+            "a@xn--bcher-kva.example"
+        );
+        assert_eq!(
+            Email::parse("admin@localhost").unwrap().as_str(),
+            "admin@localhost"
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        let long = format!("{}@example.org", "a".repeat(65));
+        let nul = "a\0b@example.org";
+        for text in [
+            "",
+            "ann",
+            "@example.org",
+            "ann@",
+            "a b@c.d",
+            ".a@b.c",
+            "a..b@c.d",
+            "é@b.c",
+            "a@-b.c",
+            "a@b..c",
+            &long,
+            nul,
+            "a@b@c.d",
+        ] {
+            assert!(Email::parse(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Accounts, sign-in, two-step sign-in and OAuth grants: the rules that the issuer's pages and the API share.
+//!
+//! This crate knows SQL and no axum. Each table is written by one module.
+
+pub mod accounts;
+pub mod captcha;
+pub mod credential_check;
+pub mod email_verifications;
+pub mod grants;
+pub mod lockout;
+pub mod login;
+pub mod mail_throttle;
+pub mod mailed_tokens;
+pub mod mfa;
+pub mod password_resets;
+pub mod passwords;
+mod recovery_codes;
+pub mod second_factor;
+mod services;
+pub mod sessions;
+pub mod settings;
+mod sign_out;
+mod totp;
+pub mod users;
+
+pub use services::Identity;
+pub use totp::Enrolment;
+
+/// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
+pub fn statements() -> Vec<(&'static str, &'static str)> {
+    [
+        grants::clients::STATEMENTS,
+        grants::consents::STATEMENTS,
+        grants::refresh_families::STATEMENTS,
+        mailed_tokens::STATEMENTS,
+        recovery_codes::STATEMENTS,
+        sessions::STATEMENTS,
+        totp::STATEMENTS,
+        users::STATEMENTS,
+        users::changes::STATEMENTS,
+    ]
+    .concat()
+}

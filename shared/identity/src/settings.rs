@@ -1,0 +1,148 @@
+//! Settings of accounts: the account key, sessions, mailed links and passwords.
+
+mod sign_in;
+
+pub use sign_in::SignInArgs;
+
+use crate::{mailed_tokens, passwords, sessions};
+use clap::Args;
+use foundation::duration::parse_duration;
+use foundation::sealing::SealingKey;
+use foundation::settings::{InvalidSetting, read_key};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The key that seals what accounts keep.
+#[derive(Args, Clone, Debug)]
+pub struct AccountKeyArgs {
+    /// The key that seals one-time password seeds and mails: 32 random bytes, base64url.
+    #[arg(
+        long,
+        env = "LATCHKEY_ACCOUNT_KEY",
+        global = true,
+        value_name = "KEY",
+        hide_env_values = true
+    )]
+    pub account_key: Option<String>,
+
+    /// A file with the account key.
+    #[arg(long, env = "LATCHKEY_ACCOUNT_KEY_FILE", global = true, value_name = "FILE")]
+    pub account_key_file: Option<PathBuf>,
+}
+
+/// The lifetimes of sessions.
+#[derive(Args, Clone, Debug)]
+pub struct SessionArgs {
+    /// The lifetime of an unused session.
+    #[arg(long, env = "LATCHKEY_SESSION_IDLE", global = true, default_value = "1h", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub session_idle: Duration,
+
+    /// The lifetime of a session, however much it is used.
+    #[arg(long, env = "LATCHKEY_SESSION_MAX", global = true, default_value = "12h", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub session_max: Duration,
+}
+
+/// The lifetimes of the links in mails.
+#[derive(Args, Clone, Debug)]
+pub struct MailedLinkArgs {
+    /// The lifetime of a password reset link.
+    #[arg(long, env = "LATCHKEY_RESET_LINK_LIFETIME", global = true, default_value = "30m", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub reset_link_lifetime: Duration,
+
+    /// The lifetime of a link that confirms an e-mail address.
+    #[arg(long, env = "LATCHKEY_EMAIL_LINK_LIFETIME", global = true, default_value = "24h", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub email_link_lifetime: Duration,
+}
+
+/// The length of passwords and the cost of hashing them.
+#[derive(Args, Clone, Debug)]
+pub struct PasswordArgs {
+    /// The minimum length of a new password, in characters.
+    #[arg(long, env = "LATCHKEY_PASSWORD_MIN_LENGTH", global = true, default_value_t = 8, value_name = "N",
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(passwords::MIN_LENGTH as u64..=64))]
+    pub password_min_length: usize,
+
+    /// Memory of one password hash (Argon2id), in KiB.
+    #[arg(long, env = "LATCHKEY_ARGON2_MEMORY", global = true, default_value_t = 19_456, value_name = "KIB",
+          value_parser = clap::value_parser!(u32).range(19_456..=1_048_576))]
+    pub argon2_memory: u32,
+
+    /// Passes of one password hash (Argon2id).
+    #[arg(long, env = "LATCHKEY_ARGON2_PASSES", global = true, default_value_t = 2, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub argon2_passes: u32,
+
+    /// The largest number of password hashes computed at once [default: the number of cores].
+    #[arg(long, env = "LATCHKEY_ARGON2_PERMITS", global = true, value_name = "N",
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    pub argon2_permits: Option<usize>,
+}
+
+impl AccountKeyArgs {
+    /// Returns the account key, if one is configured.
+    pub fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
+        read_key(
+            "ACCOUNT_KEY",
+            self.account_key.as_deref(),
+            self.account_key_file.as_deref(),
+        )
+    }
+
+    /// Returns the account key of a program that does not generate one.
+    pub fn required(&self) -> Result<SealingKey, InvalidSetting> {
+        self.read()?.ok_or_else(|| {
+            InvalidSetting(
+                "ACCOUNT_KEY is not set: set it, or ACCOUNT_KEY_FILE, to 32 random bytes in base64url, the same for \
+                 every auth-server and api-server"
+                    .to_owned(),
+            )
+        })
+    }
+}
+
+impl SessionArgs {
+    /// Refuses lifetimes that contradict each other.
+    pub fn check(&self) -> Result<(), InvalidSetting> {
+        if self.session_idle > self.session_max {
+            return Err(InvalidSetting(
+                "SESSION_IDLE is longer than SESSION_MAX: shorten it".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the lifetimes of sessions.
+    pub fn lifetimes(&self) -> sessions::Lifetimes {
+        sessions::Lifetimes {
+            idle: self.session_idle,
+            absolute: self.session_max,
+        }
+    }
+}
+
+impl MailedLinkArgs {
+    /// Returns the lifetimes of the links in mails.
+    pub fn lifetimes(&self) -> mailed_tokens::Lifetimes {
+        mailed_tokens::Lifetimes {
+            password_reset: self.reset_link_lifetime,
+            email_verification: self.email_link_lifetime,
+        }
+    }
+}
+
+impl PasswordArgs {
+    /// Returns the limits of passwords and the cost of hashing.
+    pub fn policy(&self) -> passwords::Policy {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        passwords::Policy {
+            memory_kib: self.argon2_memory,
+            passes: self.argon2_passes,
+            permits: self.argon2_permits.unwrap_or(cores),
+            min_length: self.password_min_length,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The one cascade that ends every sign-in of a user.
+
+use crate::grants::refresh_families::{self, Selection};
+use crate::users::changes;
+use crate::{mailed_tokens, sessions};
+use audit::revocation::PendingAnnouncement;
+use foundation::context::RequestContext;
+use storage::db::{Error, Tx};
+
+/// Ends every session, refresh token and access token of a user, every mailed link and every sign-in in progress.
+/// Changes of the password, the second factor, the address or the role, and disabling or deleting an account, all go
+/// through it.
+pub(crate) async fn sign_out_everywhere(
+    tx: &mut Tx,
+    user_id: i64,
+    context: &RequestContext,
+) -> Result<PendingAnnouncement, Error> {
+    changes::invalidate_sign_ins(tx, user_id).await?;
+    sessions::end_all(tx, user_id).await?;
+    mailed_tokens::delete_unused(tx, user_id).await?;
+    refresh_families::revoke(tx, Selection::OfUser(user_id), context).await
+}

@@ -1,0 +1,105 @@
+//! Settings of the listener, the public URLs and the trusted parties.
+
+use super::values::{parse_network, parse_origin};
+use clap::Args;
+use foundation::settings::InvalidSetting;
+use foundation::urls::{Urls, origin_of};
+use ipnet::IpNet;
+use std::net::SocketAddr;
+use url::Url;
+use web::Policy;
+
+/// The listener, the public URLs and the trusted parties.
+#[derive(Args, Clone, Debug)]
+pub struct NetworkArgs {
+    /// The address to listen on; port 0 takes a free port.
+    #[arg(
+        long,
+        env = "LATCHKEY_LISTEN",
+        global = true,
+        default_value = "127.0.0.1:8080",
+        value_name = "ADDR:PORT"
+    )]
+    pub listen: SocketAddr,
+
+    /// The URL under which clients reach this program [default: http://localhost:PORT].
+    #[arg(long, env = "LATCHKEY_BASE_URL", global = true, value_name = "URL", value_parser = parse_origin)]
+    pub base_url: Option<Url>,
+
+    /// The URL of the issuer, the `iss` of access tokens [default: the base URL].
+    #[arg(long, env = "LATCHKEY_ISSUER", global = true, value_name = "URL", value_parser = parse_origin)]
+    pub issuer: Option<Url>,
+
+    /// The `aud` of access tokens [default: the base URL].
+    #[arg(long, env = "LATCHKEY_AUDIENCE", global = true, value_name = "URI",
+          value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub audience: Option<String>,
+
+    /// Proxies whose X-Forwarded-For header is believed, as networks, separated by commas.
+    #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
+          value_parser = parse_network)]
+    pub trusted_proxies: Vec<IpNet>,
+
+    /// Further origins whose pages may call with cookies, separated by commas.
+    #[arg(long, env = "LATCHKEY_ALLOWED_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN",
+          value_parser = parse_origin)]
+    pub allowed_origins: Vec<Url>,
+
+    /// The largest number of connections served at once; further ones wait.
+    #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
+    pub max_connections: usize,
+}
+
+impl NetworkArgs {
+    /// Refuses, in production, a missing base URL and an issuer without TLS.
+    pub fn check(&self) -> Result<(), InvalidSetting> {
+        if !self.is_production() {
+            return Ok(());
+        }
+        match self.issuer.as_ref().or(self.base_url.as_ref()) {
+            None => Err(InvalidSetting(format!(
+                "BASE_URL is not set, and LISTEN {} is reachable from other machines: set BASE_URL to the https URL \
+                 that clients use",
+                self.listen
+            ))),
+            Some(url) if url.scheme() != "https" => Err(InvalidSetting(format!(
+                "the issuer's URL {url} is plain http, and this is no loopback installation: put a proxy with TLS \
+                 before it and set BASE_URL to its https URL"
+            ))),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Whether other machines can reach the program: a listener off loopback, or an https base URL or issuer.
+    pub fn is_production(&self) -> bool {
+        let https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
+        !self.listen.ip().is_loopback() || https(&self.base_url) || https(&self.issuer)
+    }
+
+    /// Returns the URLs of the program; unset ones follow the bound address.
+    pub fn urls(&self, bound: SocketAddr) -> Result<Urls, InvalidSetting> {
+        let base = match &self.base_url {
+            Some(url) => url.clone(),
+            None => Url::parse(&format!("http://localhost:{}", bound.port()))
+                .map_err(|error| InvalidSetting(format!("BASE_URL: {error}")))?,
+        };
+        let issuer = self.issuer.as_ref().unwrap_or(&base);
+        Ok(Urls {
+            issuer: origin_of(issuer),
+            audience: self.audience.clone().unwrap_or_else(|| origin_of(&base)),
+            base,
+        })
+    }
+
+    /// Returns the origin of the program and the parties that it trusts.
+    pub fn policy(&self, urls: &Urls) -> Policy {
+        let mut allowed_origins: Vec<String> = self.allowed_origins.iter().map(origin_of).collect();
+        allowed_origins.extend([origin_of(&urls.base), urls.issuer.clone()]);
+        Policy {
+            base_url: urls.base.clone(),
+            allowed_origins,
+            trusted_proxies: self.trusted_proxies.clone(),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The runtime of every program: configuration, start-up, the accept loop, logs and metrics.
+
+pub mod config;
+pub mod metrics;
+pub mod server;
+pub mod startup;
+pub mod telemetry;

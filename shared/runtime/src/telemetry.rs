@@ -1,0 +1,71 @@
+//! Logs, on standard error.
+
+use crate::metrics::Metrics;
+use clap::Args;
+use std::io::IsTerminal as _;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// One JSON object a line.
+    Json,
+    /// For people.
+    Text,
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
+}
+
+/// Logs.
+#[derive(Args, Clone, Debug)]
+pub struct LogArgs {
+    /// The format of log lines.
+    #[arg(
+        long,
+        env = "LATCHKEY_LOG_FORMAT",
+        global = true,
+        default_value = "auto",
+        value_name = "FORMAT"
+    )]
+    pub log_format: LogFormat,
+
+    /// The filter of log lines, such as `info` or `info,access=warn`.
+    #[arg(
+        long,
+        env = "LATCHKEY_LOG_LEVEL",
+        global = true,
+        default_value = "info,sqlx=warn",
+        value_name = "FILTER"
+    )]
+    pub log_level: String,
+}
+
+/// Starts logging, and counting where there are metrics. `level` is a filter such as `info` or
+/// `info,access=warn`; it filters lines, not counts.
+pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<(), String> {
+    let level = args.log_level.as_str();
+    let filter = EnvFilter::try_new(level).map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
+    let json = match args.log_format {
+        LogFormat::Json => true,
+        LogFormat::Text => false,
+        LogFormat::Auto => !std::io::stderr().is_terminal(),
+    };
+    let lines = tracing_subscriber::registry().with(metrics);
+    let started = if json {
+        let layer = tracing_subscriber::fmt::layer()
+            .json()
+            .flatten_event(true)
+            .with_span_list(false);
+        lines
+            .with(layer.with_writer(std::io::stderr).with_filter(filter))
+            .try_init()
+    } else {
+        let layer = tracing_subscriber::fmt::layer().compact();
+        lines
+            .with(layer.with_writer(std::io::stderr).with_filter(filter))
+            .try_init()
+    };
+    started.map_err(|error| error.to_string())
+}

@@ -1,0 +1,187 @@
+//! Settings of the database, of Redis and of the rate limits.
+
+use crate::db::{DatabaseUrl, Db};
+use crate::rate_limits::Quotas;
+use crate::redis::{Redis, RedisUrl};
+use clap::{Args, ValueEnum};
+use foundation::private_files;
+use foundation::settings::InvalidSetting;
+use std::path::Path;
+
+/// The database.
+#[derive(Args, Clone, Debug)]
+pub struct DatabaseArgs {
+    /// `sqlite:FILE` or `postgres://…` [default: sqlite:DATA_DIR/latchkey.db].
+    #[arg(
+        long,
+        env = "LATCHKEY_DATABASE_URL",
+        global = true,
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub database_url: Option<DatabaseUrl>,
+
+    /// The largest number of connections to PostgreSQL.
+    #[arg(long, env = "LATCHKEY_DATABASE_CONNECTIONS", global = true, default_value_t = 10, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub database_connections: u32,
+}
+
+/// Redis.
+#[derive(Args, Clone, Debug)]
+pub struct RedisArgs {
+    /// `redis://…`, `rediss://…` or `redis+unix:///PATH`, shared by all replicas [default: state is kept in this
+    /// process].
+    #[arg(
+        long,
+        env = "LATCHKEY_REDIS_URL",
+        global = true,
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub redis_url: Option<RedisUrl>,
+}
+
+/// When requests are rate-limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RateLimitMode {
+    /// Only in production: off loopback, or behind an https URL.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// The rate limits.
+#[derive(Args, Clone, Debug)]
+pub struct RateLimitArgs {
+    /// When requests are rate-limited: `auto` means in production only.
+    #[arg(
+        long,
+        env = "LATCHKEY_RATE_LIMITS",
+        global = true,
+        default_value = "auto",
+        value_name = "WHEN"
+    )]
+    pub rate_limits: RateLimitMode,
+
+    /// Reads per minute of one user of a client.
+    #[arg(long, env = "LATCHKEY_RATE_LIMIT_READS", global = true, default_value_t = 1200, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rate_limit_reads: u32,
+
+    /// Writes per minute of one user of a client.
+    #[arg(long, env = "LATCHKEY_RATE_LIMIT_WRITES", global = true, default_value_t = 300, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rate_limit_writes: u32,
+
+    /// Requests per minute from one address (IPv6: from one /64).
+    #[arg(long, env = "LATCHKEY_RATE_LIMIT_ADDRESS", global = true, default_value_t = 600, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rate_limit_address: u32,
+}
+
+impl DatabaseArgs {
+    /// Returns the URL of the database: the given one, or that of a SQLite file in `data_dir`.
+    pub fn url(&self, data_dir: &Path) -> Result<DatabaseUrl, InvalidSetting> {
+        match &self.database_url {
+            Some(url) => Ok(url.clone()),
+            None => format!("sqlite:{}", data_dir.join("latchkey.db").display())
+                .parse()
+                .map_err(|error| InvalidSetting(format!("DATA_DIR: {error}"))),
+        }
+    }
+
+    /// Opens the database with at most `connections` connections. Creates `data_dir` if the database file belongs
+    /// there.
+    pub async fn open(&self, data_dir: &Path, connections: u32) -> Result<Db, InvalidSetting> {
+        if self.database_url.is_none() {
+            private_files::create_dir(data_dir)
+                .map_err(|error| InvalidSetting(format!("DATA_DIR {}: {error}", data_dir.display())))?;
+        }
+        let opened = Db::open(&self.url(data_dir)?, connections).await;
+        opened.map_err(|error| InvalidSetting(format!("DATABASE_URL: {error}")))
+    }
+}
+
+impl RedisArgs {
+    /// Returns a client for the configured Redis, if there is one. It connects at its first command.
+    pub fn client(&self) -> Result<Option<Redis>, InvalidSetting> {
+        let redis = self.redis_url.as_ref().map(Redis::new).transpose();
+        redis.map_err(|error| InvalidSetting(format!("REDIS_URL: {error}")))
+    }
+
+    /// Refuses, in production, a Redis that evicts keys when its memory is full: a flood could lift a lockout.
+    /// A Redis that does not answer yet is accepted, because most requests do not need it.
+    pub async fn check_eviction(redis: &Redis, is_production: bool) -> Result<(), InvalidSetting> {
+        match redis.eviction().await {
+            Ok(policy) if policy == "noeviction" => {}
+            Ok(policy) if is_production => {
+                return Err(InvalidSetting(format!(
+                    "REDIS_URL: this Redis evicts keys when its memory is full (maxmemory-policy {policy}): set \
+                     maxmemory-policy to noeviction"
+                )));
+            }
+            Ok(policy) => tracing::warn!(policy, "this Redis evicts keys when its memory is full"),
+            Err(error) => tracing::warn!(%error, "Redis does not answer yet"),
+        }
+        Ok(())
+    }
+
+    /// Refuses a production installation without Redis of a `program` that can have replicas: each replica would
+    /// count failed sign-ins alone.
+    pub fn check_shared(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
+        if is_production && self.redis_url.is_none() {
+            return Err(InvalidSetting(format!(
+                "REDIS_URL is not set: {program} can have replicas, and without Redis each would count failed \
+                 sign-ins alone"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl RateLimitArgs {
+    /// Returns the quotas, or `None` where requests are not limited.
+    pub fn quotas(&self, is_production: bool) -> Option<Quotas> {
+        let is_on = match self.rate_limits {
+            RateLimitMode::Auto => is_production,
+            RateLimitMode::On => true,
+            RateLimitMode::Off => false,
+        };
+        is_on.then_some(Quotas {
+            reads: self.rate_limit_reads,
+            writes: self.rate_limit_writes,
+            address: self.rate_limit_address,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_limits_are_on_in_production_unless_configured_otherwise() {
+        let quotas = Quotas {
+            reads: 1200,
+            writes: 300,
+            address: 600,
+        };
+        for (rate_limits, on_loopback, in_production) in [
+            (RateLimitMode::Auto, None, Some(quotas)),
+            (RateLimitMode::On, Some(quotas), Some(quotas)),
+            (RateLimitMode::Off, None, None),
+        ] {
+            let settings = RateLimitArgs {
+                rate_limits,
+                rate_limit_reads: 1200,
+                rate_limit_writes: 300,
+                rate_limit_address: 600,
+            };
+            assert_eq!(settings.quotas(false), on_loopback, "{rate_limits:?}");
+            assert_eq!(settings.quotas(true), in_production, "{rate_limits:?}");
+        }
+    }
+}

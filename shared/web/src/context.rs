@@ -1,0 +1,26 @@
+//! The extractor of the request context, which the outermost middleware creates.
+
+use crate::error::Error;
+use axum::extract::FromRequestParts;
+use axum::http::Extensions;
+use axum::http::request::Parts;
+use foundation::context::RequestContext;
+
+/// Extracts the context of the request: its time, trace id and client address.
+#[derive(Clone, Debug)]
+pub struct Context(pub RequestContext);
+
+impl<S: Send + Sync> FromRequestParts<S> for Context {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        request_context(&parts.extensions).cloned().map(Self)
+    }
+}
+
+/// Returns the context of a request from its extensions. Fails with a 500 where the middleware of
+/// [`program::finish`](crate::program::finish) does not surround the route.
+pub fn request_context(extensions: &Extensions) -> Result<&RequestContext, Error> {
+    let context = extensions.get::<RequestContext>();
+    context.ok_or_else(|| Error::internal(&"the request has no RequestContext"))
+}

@@ -1,0 +1,31 @@
+//! HTTP for both services: middleware, extractors, error bodies, the OpenAPI document and health.
+//!
+//! This crate knows axum and no SQL.
+
+mod allowed_methods;
+pub mod body;
+pub mod client_address;
+mod compression;
+mod content_negotiation;
+pub mod context;
+pub mod cookies;
+pub mod cors;
+pub mod csrf;
+mod deferred_headers;
+pub mod error;
+pub mod etag;
+pub mod headers;
+pub mod health;
+pub mod json_fields;
+pub mod openapi;
+mod policy;
+pub mod program;
+pub mod rate_limits;
+mod request_log;
+
+pub use body::JsonBody;
+pub use context::Context;
+pub use cors::Cors;
+pub use deferred_headers::DeferredHeaders;
+pub use error::{Code, Error};
+pub use policy::Policy;

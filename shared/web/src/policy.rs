@@ -1,0 +1,23 @@
+//! The origin of this service and the parties that it trusts.
+
+use foundation::urls::origin_of;
+use ipnet::IpNet;
+use url::Url;
+
+/// The base URL, the trusted origins and the trusted proxies. All handlers share it.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The base URL under which clients reach this program.
+    pub base_url: Url,
+    /// Origins whose pages may send cookies: those of the base URL and the issuer, and ALLOWED_ORIGINS.
+    pub allowed_origins: Vec<String>,
+    /// Peers whose `X-Forwarded-For` header is believed.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+impl Policy {
+    /// Returns the absolute URL of a path below the base URL.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", origin_of(&self.base_url))
+    }
+}

@@ -1,0 +1,65 @@
+//! Rate limits on the wire: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), 429.
+
+use crate::context::request_context;
+use crate::error::{Code, Error};
+use crate::{DeferredHeaders, error};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use storage::rate_limits::{Decision, RateLimiter, WINDOW};
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Middleware: counts the request under the client's address. CORS preflights are not counted.
+pub async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: Next) -> Response {
+    match count_address(&limiter, &request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+fn count_address(limiter: &RateLimiter, request: &Request) -> Result<(), Error> {
+    let context = request_context(request.extensions())?;
+    match context.address {
+        Some(address) if request.method() != Method::OPTIONS => {
+            apply(limiter.by_address(address, context.now), request.extensions())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Counts the request under an authenticated principal. Fails with 429 if the principal is over its limit.
+pub fn by_principal(limiter: &RateLimiter, principal: &str, parts: &Parts) -> Result<(), Error> {
+    let context = request_context(&parts.extensions)?;
+    let decision = limiter.by_principal(principal, parts.method.is_safe(), context.now);
+    apply(decision, &parts.extensions)
+}
+
+/// Adds the `RateLimit` headers to the response, and refuses a request that is over its limit.
+fn apply(decision: Option<Decision>, extensions: &Extensions) -> Result<(), Error> {
+    let Some(decision) = decision else {
+        return Ok(());
+    };
+    let (name, quota, window) = (decision.limit.name, decision.limit.quota, WINDOW.as_secs());
+    let resets_in = error::retry_after(decision.resets_in);
+    if let Some(deferred) = extensions.get::<DeferredHeaders>() {
+        let policy = format!(r#""{name}";q={quota};w={window}"#);
+        let left = format!(r#""{name}";r={};t={resets_in}"#, decision.remaining);
+        for (header, value) in [(RATE_LIMIT_POLICY, policy), (RATE_LIMIT, left)] {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                deferred.add(header, value);
+            }
+        }
+    }
+    if decision.is_allowed {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::RateLimited,
+        format!("Too many requests: {quota} a minute are allowed here. Try again in {resets_in} s."),
+    )
+    .retry_after(decision.resets_in))
+}

@@ -1,0 +1,194 @@
+//! What surrounds every request: the trace id, the log line, the time limit and the error body.
+
+use crate::client_address::{Peer, client_address};
+use crate::deferred_headers::{DeferredHeaders, add_to_list};
+use crate::error::body::Form;
+use crate::error::{BodyMeant, Code, Error};
+use crate::headers::single;
+use crate::{Policy, allowed_methods};
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use foundation::context::RequestContext;
+use foundation::log::ACCESS;
+use foundation::{clock, random};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use tracing::Instrument as _;
+
+/// A request that takes longer is given up.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// What is kept of a `User-Agent`, in characters.
+const MAX_USER_AGENT: usize = 200;
+
+/// Which route took the request, told from within the router.
+#[derive(Clone, Debug, Default)]
+struct Route(Arc<OnceLock<MatchedPath>>);
+
+/// What the answer depends on beside the response.
+struct ResponseContext {
+    method: Method,
+    form: Form,
+    trace_id: String,
+    deferred_headers: DeferredHeaders,
+}
+
+/// The outermost middleware, around the router: only there are the methods of a path known.
+pub(crate) async fn surround(
+    State(policy): State<Arc<Policy>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let began = Instant::now();
+    let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
+    let peer = request.extensions().get::<Peer>().copied();
+    let address = peer.map(|Peer(peer)| client_address(peer, request.headers(), &policy.trusted_proxies));
+    let user_agent = user_agent(request.headers());
+    let (route, deferred_headers) = (Route::default(), DeferredHeaders::default());
+    let response_context = ResponseContext {
+        method: request.method().clone(),
+        form: Form::requested(request.headers()),
+        trace_id: trace_id.clone(),
+        deferred_headers: deferred_headers.clone(),
+    };
+    let extensions = request.extensions_mut();
+    extensions.insert(deferred_headers);
+    extensions.insert(route.clone());
+    extensions.insert(RequestContext {
+        now: clock::now(),
+        trace_id: trace_id.clone(),
+        address,
+        user_agent,
+    });
+
+    let span = tracing::info_span!("request", trace_id);
+    async {
+        let response = match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => Error::unavailable(&"the request took longer than 30 s").into_response(),
+        };
+        let response = finish(response, &response_context);
+        tracing::info!(
+            target: ACCESS,
+            method = %response_context.method,
+            // The pattern, not the path: what a path or a query holds may be personal or secret.
+            route = route.0.get().map(MatchedPath::as_str),
+            status = response.status().as_u16(),
+            duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        );
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+/// Middleware around each route: tells [`surround`] which one it is.
+pub(crate) async fn record_route(request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    if let (Some(route), Some(path)) = (extensions.get::<Route>(), extensions.get::<MatchedPath>()) {
+        route.0.get_or_init(|| path.clone());
+    }
+    next.run(request).await
+}
+
+/// The trace id of a valid W3C `traceparent` header (version 00).
+fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_hex = |text: &str, length| {
+        text.len() == length && text.bytes().all(is_digit) && text.bytes().any(|byte| byte != b'0')
+    };
+    let value = single(headers, "traceparent")?;
+    let mut parts = value.split('-');
+    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let whole = parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_digit);
+    (whole && is_hex(trace, 32) && is_hex(parent, 16)).then(|| trace.to_owned())
+}
+
+/// What the client says that it is, fit to be stored and shown.
+fn user_agent(headers: &HeaderMap) -> Option<String> {
+    let said = String::from_utf8_lossy(headers.get(header::USER_AGENT)?.as_bytes());
+    let shown = said.chars().filter(|char| !char.is_control());
+    Some(shown.take(MAX_USER_AGENT).collect()).filter(|said: &String| !said.is_empty())
+}
+
+/// Writes the error body, where there is none yet, and the headers of every response.
+fn finish(mut response: Response, response_context: &ResponseContext) -> Response {
+    response_context.deferred_headers.write_to(response.headers_mut());
+    allowed_methods::complete(&mut response, &response_context.method);
+    let error = error_without_body(&mut response);
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&response_context.trace_id) {
+        headers.insert("x-correlation-id", id);
+    }
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    if let Some(error) = error {
+        let form = if error.code().is_problem() {
+            Form::Problem
+        } else {
+            response_context.form
+        };
+        let media_type = HeaderValue::from_static(form.media_type());
+        headers.insert(header::CONTENT_TYPE, media_type);
+        headers.remove(header::CONTENT_LENGTH);
+        add_to_list(headers, &header::VARY, &HeaderValue::from_static("Accept"));
+        if error.code() == Code::RequestTimeout || error.code() == Code::PayloadTooLarge {
+            // The rest of the body is still on its way: do not read it as the next request.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        *response.body_mut() = Body::from(error.body(form, &response_context.trace_id));
+    }
+    response
+}
+
+/// The error of a response that has yet to get its body. A page or an OAuth error has its own; an empty
+/// one may be meant.
+fn error_without_body(response: &mut Response) -> Option<Error> {
+    let status = response.status();
+    let failed = status.is_client_error() || status.is_server_error();
+    let is_bare = !response.headers().contains_key(header::CONTENT_TYPE)
+        && response.extensions().get::<BodyMeant>().is_none();
+    (failed && is_bare).then(|| {
+        let error = response.extensions_mut().remove::<Error>();
+        error.unwrap_or_else(|| Error::of_status(status))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace_id(value: &str) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        headers.insert("traceparent", value.parse().unwrap());
+        inherited_trace_id(&headers)
+    }
+
+    #[test]
+    fn a_valid_traceparent_is_continued_and_no_other() {
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        assert_eq!(
+            trace_id(good).as_deref(),
+            Some("4bf92f3577b34da6a3ce929d0e0e4736")
+        );
+        for bad in [
+            "",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+            "00-short-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-zz",
+        ] {
+            assert_eq!(trace_id(bad), None, "{bad}");
+        }
+    }
+}
