@@ -57,7 +57,7 @@ pub enum Db {
 /// SQLite, READ COMMITTED on PostgreSQL.
 pub struct Tx {
     engine: Engine<Transaction<'static, Sqlite>, Transaction<'static, Postgres>>,
-    after_commit: Vec<Box<dyn FnOnce() + Send>>,
+    after_commit: Vec<Box<dyn FnOnce() + Send + Sync>>,
 }
 
 /// Where the database is, checked: `sqlite:PATH` or `postgres://…`.
@@ -186,7 +186,7 @@ impl Tx {
     }
 
     /// Adds a hook that runs once the transaction is committed; a rollback drops it.
-    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
+    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + Sync + 'static) {
         self.after_commit.push(Box::new(hook));
     }
 }
