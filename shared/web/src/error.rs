@@ -18,7 +18,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 
 /// Every `code` of an error body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
     /// Nobody is signed in.
     Unauthenticated,
@@ -77,6 +77,43 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code, in the order of the documentation.
+    pub(crate) const ALL: [Self; 27] = [
+        Self::Unauthenticated,
+        Self::InvalidToken,
+        Self::InsufficientScope,
+        Self::Forbidden,
+        Self::CsrfMismatch,
+        Self::MfaRequired,
+        Self::PasswordChangeRequired,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::RequestTimeout,
+        Self::EmailTaken,
+        Self::PaymentStateConflict,
+        Self::IdempotencyKeyMissing,
+        Self::IdempotencyKeyInvalid,
+        Self::IdempotencyKeyReused,
+        Self::IdempotencyInProgress,
+        Self::PreconditionFailed,
+        Self::PreconditionRequired,
+        Self::PayloadTooLarge,
+        Self::UnsupportedMediaType,
+        Self::MalformedJson,
+        Self::ValidationFailed,
+        Self::ResetTokenInvalid,
+        Self::LoginLocked,
+        Self::RateLimited,
+        Self::DependencyUnavailable,
+        Self::InternalError,
+    ];
+
+    /// Returns the `code` member of the error body.
+    pub(crate) const fn name(self) -> &'static str {
+        self.wire().1
+    }
+
+    /// Returns the status code and the `code` member of the error body.
     pub(crate) const fn wire(self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),

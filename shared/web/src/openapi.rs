@@ -6,6 +6,7 @@ pub mod error_responses;
 pub mod headers;
 mod publish;
 
+pub(crate) use error_responses::add_to_operations;
 pub use error_responses::error_responses;
 pub use publish::publish;
 

@@ -18,9 +18,8 @@ pub fn common_routes(
     health: health::Health,
 ) -> OpenApiRouter {
     let base = policy.url("");
-    let token = OpenApiRouter::new()
-        .routes(routes!(csrf::issue))
-        .route_layer(from_fn_with_state(limiter, rate_limits::by_address))
+    let token = OpenApiRouter::new().routes(routes!(csrf::issue));
+    let token = rate_limits::limit_by_address(token, limiter)
         .layer(from_fn_with_state(cors, cors::share))
         .with_state(policy);
     // Merged last, for its fallback: where nothing is, the 404 is the same as that of a missing post.

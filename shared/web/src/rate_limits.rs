@@ -2,19 +2,30 @@
 
 use crate::context::request_context;
 use crate::error::{Code, Error};
-use crate::{DeferredHeaders, error};
+use crate::{DeferredHeaders, error, openapi};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, Method};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use storage::rate_limits::{Decision, RateLimiter, WINDOW};
+use utoipa_axum::router::OpenApiRouter;
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
+/// Counts every request of these routes under the client's address, and documents the 429 response of each operation.
+pub fn limit_by_address<S: Clone + Send + Sync + 'static>(
+    routes: OpenApiRouter<S>,
+    limiter: RateLimiter,
+) -> OpenApiRouter<S> {
+    let mut routes = routes.route_layer(from_fn_with_state(limiter, by_address));
+    openapi::add_to_operations(routes.get_openapi_mut(), &[Code::RateLimited]);
+    routes
+}
+
 /// Middleware: counts the request under the client's address. CORS preflights are not counted.
-pub async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: Next) -> Response {
+async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: Next) -> Response {
     match count_address(&limiter, &request) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),

@@ -2,25 +2,16 @@
 
 use crate::error::body::{Body, Problem};
 use crate::error::{Code, FieldError};
-use crate::openapi::error_responses;
-use crate::openapi::headers;
-use crate::openapi::headers::CORRELATION_ID;
+use crate::openapi::error_responses::{ErrorKey, error_responses};
+use crate::openapi::headers::{self, CORRELATION_ID};
 use std::collections::BTreeMap;
 use utoipa::openapi::path::{Operation, Parameter, PathItem};
 use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, Components, Schema, SchemaType, Type};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema as _, ToSchema};
 
-/// What any operation may answer.
-const ANYWHERE: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
-/// The operations that no limit counts.
-const UNLIMITED: [&str; 5] = [
-    "livez",
-    "readyz",
-    "readKeys",
-    "readIssuerMetadata",
-    "readResourceMetadata",
-];
+/// The errors that any operation may answer with.
+const EVERYWHERE: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
 
 /// Completes every operation of a document, and adds the components that they refer to.
 pub(crate) fn add(document: &mut OpenApi) {
@@ -35,7 +26,7 @@ pub(crate) fn add(document: &mut OpenApi) {
             operation.security.get_or_insert_default();
             close_body(operation, components);
             operation.parameters.iter_mut().flatten().for_each(never_null);
-            complete_responses(operation, is_safe, components);
+            add_responses(operation, is_safe, components);
         }
     }
 }
@@ -96,54 +87,79 @@ fn is_null(schema: &RefOr<Schema>) -> bool {
     matches!(schema, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null))
 }
 
-fn complete_responses(operation: &mut Operation, is_safe: bool, components: &mut Components) {
+/// Replaces the responses of an operation by one response per status code, with the headers and errors that every
+/// operation has.
+fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Components) {
+    let mut responses = OperationResponses::default();
     let given = std::mem::take(&mut operation.responses.responses);
-    let (mut own, mut refused) = (BTreeMap::new(), BTreeMap::<_, Vec<_>>::new());
-    let id = operation.operation_id.as_deref();
-    let limited: &[Code] = match id.is_some_and(|id| UNLIMITED.contains(&id)) {
-        true => &[],
-        false => &[Code::RateLimited],
-    };
-    let common = error_responses(&ANYWHERE)
-        .into_iter()
-        .chain(error_responses(limited));
-    for (key, response) in given.into_iter().chain(common) {
-        let RefOr::T(mut response) = response else {
-            continue;
+    for (key, response) in given.into_iter().chain(error_responses(&EVERYWHERE)) {
+        if let RefOr::T(mut response) = response {
+            describe_headers(&mut response, components);
+            responses.add(key, response);
+        }
+    }
+    if is_safe {
+        // A safe method changes nothing, so it is not checked for forgery.
+        responses.remove(Code::CsrfMismatch);
+    }
+    operation.responses.responses = responses.into_documented(components);
+}
+
+/// The responses of one operation: its own by status code, and its errors by status and error code.
+#[derive(Default)]
+struct OperationResponses {
+    own: BTreeMap<String, Response>,
+    errors: BTreeMap<ErrorKey, Response>,
+}
+
+impl OperationResponses {
+    fn add(&mut self, key: String, response: Response) {
+        match ErrorKey::parse(&key) {
+            Some(key) => self.errors.insert(key, response),
+            None => self.own.insert(key, response),
         };
-        describe_headers(&mut response, components);
-        match key.split_once(' ') {
-            // What changes nothing is no target of forgery.
-            Some((_, "csrf_mismatch")) if is_safe => {}
-            Some((status, code)) => {
-                let refusals = refused.entry(status.to_owned()).or_default();
-                refusals.push((code.to_owned(), response));
-            }
-            None => {
-                own.insert(key, response);
+    }
+
+    fn remove(&mut self, code: Code) {
+        self.errors.retain(|key, _| key.code != code);
+    }
+
+    /// Merges the errors of each status code, into the operation's own response of that status where it has one, else
+    /// into a component that operations with the same errors share.
+    fn into_documented(self, components: &mut Components) -> BTreeMap<String, RefOr<Response>> {
+        let mut by_status = BTreeMap::<u16, Vec<(ErrorKey, Response)>>::new();
+        for (key, response) in self.errors {
+            by_status
+                .entry(key.status.as_u16())
+                .or_default()
+                .push((key, response));
+        }
+        let mut own = self.own;
+        let mut documented = BTreeMap::new();
+        for (status, errors) in by_status {
+            let status = status.to_string();
+            let names: Vec<_> = errors.iter().map(|(key, _)| key.code.name()).collect();
+            let component = format!("{status}.{}", names.join("."));
+            let responses = own.remove(&status).into_iter();
+            let is_shared = responses.len() == 0;
+            let merged = responses
+                .chain(errors.into_iter().map(|(_, response)| response))
+                .reduce(merge);
+            let Some(merged) = merged else { continue };
+            if is_shared {
+                let reference = Ref::new(format!("#/components/responses/{component}"));
+                components.responses.insert(component, merged.into());
+                documented.insert(status, reference.into());
+            } else {
+                documented.insert(status, merged.into());
             }
         }
+        documented.extend(
+            own.into_iter()
+                .map(|(status, response)| (status, response.into())),
+        );
+        documented
     }
-    for (status, refusals) in refused {
-        let names: Vec<_> = refusals.iter().map(|(code, _)| code.as_str()).collect();
-        let name = format!("{status}.{}", names.join("."));
-        let joined = refusals.into_iter().map(|(_, response)| response).reduce(join);
-        match (own.remove(&status), joined) {
-            (Some(own_response), Some(joined)) => {
-                own.insert(status, join(own_response, joined));
-            }
-            (None, Some(joined)) => {
-                let reference = Ref::new(format!("#/components/responses/{name}"));
-                components.responses.insert(name, joined.into());
-                operation.responses.responses.insert(status, reference.into());
-            }
-            (_, None) => {}
-        }
-    }
-    let own = own
-        .into_iter()
-        .map(|(status, response)| (status, response.into()));
-    operation.responses.responses.extend(own);
 }
 
 /// Refers to what is said of headers in one place, and adds the header of every response.
@@ -158,13 +174,13 @@ fn describe_headers(response: &mut Response, components: &mut Components) {
     }
 }
 
-/// One response of two that have the same status.
-fn join(mut left: Response, right: Response) -> Response {
+/// Merges two responses of the same status code.
+fn merge(mut left: Response, right: Response) -> Response {
     left.description = format!("{}\n\n{}", left.description, right.description);
     left.headers.extend(right.headers);
     for (media_type, content) in right.content {
         match (left.content.get_mut(&media_type), content) {
-            (Some(RefOr::T(left)), RefOr::T(right)) => join_content(left, right),
+            (Some(RefOr::T(left)), RefOr::T(right)) => merge_content(left, right),
             (_, content) => {
                 left.content.insert(media_type, content);
             }
@@ -173,7 +189,7 @@ fn join(mut left: Response, right: Response) -> Response {
     left
 }
 
-fn join_content(left: &mut Content, right: Content) {
+fn merge_content(left: &mut Content, right: Content) {
     if left.schema != right.schema {
         let schemas = [left.schema.take(), right.schema].into_iter().flatten();
         let either = schemas.fold(AnyOfBuilder::new(), |either, schema| either.item(schema));

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::openapi::example::{Example, ExampleBuilder};
-use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::openapi::{Content, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder};
 
 /// The correlation id of examples.
 const CORRELATION_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -60,23 +60,58 @@ codes!(
     ValidationFailed,
 );
 
-/// The responses that show these codes. Their keys are status and code; completing the document joins those
-/// of one status.
+/// The key of an error response while routes are collected: several errors of one operation can share a status code, so
+/// the status alone does not identify a response. Written as `403 csrf_mismatch`, which is the key that utoipa carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ErrorKey {
+    pub(crate) status: StatusCode,
+    pub(crate) code: Code,
+}
+
+impl ErrorKey {
+    /// Parses a key; `None` for the status code of a response that is no error of the common form.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (status, name) = text.split_once(' ')?;
+        let status = status.parse().ok()?;
+        let code = Code::ALL.into_iter().find(|code| code.name() == name)?;
+        Some(Self { status, code })
+    }
+
+    fn response(self) -> (String, RefOr<Response>) {
+        let key = format!("{} {}", self.status.as_u16(), self.code.name());
+        (key, error_response(self.code, self.status).into())
+    }
+}
+
+/// Returns the documented responses of these error codes, keyed by [`ErrorKey`].
 pub fn error_responses(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
     let mut responses = BTreeMap::new();
-    for code in codes {
-        let (status, name) = code.wire();
-        responses.insert(
-            format!("{} {name}", status.as_u16()),
-            error_response(*code, status).into(),
-        );
-        if *code == Code::InvalidToken {
-            // Whoever reads the Authorization header refuses two of them (RFC 6750 §3.1).
+    for &code in codes {
+        let (status, _) = code.wire();
+        responses.extend([ErrorKey { status, code }.response()]);
+        if code == Code::InvalidToken {
+            // A second Authorization header is refused with 400 (RFC 6750 §3.1).
             let status = StatusCode::BAD_REQUEST;
-            responses.insert(format!("400 {name}"), error_response(*code, status).into());
+            responses.extend([ErrorKey { status, code }.response()]);
         }
     }
     responses
+}
+
+/// Adds the documented responses of these error codes to every operation of the document.
+pub(crate) fn add_to_operations(document: &mut OpenApi, codes: &[Code]) {
+    for item in document.paths.paths.values_mut() {
+        let operations = [
+            &mut item.get,
+            &mut item.post,
+            &mut item.put,
+            &mut item.patch,
+            &mut item.delete,
+        ];
+        for operation in operations.into_iter().flatten() {
+            operation.responses.responses.extend(error_responses(codes));
+        }
+    }
 }
 
 fn error_response(code: Code, status: StatusCode) -> Response {

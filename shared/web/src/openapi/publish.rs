@@ -30,10 +30,16 @@ struct Published {
 }
 
 /// Takes the document out of the routes, and adds the routes that show it.
-pub fn publish(routes: OpenApiRouter, urls: &Urls, limits: RateLimiter) -> Result<Router, serde_json::Error> {
+pub fn publish(
+    routes: OpenApiRouter,
+    urls: &Urls,
+    limiter: RateLimiter,
+) -> Result<Router, serde_json::Error> {
     let own = OpenApiRouter::new()
         .routes(routes!(read))
-        .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
+        .route_layer(from_fn_with_state(Cors::Anyone, cors::share))
+        .merge(docs().into());
+    let own = rate_limits::limit_by_address(own, limiter);
     let (own, described) = own.split_for_parts();
     let mut described = OpenApiRouter::<()>::with_openapi(described);
     super::unversioned(
@@ -44,18 +50,15 @@ pub fn publish(routes: OpenApiRouter, urls: &Urls, limits: RateLimiter) -> Resul
     let json = serde_json::to_string(&document(described, urls))?;
     let etag = format!("\"{}\"", secret::encode(&secret::hash(&json)));
     let own = own.with_state(Arc::new(Published { json, etag }));
-    let shown = docs()
-        .merge(own)
-        .route_layer(from_fn_with_state(limits, rate_limits::by_address));
     // The given routes last, for their fallback: axum keeps that of the one that is merged.
-    Ok(shown.merge(routes))
+    Ok(own.merge(routes))
 }
 
 #[allow(
     clippy::disallowed_methods,
     reason = "the page that shows the document is for browsers alone"
 )]
-fn docs() -> Router {
+fn docs() -> Router<Arc<Published>> {
     Router::new()
         .route("/docs", get(page))
         .route("/docs/{file}", get(asset))
