@@ -1,6 +1,6 @@
-//! Alerts: what somebody must look at. Each is a row that is committed with its cause or derived from committed
-//! causes, so none is lost; the issuer says each once in the log, counts it, and tells the webhook until that
-//! has it.
+//! Alerts: conditions that an operator must look at. An alert is a row committed with its cause or derived from
+//! committed causes, so none is lost. The issuer logs and counts each one once ([`detection`]) and delivers it to the
+//! webhook ([`webhook`]).
 
 pub mod detection;
 pub mod webhook;
@@ -18,26 +18,26 @@ sql! {
     PRUNE = "DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE at <= $1 ORDER BY at LIMIT 500)";
 }
 
-/// Of one kind about one subject, one alert is raised in this time.
+/// At most one alert of a kind is raised for a subject in each period of this length.
 const PERIOD: Duration = Duration::from_secs(15 * 60);
 
-/// What is abnormal.
+/// The kind of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlertKind {
-    /// A used refresh token came again: somebody has a copy (RFC 9700 §4.14.2).
+    /// A refresh token was used a second time, so it may have been stolen (RFC 9700 §4.14.2).
     RefreshReuse,
-    /// A used authorization code came again: somebody has a copy (RFC 6749 §10.5).
+    /// An authorization code was used a second time, so it may have been stolen (RFC 6749 §10.5).
     CodeReuse,
-    /// A signing key was thrown away because somebody else may have it.
+    /// A signing key was removed because it may be compromised.
     KeyCompromised,
-    /// Many lockouts in a short time, whoever was locked out: somebody tries many accounts.
+    /// Many lockouts in a short time over all accounts: an attacker may be trying many of them.
     LockoutBurst,
-    /// One account is being signed in to from many networks: its password is shared, or being guessed.
+    /// Sign-ins to one account from many networks: its password may be shared or be under attack.
     ManyAddresses,
 }
 
 impl AlertKind {
-    /// As stored, logged, counted and sent.
+    /// The name of the kind in the database, logs, metrics and webhook requests.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::RefreshReuse => "refresh_token_reuse",
@@ -49,17 +49,17 @@ impl AlertKind {
     }
 }
 
-/// What an alert is about.
+/// The user, client and detail that an alert concerns.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct About<'a> {
+pub(crate) struct AlertSubject<'a> {
     pub(crate) user_id: Option<i64>,
     pub(crate) client_id: Option<&'a str>,
     pub(crate) detail: Option<&'a str>,
 }
 
-impl About<'_> {
-    /// What makes two alerts of one kind the same.
-    fn subject(&self) -> String {
+impl AlertSubject<'_> {
+    /// Returns the value of the column `subject`, by which duplicates are recognized.
+    fn to_key(self) -> String {
         let user_id = self.user_id.map(|id| id.to_string()).unwrap_or_default();
         let (client_id, detail) = (
             self.client_id.unwrap_or_default(),
@@ -69,11 +69,30 @@ impl About<'_> {
     }
 }
 
-/// Raises an alert in the transaction of its cause, unless the period has one of the same subject.
+/// A stored alert, as it is logged and delivered.
+#[derive(Clone, Debug, sqlx::FromRow)]
+struct Alert {
+    id: i64,
+    at: Timestamp,
+    kind: String,
+    user_id: Option<i64>,
+    client_id: Option<String>,
+    trace_id: String,
+    detail: Option<String>,
+}
+
+impl Alert {
+    /// Returns the alert's public id, which is the same at every delivery attempt.
+    fn webhook_id(&self) -> String {
+        format!("alert_{}_{}", self.at.micros(), self.id)
+    }
+}
+
+/// Raises an alert in the transaction of its cause, unless one with the same subject exists in the current period.
 pub(crate) async fn raise(
     tx: &mut Tx,
     kind: AlertKind,
-    about: &About<'_>,
+    subject: AlertSubject<'_>,
     context: &RequestContext,
 ) -> Result<(), Error> {
     execute!(
@@ -81,17 +100,17 @@ pub(crate) async fn raise(
         RAISE,
         context.now,
         kind.as_str(),
-        about.subject(),
+        subject.to_key(),
         context.now.seconds() / PERIOD.as_secs().cast_signed(),
-        about.user_id,
-        about.client_id,
+        subject.user_id,
+        subject.client_id,
         context.trace_id.as_str(),
-        about.detail,
+        subject.detail,
     )
     .map(|_| ())
 }
 
-/// Deletes alerts that are older than events are kept.
-pub async fn prune(db: &Db, kept: Duration, now: Timestamp) -> Result<(), Error> {
-    execute!(db.writer(), PRUNE, now.before(kept)).map(|_| ())
+/// Deletes up to 500 alerts that are older than `retention`.
+pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<(), Error> {
+    execute!(db.writer(), PRUNE, now.before(retention)).map(|_| ())
 }

@@ -1,12 +1,11 @@
-//! Security events, written in the transaction of what they report, and a log line each.
+//! Security events: each is written in the transaction of the change it reports, and logged after the commit.
 
 pub mod list;
 
-use crate::alerts::{self, AlertKind};
+use crate::alerts::{self, AlertKind, AlertSubject};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use foundation::log;
-use foundation::network;
+use foundation::{log, network};
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, sql};
@@ -19,47 +18,47 @@ sql! {
              (SELECT id FROM security_events WHERE at <= $1 ORDER BY at LIMIT $2)";
 }
 
-/// Rows deleted in one transaction: so few that nobody waits for it.
-const BATCH: i64 = 500;
+/// The number of rows deleted by one statement: few, so that other writers do not wait long.
+const PRUNE_BATCH: i64 = 500;
 
-/// What happened, by its name in the OWASP logging vocabulary where that has one.
+/// The name of an event, from the OWASP logging vocabulary if it has a suitable one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventName {
-    /// A sign-in with the right password.
+    /// A user signed in.
     LoginSuccess,
-    /// A sign-in with a wrong e-mail or password.
+    /// A sign-in failed because of a wrong e-mail address or password.
     LoginFail,
-    /// The failure that locked an identity and address out.
+    /// A failed sign-in locked out an identity and address.
     LoginLock,
-    /// A session ended at its user's wish.
+    /// A user signed out.
     Logout,
-    /// A session was ended from another one of its user.
+    /// A user ended a session from another session.
     SessionRevoked,
     /// A password was changed.
     PasswordChange,
-    /// Sign-in asks for a one-time code from now on.
+    /// A user enabled one-time codes at sign-in.
     MfaEnabled,
-    /// Sign-in asks for no one-time code any more.
+    /// One-time codes at sign-in were disabled.
     MfaDisabled,
-    /// A recovery code was used in place of a one-time code.
+    /// A recovery code was used instead of a one-time code.
     RecoveryCodeUsed,
-    /// The failures of an account were forgotten.
+    /// An account's failed sign-ins were cleared.
     LoginUnlock,
-    /// A user got another role.
+    /// A user's role was changed.
     RoleChange,
-    /// A mail with a link to a new password was asked for.
+    /// A mail with a password-reset link was requested.
     PasswordResetRequest,
-    /// A password was replaced by such a link.
+    /// A password was reset through a mailed link.
     PasswordReset,
-    /// A mail that confirms the account's address was asked for.
+    /// A mail that confirms the account's address was requested.
     EmailVerificationRequest,
     /// The account's address was confirmed.
     EmailVerified,
-    /// Another address was asked for.
+    /// A change of the account's address was requested.
     EmailChangeRequest,
     /// The account's address was changed.
     EmailChange,
-    /// An account was made.
+    /// An account was created.
     UserCreated,
     /// An account was disabled.
     UserDisabled,
@@ -69,36 +68,36 @@ pub enum EventName {
     UserDeleted,
     /// A client was registered.
     ClientCreated,
-    /// A user consented to a client's request, or denied it.
+    /// A user allowed or denied a client's request.
     Consent,
-    /// A user took their consent back.
+    /// A user revoked a consent.
     ConsentRevoked,
-    /// A used authorization code came again, with everything else right.
+    /// An authorization code was used a second time, in an otherwise valid request.
     CodeReuse,
-    /// A used refresh token came again.
+    /// A refresh token was used a second time.
     RefreshReuse,
     /// Tokens were revoked.
     TokenRevoked,
-    /// A signing key was made and published.
+    /// A signing key was generated and published.
     KeyStaged,
-    /// A signing key began to sign.
+    /// A signing key became the active one.
     KeyActivated,
-    /// A signing key ceased to sign.
+    /// A signing key stopped being the active one.
     KeyRetired,
-    /// A signing key's last token was dead, and its private half was erased.
+    /// A signing key's private half was erased after its last token expired.
     KeyDeleted,
-    /// A signing key was thrown away because somebody else may have it.
+    /// A signing key was removed because it may be compromised.
     KeyCompromised,
-    /// A signed-in caller was refused.
+    /// An authenticated caller lacked a permission.
     AuthorizationFail,
-    /// A call without the anti-forgery token was refused.
+    /// A request without a valid CSRF token was rejected.
     CsrfFail,
-    /// An idempotency key came again with another body.
+    /// An idempotency key was reused with a different request body.
     IdempotencyConflict,
 }
 
 impl EventName {
-    /// The name as stored and logged.
+    /// The name in the database and in logs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LoginSuccess => "authn_login_success",
@@ -139,7 +138,7 @@ impl EventName {
         }
     }
 
-    /// The alert that one such event is by itself.
+    /// Returns the alert that a single event of this name raises.
     const fn alert(self) -> Option<AlertKind> {
         match self {
             Self::CodeReuse => Some(AlertKind::CodeReuse),
@@ -150,7 +149,7 @@ impl EventName {
     }
 }
 
-/// One event. Begin with [`success`](Event::success) or [`failure`](Event::failure).
+/// An event to record, built from [`success`](Event::success) or [`failure`](Event::failure).
 #[derive(Clone, Debug)]
 pub struct Event {
     name: EventName,
@@ -161,7 +160,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Something that was done.
+    /// An event with the outcome `success`.
     pub fn success(name: EventName) -> Self {
         Self {
             name,
@@ -172,7 +171,7 @@ impl Event {
         }
     }
 
-    /// Something that was refused.
+    /// An event with the outcome `failure`.
     pub fn failure(name: EventName) -> Self {
         Self {
             outcome: "failure",
@@ -180,28 +179,28 @@ impl Event {
         }
     }
 
-    /// Names the user it concerns.
+    /// Sets the user that the event concerns.
     #[must_use]
     pub fn user(mut self, id: impl Into<Option<i64>>) -> Self {
         self.user_id = id.into();
         self
     }
 
-    /// Names the client it concerns.
+    /// Sets the client that the event concerns.
     #[must_use]
     pub fn client(mut self, id: &str) -> Self {
         self.client_id = Some(id.to_owned());
         self
     }
 
-    /// Says more; never a secret.
+    /// Sets the detail, which must not contain a secret.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// Writes the event in the caller's transaction, and the alert that it is; the commit logs it.
+    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit.
     pub async fn record(self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
         execute!(
@@ -218,19 +217,19 @@ impl Event {
             self.detail.as_deref(),
         )?;
         if let Some(kind) = self.name.alert() {
-            let about = alerts::About {
+            let subject = AlertSubject {
                 user_id: self.user_id,
                 client_id: self.client_id.as_deref(),
                 detail: self.detail.as_deref(),
             };
-            alerts::raise(tx, kind, &about, context).await?;
+            alerts::raise(tx, kind, subject, context).await?;
         }
         let trace_id = context.trace_id.clone();
         tx.after_commit(move || self.log(address.as_deref(), &trace_id));
         Ok(())
     }
 
-    /// Writes the log line of a committed event.
+    /// Logs the committed event.
     fn log(&self, address: Option<&str>, trace_id: &str) {
         tracing::info!(
             target: log::SECURITY,
@@ -244,7 +243,7 @@ impl Event {
         );
     }
 
-    /// Writes an event that reports no other write.
+    /// Writes the event in a transaction of its own, for events that report no other write.
     pub async fn record_alone(self, db: &Db, context: &RequestContext) -> Result<(), Error> {
         let mut tx = db.begin().await?;
         self.record(&mut tx, context).await?;
@@ -252,8 +251,8 @@ impl Event {
     }
 }
 
-/// Deletes events that are older than they are kept, few at a time.
-pub async fn prune(db: &Db, kept: Duration, now: Timestamp) -> Result<(), Error> {
-    while execute!(db.writer(), PRUNE, now.before(kept), BATCH)? == BATCH.cast_unsigned() {}
+/// Deletes the events that are older than `retention`, in small batches.
+pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<(), Error> {
+    while execute!(db.writer(), PRUNE, now.before(retention), PRUNE_BATCH)? == PRUNE_BATCH.cast_unsigned() {}
     Ok(())
 }

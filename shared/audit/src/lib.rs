@@ -1,9 +1,10 @@
-//! Security events, alerts, revocation and mail: rows that are written in the transaction of their cause and take
+//! Security events, alerts, revocations and mails: rows that are written in the transaction of their cause and take
 //! effect after its commit.
 
 pub mod alerts;
 pub mod events;
 pub mod mail;
+mod outbox;
 pub mod revocation;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
@@ -14,8 +15,10 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         alerts::webhook::STATEMENTS,
         events::STATEMENTS,
         events::list::STATEMENTS,
-        mail::STATEMENTS,
+        mail::delivery::STATEMENTS,
+        mail::queue::STATEMENTS,
         revocation::STATEMENTS,
+        revocation::mirror::STATEMENTS,
     ]
     .concat()
 }

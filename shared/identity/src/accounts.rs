@@ -99,7 +99,9 @@ pub async fn set_password(
     let announcement = sign_out_everywhere(tx, user.id, context).await?;
     let event = Event::success(EventName::PasswordChange).user(user.id);
     event.detail("by an administrator").record(tx, context).await?;
-    mails.tell(tx, &user.email, Notice::PasswordSet, context).await?;
+    mails
+        .send_notice(tx, &user.email, Notice::PasswordSet, context)
+        .await?;
     Ok(announcement)
 }
 
@@ -141,7 +143,7 @@ pub async fn delete(
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
     mails
-        .tell(&mut tx, &user.email, Notice::AccountDeleted, context)
+        .send_notice(&mut tx, &user.email, Notice::AccountDeleted, context)
         .await?;
     Ok((tx, announcement))
 }

@@ -118,8 +118,8 @@ pub async fn request_change(
     }
     let written = async {
         mail_link(identity, &mut tx, (user.id, to), Link::EmailChange, context).await?;
-        let asked = Notice::EmailChangeAsked { to: to.as_str() };
-        mails.tell(&mut tx, &user.email, asked, context).await?;
+        let asked = Notice::EmailChangeRequested { to: to.as_str() };
+        mails.send_notice(&mut tx, &user.email, asked, context).await?;
         Event::success(EventName::EmailChangeRequest)
             .user(user.id)
             .record(&mut tx, context)
@@ -182,7 +182,9 @@ async fn finish_change(
         .await?;
     let changed = Notice::EmailChanged { to: &proof.email };
     let mails = &identity.mails;
-    mails.tell(tx, &proof.present_email, changed, context).await?;
+    mails
+        .send_notice(tx, &proof.present_email, changed, context)
+        .await?;
     Ok(announcement)
 }
 

@@ -122,7 +122,7 @@ pub async fn change_password(
         .await?;
     let mails = &identity.mails;
     mails
-        .tell(&mut tx, &session.user.email, Notice::PasswordChanged, context)
+        .send_notice(&mut tx, &session.user.email, Notice::PasswordChanged, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;

@@ -91,7 +91,7 @@ pub async fn confirm(
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
     mails
-        .tell(&mut tx, &user.email, Notice::MfaEnabled, context)
+        .send_notice(&mut tx, &user.email, Notice::MfaEnabled, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
@@ -134,6 +134,8 @@ pub async fn reset(
     }
     let event = Event::success(EventName::MfaDisabled).user(user.id);
     event.record(tx, context).await?;
-    mails.tell(tx, &user.email, Notice::MfaDisabled, context).await?;
+    mails
+        .send_notice(tx, &user.email, Notice::MfaDisabled, context)
+        .await?;
     Ok(Some(announcement))
 }

@@ -90,7 +90,7 @@ pub async fn confirm(
         .await?;
     let mails = &identity.mails;
     mails
-        .tell(&mut tx, &proof.present_email, Notice::PasswordReset, context)
+        .send_notice(&mut tx, &proof.present_email, Notice::PasswordReset, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;

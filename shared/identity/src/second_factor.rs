@@ -80,7 +80,10 @@ pub(crate) async fn accept(
         .record(&mut tx, context)
         .await?;
     let notice = Notice::RecoveryCodeUsed(left);
-    identity.mails.tell(&mut tx, email, notice, context).await?;
+    identity
+        .mails
+        .send_notice(&mut tx, email, notice, context)
+        .await?;
     tx.commit().await?;
     Ok(true)
 }

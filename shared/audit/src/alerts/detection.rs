@@ -1,18 +1,17 @@
-//! Finding what only several events together show, and saying alerts in the log.
+//! Detection of suspicious patterns of security events, and the log lines of all alerts.
 //!
-//! Committed rows alone are looked at, those that a request took long to write too, and the unique index lets one
-//! replica raise an alert: so whatever the order of commits, each burst is found, and once.
+//! Each scan overlaps the previous one by the longest time a request may take to commit, so it also finds events that
+//! were committed late. The unique index on alerts lets only one replica raise each alert.
 
-use crate::alerts::AlertKind;
-use foundation::clock;
-use foundation::clock::Timestamp;
+use crate::alerts::{Alert, AlertKind, PERIOD};
+use foundation::clock::{self, Timestamp};
 use foundation::log;
 use std::time::Duration;
-use storage::db::{Db, Error, Watch};
+use storage::db::{Db, Error, Version, Watch};
 use storage::{execute, fetch_optional, sql};
 
 sql! {
-    // The event is the last of $6 within the length before it. `OFFSET` counts no further than need be.
+    // Finds the first event that is the last of $6 within the window $2. `OFFSET` stops counting at $6.
     RAISE_LOCKOUT_BURST = "INSERT INTO alerts (at, kind, subject, period, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, '', e.at / $3, e.trace_id, $7, 0, $4
         FROM security_events e
@@ -23,7 +22,7 @@ sql! {
               AND NOT EXISTS (SELECT 1 FROM alerts a
                   WHERE a.kind = $1 AND a.subject = '' AND a.at > n.at - $3))
         ON CONFLICT (kind, subject, period) DO NOTHING";
-    // One look at each user, at their latest sign-in: however many there are, it costs as much as there are rows.
+    // Checks each user once, at the latest sign-in, so that the cost is linear in the number of sign-ins.
     RAISE_MANY_ADDRESSES = "INSERT INTO alerts (at, kind, subject, period, user_id, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, CAST(e.user_id AS TEXT), e.at / $3, e.user_id, e.trace_id, $7, 0, $4
         FROM security_events e
@@ -36,25 +35,25 @@ sql! {
               WHERE p.user_id = e.user_id AND p.at > e.at - $2
                 AND p.name IN ('authn_login_success', 'authn_login_fail')) >= $6
         ON CONFLICT (kind, subject, period) DO NOTHING";
-    SAY = "UPDATE alerts SET said_at = $1
+    CLAIM_UNLOGGED = "UPDATE alerts SET said_at = $1
            WHERE id = (SELECT MIN(id) FROM alerts WHERE said_at IS NULL) AND said_at IS NULL
            RETURNING id, at, kind, user_id, client_id, trace_id, detail";
 }
 
-/// How often is looked.
-const POLL: Duration = Duration::from_secs(1);
-/// A request may be that old when its event is committed (it is cut at 30 s).
-const LATE: Duration = Duration::from_secs(35);
-/// How far back the first look of a process goes: nobody may have looked meanwhile.
-const FIRST: Duration = Duration::from_secs(3600);
+/// The time between two scans.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The greatest age of an event at its commit: requests are canceled after 30 s.
+const COMMIT_DELAY: Duration = Duration::from_secs(35);
+/// The time that the first scan of a process looks back, because no process may have been running.
+const FIRST_LOOKBACK: Duration = Duration::from_secs(3600);
 
-/// So many events within a length of time are abnormal.
+/// A number of events within a time window that raises an alert.
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
     kind: AlertKind,
     statement: &'static str,
-    many: i64,
-    within: Duration,
+    threshold: i64,
+    window: Duration,
     detail: &'static str,
 }
 
@@ -62,93 +61,76 @@ const PATTERNS: [Pattern; 2] = [
     Pattern {
         kind: AlertKind::LockoutBurst,
         statement: RAISE_LOCKOUT_BURST,
-        many: 5,
-        within: Duration::from_secs(5 * 60),
-        detail: "5 lockouts or more within 5 minutes, over all accounts",
+        threshold: 5,
+        window: Duration::from_secs(5 * 60),
+        detail: "at least 5 lockouts within 5 minutes, over all accounts",
     },
     Pattern {
         kind: AlertKind::ManyAddresses,
         statement: RAISE_MANY_ADDRESSES,
-        many: 5,
-        within: Duration::from_secs(15 * 60),
-        detail: "sign-ins from 5 networks or more within 15 minutes",
+        threshold: 5,
+        window: Duration::from_secs(15 * 60),
+        detail: "sign-ins from at least 5 networks within 15 minutes",
     },
 ];
 
-/// An alert, as it is said and sent.
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct Alert {
-    pub(super) id: i64,
-    pub(super) at: Timestamp,
-    pub(super) kind: String,
-    pub(super) user_id: Option<i64>,
-    pub(super) client_id: Option<String>,
-    pub(super) trace_id: String,
-    pub(super) detail: Option<String>,
-}
-
-impl Alert {
-    /// Names the alert to whom it is sent: the same at every attempt.
-    pub(super) fn webhook_id(&self) -> String {
-        format!("alert_{}_{}", self.at.micros(), self.id)
-    }
-}
-
-/// Looks for ever.
+/// Scans for patterns and logs alerts until the task is dropped.
 pub async fn follow(db: Db) {
     let mut watch = db.watch();
-    let (mut seen, mut since) = (None, clock::now().before(FIRST));
+    let (mut seen, mut since) = (None, clock::now().before(FIRST_LOOKBACK));
     loop {
-        match look(&db, &mut watch, &mut seen, since).await {
-            Ok(until) => since = until,
-            Err(error) => tracing::warn!(%error, "cannot look for what is abnormal"),
+        match scan(&db, &mut watch, &mut seen, since).await {
+            Ok(next) => since = next,
+            Err(error) => tracing::warn!(%error, "cannot scan the security events for alerts"),
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Looks at what was written since, and gives from when on to look the next time.
-async fn look(
+/// Scans the events after `since` and logs new alerts. Does nothing if the database has not changed since the version
+/// `seen`. Returns the start of the next scan.
+async fn scan(
     db: &Db,
     watch: &mut Watch,
-    seen: &mut Option<storage::db::Version>,
+    seen: &mut Option<Version>,
     since: Timestamp,
 ) -> Result<Timestamp, Error> {
-    // Taken before the look: what is committed during it is looked at the next time.
+    // Read before the scan, so that a commit during the scan causes another one.
     let version = watch.version().await?;
     let now = clock::now();
     if version.is_some() && version == *seen {
-        return Ok(since.max(now.before(LATE)));
+        return Ok(since.max(now.before(COMMIT_DELAY)));
     }
     for pattern in PATTERNS {
-        find(db, pattern, since, now).await?;
+        raise_matching(db, pattern, since, now).await?;
     }
-    while say_one(db, now).await? {}
+    while log_next(db, now).await? {}
     *seen = version;
-    Ok(now.before(LATE))
+    Ok(now.before(COMMIT_DELAY))
 }
 
-async fn find(db: &Db, pattern: Pattern, since: Timestamp, now: Timestamp) -> Result<(), Error> {
-    let micros = |length: Duration| i64::try_from(length.as_micros()).unwrap_or(i64::MAX);
+/// Raises the alerts of one pattern.
+async fn raise_matching(db: &Db, pattern: Pattern, since: Timestamp, now: Timestamp) -> Result<(), Error> {
+    let micros = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
     execute!(
         db.writer(),
         pattern.statement,
         pattern.kind.as_str(),
-        micros(pattern.within),
-        micros(super::PERIOD),
+        micros(pattern.window),
+        micros(PERIOD),
         now,
         since,
-        pattern.many,
+        pattern.threshold,
         pattern.detail,
     )
     .map(|_| ())
 }
 
-/// Says the oldest unsaid alert, and gives whether there was one. The line is written before the commit: a crash
-/// between the two says it twice, and never not at all.
-async fn say_one(db: &Db, now: Timestamp) -> Result<bool, Error> {
+/// Logs the oldest alert that was not logged yet. Returns whether there was one. The line is written before the commit:
+/// a crash in between logs the alert twice, but never loses it.
+async fn log_next(db: &Db, now: Timestamp) -> Result<bool, Error> {
     let mut tx = db.begin().await?;
-    let Some(alert) = fetch_optional!(tx.on(), Alert, SAY, now)? else {
+    let Some(alert) = fetch_optional!(tx.on(), Alert, CLAIM_UNLOGGED, now)? else {
         return Ok(false);
     };
     tracing::error!(

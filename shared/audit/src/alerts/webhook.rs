@@ -1,47 +1,37 @@
-//! Telling the webhook of alerts: a signed POST each, as Standard Webhooks have it, until it answers 2xx.
+//! Delivery of alerts to a webhook: one POST per alert, signed as Standard Webhooks specifies, retried until the
+//! response is 2xx.
 //!
-//! Each attempt is claimed by one replica, and comes again later unless it is known to have succeeded: at least
-//! once, always under the same `webhook-id`.
+//! Each alert is delivered at least once, always under the same `webhook-id`.
 
-use crate::alerts::detection::Alert;
+use crate::alerts::Alert;
+use crate::outbox::{self, Due, Outbox};
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use foundation::clock;
-use foundation::clock::Timestamp;
+use foundation::clock::{self, Timestamp};
 use foundation::secret::Secret;
 use http_client::error_chain;
 use reqwest::Client;
 use serde_json::json;
 use std::time::Duration;
 use storage::db::{Db, Error};
-use storage::{execute, fetch_optional, sql};
+use storage::{execute, fetch_all, fetch_optional, sql};
 use url::Url;
 
 sql! {
-    CLAIM = "UPDATE alerts SET attempts = attempts + 1, due_at = $2
-             WHERE id = (SELECT id FROM alerts WHERE delivered_at IS NULL AND due_at <= $1 AND at > $3
-                         ORDER BY due_at, id LIMIT 1)
-               AND delivered_at IS NULL AND due_at <= $1
+    DUE = "SELECT id, due_at FROM alerts WHERE delivered_at IS NULL AND due_at <= $1 AND at > $2
+           ORDER BY due_at, id LIMIT 50";
+    CLAIM = "UPDATE alerts SET attempts = attempts + 1, due_at = $3
+             WHERE id = $1 AND due_at = $2 AND delivered_at IS NULL
              RETURNING id, at, kind, user_id, client_id, trace_id, detail, attempts";
     DELIVERED = "UPDATE alerts SET delivered_at = $2 WHERE id = $1";
     POSTPONE = "UPDATE alerts SET due_at = $2 WHERE id = $1 AND attempts = $3 AND delivered_at IS NULL";
 }
 
-/// How often is looked for what is due.
-const POLL: Duration = Duration::from_secs(1);
-/// An attempt that takes longer has failed.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// A claim that is not decided by then is anybody's: its process is gone.
-const LEASE: Duration = Duration::from_secs(60);
-/// The pause after the first failed attempt; it doubles with each.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
-/// After so long an alert is no news, and is given up.
-const GIVEN_UP_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
+/// The shortest secret in bytes.
+const MIN_SECRET: usize = 16;
 
-/// Who is told of alerts.
+/// The webhook that receives alerts.
 #[derive(Clone, Debug)]
 pub struct Webhook {
     url: Url,
@@ -49,30 +39,40 @@ pub struct Webhook {
     client: Client,
 }
 
-/// Why there is no webhook.
+/// The reason why a webhook's settings are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidWebhook {
-    /// What is sent is for nobody else's eyes.
-    #[error("the URL must be https, or of this very machine")]
+    /// Alerts would travel unencrypted to another host.
+    #[error(
+        "the URL must begin with https://, or with http:// and name this machine (localhost, 127.0.0.1 or [::1])"
+    )]
     Insecure,
-    /// One that can be guessed signs nothing.
-    #[error("the secret must have 16 bytes at least; after whsec_ they are written in base64")]
+    /// The secret is too short, or not base64 after `whsec_`.
+    #[error("the secret must have at least 16 bytes; after the prefix whsec_ it must be base64")]
     Secret,
-    /// The system's certificates cannot be read.
-    #[error("no HTTP client: {0}")]
+    /// The HTTP client cannot be built, for example because the system's certificates cannot be read.
+    #[error("cannot create the HTTP client: {0}")]
     Client(String),
 }
 
+/// The delivery of the alerts in one database.
+#[derive(Clone)]
+struct AlertDelivery {
+    webhook: Webhook,
+    db: Db,
+}
+
+/// A claimed alert.
 #[derive(sqlx::FromRow)]
-struct Claimed {
+struct ClaimedAlert {
     #[sqlx(flatten)]
     alert: Alert,
     attempts: i64,
 }
 
 impl Webhook {
-    /// A webhook at this URL, what it is sent signed with this secret: the bytes of the text, or, after `whsec_`,
-    /// those that the text is the base64 of (Standard Webhooks).
+    /// A webhook at `url` whose requests are signed with `secret`: with the bytes of its text, or, after the prefix
+    /// `whsec_`, with the bytes that the rest encodes in base64 (Standard Webhooks).
     pub fn new(url: Url, secret: &Secret) -> Result<Self, InvalidWebhook> {
         if !http_client::is_confidential(&url) {
             return Err(InvalidWebhook::Insecure);
@@ -81,11 +81,11 @@ impl Webhook {
             Some(text) => STANDARD.decode(text).map_err(|_| InvalidWebhook::Secret)?,
             None => secret.expose().as_bytes().to_vec(),
         };
-        if secret.len() < 16 {
+        if secret.len() < MIN_SECRET {
             return Err(InvalidWebhook::Secret);
         }
-        let client =
-            http_client::build(&url, TIMEOUT).map_err(|error| InvalidWebhook::Client(error_chain(error)))?;
+        let client = http_client::build(&url, AlertDelivery::ATTEMPT_TIMEOUT)
+            .map_err(|error| InvalidWebhook::Client(error_chain(error)))?;
         Ok(Self {
             url,
             key: hmac::Key::new(hmac::HMAC_SHA256, &secret),
@@ -93,52 +93,13 @@ impl Webhook {
         })
     }
 
-    /// Delivers what is due, for ever.
-    pub async fn follow(self, db: Db) {
-        loop {
-            match self.deliver_one(&db).await {
-                Ok(true) => {}
-                Ok(false) => tokio::time::sleep(POLL).await,
-                Err(error) => {
-                    tracing::warn!(%error, "cannot look for alerts that are due");
-                    tokio::time::sleep(POLL).await;
-                }
-            }
-        }
+    /// Delivers due alerts until the task is dropped.
+    pub async fn run(self, db: Db) {
+        outbox::run(AlertDelivery { webhook: self, db }).await;
     }
 
-    /// Makes one attempt at the alert that is due first; gives whether any was.
-    async fn deliver_one(&self, db: &Db) -> Result<bool, Error> {
-        let now = clock::now();
-        let claim = fetch_optional!(
-            db.writer(),
-            Claimed,
-            CLAIM,
-            now,
-            now.after(LEASE),
-            now.before(GIVEN_UP_AFTER)
-        );
-        let Some(Claimed { alert, attempts }) = claim? else {
-            return Ok(false);
-        };
-        match self.send(&alert, now).await {
-            Ok(()) => execute!(db.writer(), DELIVERED, alert.id, clock::now())?,
-            Err(error) => {
-                let next = clock::now().after(pause(attempts));
-                match next < alert.at.after(GIVEN_UP_AFTER) {
-                    true => tracing::warn!(error, attempts, "the webhook was not told of an alert"),
-                    false => {
-                        tracing::error!(error, attempts, id = alert.id, "an alert's webhook is given up");
-                    }
-                }
-                execute!(db.writer(), POSTPONE, alert.id, next, attempts)?
-            }
-        };
-        Ok(true)
-    }
-
-    /// Sends it. What is answered beside the status is not read.
-    async fn send(&self, alert: &Alert, now: Timestamp) -> Result<(), String> {
+    /// Posts an alert. The response's body is not read.
+    async fn post(&self, alert: &Alert, now: Timestamp) -> Result<(), String> {
         let (id, seconds, body) = (alert.webhook_id(), now.seconds(), body(alert));
         let request = self
             .client
@@ -148,22 +109,74 @@ impl Webhook {
             .header("webhook-timestamp", seconds)
             .header("webhook-signature", self.sign(&id, seconds, &body))
             .body(body);
-        // The URL may hold a secret, which is nobody's in the log.
         let sent = request.send().await;
+        // The URL may contain a secret and must not be logged.
         let status = sent.map_err(|error| error_chain(error.without_url()))?.status();
         match status.is_success() {
             true => Ok(()),
-            false => Err(format!("it answered {status}")),
+            false => Err(format!("the webhook responded with status {status}")),
         }
     }
 
-    /// `v1,` and the MAC over id, time and body (Standard Webhooks).
+    /// Returns the signature header: `v1,` and the MAC over id, time and body (Standard Webhooks).
     fn sign(&self, id: &str, seconds: i64, body: &str) -> String {
         let tag = hmac::sign(&self.key, format!("{id}.{seconds}.{body}").as_bytes());
         format!("v1,{}", STANDARD.encode(tag))
     }
 }
 
+impl Outbox for AlertDelivery {
+    const ITEM: &'static str = "alert";
+    const POLL_INTERVAL: Duration = Duration::from_secs(1);
+    const CONCURRENCY: usize = 1;
+    const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
+    const LEASE: Duration = Duration::from_secs(60);
+
+    type Claimed = ClaimedAlert;
+
+    async fn due(&self, now: Timestamp) -> Result<Vec<Due>, Error> {
+        let oldest = now.before(outbox::GIVE_UP_AFTER);
+        fetch_all!(self.db.reader(), Due, DUE, now, oldest)
+    }
+
+    async fn claim(&self, due: Due, lease_end: Timestamp) -> Result<Option<ClaimedAlert>, Error> {
+        let Due { id, due_at } = due;
+        fetch_optional!(self.db.writer(), ClaimedAlert, CLAIM, id, due_at, lease_end)
+    }
+
+    async fn send(&self, claimed: &ClaimedAlert) -> Result<(), String> {
+        self.webhook.post(&claimed.alert, clock::now()).await
+    }
+
+    async fn record_success(&self, claimed: &ClaimedAlert, now: Timestamp) -> Result<(), Error> {
+        execute!(self.db.writer(), DELIVERED, claimed.alert.id, now).map(|_| ())
+    }
+
+    /// Gives up the alert if the next attempt would be later than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER): `DUE` no
+    /// longer finds it then.
+    async fn record_failure(&self, claimed: &ClaimedAlert, error: &str, now: Timestamp) -> Result<(), Error> {
+        let ClaimedAlert { alert, attempts } = claimed;
+        let (next, alert_id) = (now.after(outbox::backoff(*attempts)), alert.webhook_id());
+        if next < alert.at.after(outbox::GIVE_UP_AFTER) {
+            tracing::warn!(
+                error,
+                alert_id,
+                attempts,
+                "an alert was not delivered and will be retried"
+            );
+        } else {
+            tracing::error!(
+                error,
+                alert_id,
+                attempts,
+                "an alert was given up after three days"
+            );
+        }
+        execute!(self.db.writer(), POSTPONE, alert.id, next, attempts).map(|_| ())
+    }
+}
+
+/// Returns the request's body (Standard Webhooks).
 fn body(alert: &Alert) -> String {
     json!({
         "type": format!("alert.{}", alert.kind),
@@ -179,19 +192,13 @@ fn body(alert: &Alert) -> String {
     .to_string()
 }
 
-/// How long to wait after so many failed attempts.
-fn pause(attempts: i64) -> Duration {
-    let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(0).min(16);
-    (FIRST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_signature_is_that_of_the_published_example() {
-        // https://www.standardwebhooks.com/ and the libraries beside it have this example.
+    fn the_signature_matches_the_published_example() {
+        // The example of the Standard Webhooks libraries (https://www.standardwebhooks.com/).
         let secret = Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         let webhook = Webhook::new("https://example.org/hook".parse().unwrap(), &secret).unwrap();
         let signature = webhook.sign(
@@ -203,13 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_an_hour() {
-        let seconds = |attempts| pause(attempts).as_secs();
-        assert_eq!([1, 2, 3, 12, 13, 1000].map(seconds), [1, 2, 4, 2048, 3600, 3600]);
-    }
-
-    #[test]
-    fn a_webhook_is_https_or_of_this_machine_and_its_secret_no_guess() {
+    fn a_webhook_needs_a_confidential_url_and_a_long_secret() {
         let webhook = |url: &str, secret: &str| Webhook::new(url.parse().unwrap(), &Secret::new(secret));
         let secret = "0123456789abcdef";
         for url in [

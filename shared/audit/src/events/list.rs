@@ -1,4 +1,4 @@
-//! Reading the events back, for administrators.
+//! Queries for the recorded security events.
 
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
@@ -10,53 +10,53 @@ use utoipa::ToSchema;
 sql! {
     LIST = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
             WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3";
-    LIST_OF_NAME = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
+    LIST_BY_NAME = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
                     WHERE name = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3";
-    LIST_OF_USER = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
+    LIST_BY_USER = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
                     WHERE user_id = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3";
-    LIST_OF_USER_AND_NAME = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail
+    LIST_BY_USER_AND_NAME = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail
                              FROM security_events WHERE user_id = $4 AND name = $5 AND (at, id) < ($1, $2)
                              ORDER BY at DESC, id DESC LIMIT $3";
 }
 
-/// An event as administrators see it.
+/// A recorded security event.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub struct SecurityEvent {
-    /// Identifies the event.
+    /// The event's id.
     pub id: i64,
-    /// When the request arrived that caused it.
+    /// The time at which the request that caused the event arrived.
     pub at: Timestamp,
-    /// What happened, in the words of the OWASP logging vocabulary where that has some.
+    /// The name of the event, from the OWASP logging vocabulary if it has a suitable one.
     pub name: String,
-    /// `success`, or `failure` for what was refused.
+    /// `success` or `failure`.
     pub outcome: String,
-    /// The user it concerns.
+    /// The user that the event concerns.
     #[schema(required)]
     pub user_id: Option<i64>,
-    /// The client it concerns.
+    /// The client that the event concerns.
     #[schema(required)]
     pub client_id: Option<String>,
-    /// Where the request came from; null for a command of the shell.
+    /// The IP address of the caller; null for a command run in the shell.
     #[schema(required)]
     pub address: Option<String>,
-    /// The correlation id of the answer.
+    /// The correlation id of the response.
     pub trace_id: String,
-    /// More about it.
+    /// Further details.
     #[schema(required)]
     pub detail: Option<String>,
 }
 
-/// Which events.
+/// Selects events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this name alone.
+    /// Only events of this name.
     pub name: Option<String>,
-    /// Of this user alone.
+    /// Only events of this user.
     pub user_id: Option<i64>,
 }
 
 impl SecurityEvent {
-    /// Its place in the list.
+    /// The event's position in the list.
     pub fn cursor(&self) -> Cursor {
         Cursor {
             created_at: self.at,
@@ -65,7 +65,7 @@ impl SecurityEvent {
     }
 }
 
-/// The newest events before a place, or of all; newest first, `limit` at most.
+/// Returns up to `limit` events, newest first, that precede the position `before`, or the newest of all.
 pub async fn newest(
     db: &Db,
     filter: &Filter,
@@ -80,13 +80,13 @@ pub async fn newest(
     let on = db.reader();
     match (filter.user_id, filter.name.as_deref()) {
         (None, None) => fetch_all!(on, SecurityEvent, LIST, at, id, limit),
-        (None, Some(name)) => fetch_all!(on, SecurityEvent, LIST_OF_NAME, at, id, limit, name),
-        (Some(user), None) => fetch_all!(on, SecurityEvent, LIST_OF_USER, at, id, limit, user),
+        (None, Some(name)) => fetch_all!(on, SecurityEvent, LIST_BY_NAME, at, id, limit, name),
+        (Some(user), None) => fetch_all!(on, SecurityEvent, LIST_BY_USER, at, id, limit, user),
         (Some(user), Some(name)) => {
             fetch_all!(
                 on,
                 SecurityEvent,
-                LIST_OF_USER_AND_NAME,
+                LIST_BY_USER_AND_NAME,
                 at,
                 id,
                 limit,

@@ -1,26 +1,26 @@
-//! Mails with a link to one of the issuer's pages, which carries a token.
+//! The texts of mails with a link to one of the issuer's pages. The link carries a token.
 
-use crate::mail::Mail;
+use crate::mail::message::Mail;
 use foundation::context::RequestContext;
 use foundation::duration::in_words;
 use foundation::secret::Secret;
 use std::time::Duration;
 
-/// Where the link leads, and what for.
+/// The purpose of a mailed link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// To the form for a new password.
+    /// Opens the form for a new password.
     PasswordReset,
-    /// To the page that confirms the address of an account.
+    /// Opens the page that confirms the address of an account.
     EmailVerification,
-    /// To the same page: it makes the address that of the account.
+    /// Opens the page that changes the address of an account to the one the mail was sent to.
     EmailChange,
 }
 
 impl Link {
-    /// The path of the page that a password is reset on.
+    /// The path of the page that resets a password.
     pub const RESET: &'static str = "/reset";
-    /// The path of the page that an address is confirmed on.
+    /// The path of the page that confirms an address.
     pub const VERIFY: &'static str = "/verify";
 
     pub(super) fn to_mail(
@@ -30,15 +30,21 @@ impl Link {
         (token, lifetime): (&Secret, Duration),
         context: &RequestContext,
     ) -> Mail {
-        let (subject, path, asked, what) = self.words();
+        let Texts {
+            subject,
+            path,
+            cause,
+            instruction,
+        } = self.texts();
         let from = context
             .address
-            .map(|address| format!(" from the address {address}"))
+            .map(|address| format!(" from the IP address {address}"))
             .unwrap_or_default();
-        // The link stands on a line of its own: it is long, and is copied by hand where no mail program opens it.
+        // The link has a line of its own, so that it can be copied from a mail program that does not open links.
         let text = format!(
-            "At {when} somebody{from} {asked} at {issuer}.\n\n{what}:\n\n{issuer}{path}?token={token}\n\nThe link works \
-             once, and for {lifetime}.\n\nIf it was not you, do not open it: then nothing changes.\n",
+            "At {when}, someone{from} {cause} at {issuer}.\n\n{instruction}:\n\n{issuer}{path}?token={token}\n\nThe \
+             link works once and expires after {lifetime}.\n\nIf this was not you, ignore this e-mail and do not open \
+             the link. Nothing will change.\n",
             when = context.now,
             token = token.expose(),
             lifetime = in_words(lifetime),
@@ -50,27 +56,36 @@ impl Link {
         }
     }
 
-    /// The subject, the path, what was asked, and what the link does.
-    const fn words(self) -> (&'static str, &'static str, &'static str, &'static str) {
+    const fn texts(self) -> Texts {
         match self {
-            Self::PasswordReset => (
-                "Reset your password",
-                Self::RESET,
-                "asked for a new password for your account",
-                "Choose one here",
-            ),
-            Self::EmailVerification => (
-                "Confirm your e-mail address",
-                Self::VERIFY,
-                "gave this address as that of their account",
-                "If the account is yours, confirm the address here",
-            ),
-            Self::EmailChange => (
-                "Confirm your new e-mail address",
-                Self::VERIFY,
-                "asked to make this address that of their account",
-                "If the account is yours, confirm the change here. Every session is signed out by it",
-            ),
+            Self::PasswordReset => Texts {
+                subject: "Reset your password",
+                path: Self::RESET,
+                cause: "asked to reset the password of your account",
+                instruction: "Choose a new password here",
+            },
+            Self::EmailVerification => Texts {
+                subject: "Confirm your e-mail address",
+                path: Self::VERIFY,
+                cause: "entered this e-mail address for their account",
+                instruction: "If the account is yours, confirm the address here",
+            },
+            Self::EmailChange => Texts {
+                subject: "Confirm your new e-mail address",
+                path: Self::VERIFY,
+                cause: "asked to use this e-mail address for their account",
+                instruction: "If the account is yours, confirm the change here. It signs you out of every session",
+            },
         }
     }
+}
+
+/// The parts of a mail that depend on the link's purpose.
+struct Texts {
+    subject: &'static str,
+    path: &'static str,
+    /// Completes "someone … at the issuer".
+    cause: &'static str,
+    /// The sentence before the link, without its colon.
+    instruction: &'static str,
 }

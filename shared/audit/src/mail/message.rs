@@ -1,20 +1,35 @@
-//! A mail as it travels (RFC 5322).
+//! A mail and its form on the wire (RFC 5322).
 
-use crate::mail::Mail;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use lettre::Address;
 use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
 use lettre::message::{Body, Mailbox, Message};
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Keeps automatic replies away (RFC 3834 §5).
+/// Prevents automatic replies (RFC 3834 §5).
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
-/// In bytes, without its end.
-const LONGEST_LINE: usize = 998;
+/// The longest line in bytes, without CRLF (RFC 5322 §2.1.1).
+const MAX_LINE: usize = 998;
 
-/// Writes a mail out. Its id and time make its Message-ID: one that is sent twice, after a crash in the middle, is
-/// known as one. `None` if the address is none.
+/// A mail to be sent. Its serialized form is what the queue stores.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Mail {
+    /// The recipient. A mail without one is queued like any other and never sent.
+    pub(super) to: Option<String>,
+    /// The subject, one line.
+    pub(super) subject: String,
+    /// The body, plain text.
+    pub(super) text: String,
+}
+
+/// A mail that cannot be sent: its address is invalid, or it cannot be unsealed.
+#[derive(Debug)]
+pub(super) struct Unsendable;
+
+/// Formats a mail. The Message-ID consists of the mail's id and time: if a mail is sent twice because of a crash,
+/// receivers can recognize the duplicate. Fails if the address is invalid.
 pub(super) fn compose(
     mail: &Mail,
     to: &str,
@@ -38,10 +53,10 @@ pub(super) fn compose(
         .map_err(|_| Unsendable)
 }
 
-/// Plain letters travel as they are, in lines as long as may be (RFC 5322 §2.1.1): wrapped and escaped, a link could
-/// not be copied out of a file.
+/// Encodes a text. ASCII text with lines of legal length stays unencoded, because quoted-printable would wrap long
+/// links and they could not be copied from a file.
 fn body(text: &str) -> Body {
-    match text.is_ascii() && text.lines().all(|line| line.len() <= LONGEST_LINE) {
+    match text.is_ascii() && text.lines().all(|line| line.len() <= MAX_LINE) {
         true => Body::dangerous_pre_encoded(
             text.replace('\n', "\r\n").into_bytes(),
             ContentTransferEncoding::SevenBit,
@@ -50,15 +65,11 @@ fn body(text: &str) -> Body {
     }
 }
 
-/// What no message can be made of.
-#[derive(Debug)]
-pub(super) struct Unsendable;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn composed(to: &str, subject: &str, text: &str) -> Result<String, Unsendable> {
+    fn formatted(to: &str, subject: &str, text: &str) -> Result<String, Unsendable> {
         let mail = Mail {
             to: Some(to.to_owned()),
             subject: subject.to_owned(),
@@ -71,9 +82,9 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_the_headers_of_its_kind_and_plain_text() {
+    fn a_message_has_all_headers_and_plain_text() {
         let link = format!("https://id.example.org/reset?token={}", "x".repeat(43));
-        let text = composed("Ann@example.org", "Hello", &format!("Here:\n\n{link}\n")).unwrap();
+        let text = formatted("Ann@example.org", "Hello", &format!("Here:\n\n{link}\n")).unwrap();
         for line in [
             "From: Latchkey <latchkey@id.example.org>",
             "To: Ann@example.org",
@@ -84,27 +95,27 @@ mod tests {
             "Content-Transfer-Encoding: 7bit",
             link.as_str(),
         ] {
-            assert!(text.split("\r\n").any(|found| found == line), "{line}:\n{text}");
+            assert!(text.split("\r\n").any(|other| other == line), "{line}:\n{text}");
         }
     }
 
     #[test]
-    fn nothing_adds_a_header_or_an_address() {
+    fn line_breaks_and_commas_inject_no_header_or_recipient() {
         let subject = "Hello\r\nBcc: eve@example.org";
-        let text = composed("ann@example.org", subject, "Hello").unwrap();
+        let text = formatted("ann@example.org", subject, "Hello").unwrap();
         assert!(!text.split("\r\n").any(|line| line.starts_with("Bcc:")), "{text}");
         for to in [
             "ann@example.org\r\nBcc: eve@example.org",
             "ann@example.org, eve@example.org",
             "ann",
         ] {
-            assert!(composed(to, "Hello", "Hello").is_err(), "{to}");
+            assert!(formatted(to, "Hello", "Hello").is_err(), "{to}");
         }
     }
 
     #[test]
-    fn a_domain_of_other_letters_travels_in_ascii() {
-        let text = composed("ann@b\u{fc}cher.example", "Gr\u{fc}\u{df}e", "Gr\u{fc}\u{df}e").unwrap();
+    fn an_international_domain_is_sent_in_ascii() {
+        let text = formatted("ann@b\u{fc}cher.example", "Gr\u{fc}\u{df}e", "Gr\u{fc}\u{df}e").unwrap();
         assert!(text.contains("To: ann@xn--bcher-kva.example\r\n"), "{text}");
         assert!(text.is_ascii(), "{text}");
     }

@@ -1,47 +1,47 @@
-//! What people are told about their accounts, in words.
+//! The texts of notices about changes to an account.
 
-use crate::mail::Mail;
+use crate::mail::message::Mail;
 use foundation::context::RequestContext;
 
-/// Something that was done to an account.
+/// A change to an account that its owner is notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice<'a> {
-    /// The password was changed by someone who knew the old one.
+    /// The user changed the password with the old one.
     PasswordChanged,
-    /// The password was replaced by a link from a mail.
+    /// The password was replaced through a mailed link.
     PasswordReset,
-    /// An administrator set another password.
+    /// An administrator set a new password.
     PasswordSet,
-    /// Sign-in asks for a one-time code now.
+    /// Sign-in now requires a one-time code.
     MfaEnabled,
-    /// Sign-in asks for no one-time code any more.
+    /// Sign-in no longer requires a one-time code.
     MfaDisabled,
-    /// A recovery code was used in place of a one-time code; so many are left.
+    /// A recovery code was used instead of a one-time code. Holds the number of unused recovery codes.
     RecoveryCodeUsed(usize),
-    /// The address is another now; told to the old one.
+    /// The address of the account was changed. Sent to the old address.
     EmailChanged {
         /// The new address.
         to: &'a str,
     },
-    /// Another address was asked for; told to the present one.
-    EmailChangeAsked {
-        /// The address to be.
+    /// A change of address was requested and not confirmed yet. Sent to the present address.
+    EmailChangeRequested {
+        /// The requested address.
         to: &'a str,
     },
-    /// The account and what belonged to it alone are gone.
+    /// The account was deleted.
     AccountDeleted,
 }
 
 impl Notice<'_> {
     pub(super) fn to_mail(self, email: &str, issuer: &str, context: &RequestContext) -> Mail {
-        let (subject, what) = self.words();
+        let (subject, message) = self.texts();
         let from = context
             .address
-            .map(|address| format!(" from the address {address}"))
+            .map(|address| format!(" from the IP address {address}"))
             .unwrap_or_default();
         let text = format!(
-            "{what}\n\nThis was done at {when}{from}, for the account {email} at {issuer}.\n\nIf it was not you, \
-             reset your password at once and tell the administrator.\n",
+            "{message}\n\nThis happened at {when}{from}, for the account {email} at {issuer}.\n\nIf this was not you, \
+             reset your password right away and contact the administrator.\n",
             when = context.now,
         );
         Mail {
@@ -51,8 +51,9 @@ impl Notice<'_> {
         }
     }
 
-    fn words(self) -> (&'static str, String) {
-        let signed_out = "Every session was signed out and every app was disconnected.";
+    /// Returns the subject and the first paragraph.
+    fn texts(self) -> (&'static str, String) {
+        let signed_out = "You have been signed out of every session, and every app has been disconnected.";
         match self {
             Self::PasswordChanged => (
                 "Your password was changed",
@@ -60,38 +61,40 @@ impl Notice<'_> {
             ),
             Self::PasswordReset => (
                 "Your password was reset",
-                format!("Your password was reset by the link in a mail. {signed_out}"),
+                format!("Your password was reset with a link that we sent you by e-mail. {signed_out}"),
             ),
             Self::PasswordSet => (
                 "Your password was set by an administrator",
-                format!("An administrator set another password for you. {signed_out}"),
+                format!("An administrator set a new password for your account. {signed_out}"),
             ),
             Self::MfaEnabled => (
                 "Two-step sign-in is on",
-                format!("Signing in asks for a one-time code now. {signed_out}"),
+                format!("Signing in to your account now requires a one-time code. {signed_out}"),
             ),
             Self::MfaDisabled => (
                 "Two-step sign-in is off",
-                format!("Signing in asks for no one-time code any more. {signed_out}"),
+                format!("Signing in to your account no longer requires a one-time code. {signed_out}"),
             ),
-            Self::RecoveryCodeUsed(left) => (
+            Self::RecoveryCodeUsed(remaining) => (
                 "A recovery code was used",
-                format!("Someone signed in with one of your recovery codes; {left} are left."),
+                format!(
+                    "Someone signed in to your account with one of your recovery codes. Unused codes left: {remaining}."
+                ),
             ),
             Self::EmailChanged { to } => (
                 "Your e-mail address was changed",
-                format!("The address of your account is {to} now. {signed_out}"),
+                format!("The e-mail address of your account is now {to}. {signed_out}"),
             ),
-            Self::EmailChangeAsked { to } => (
-                "Another e-mail address was asked for",
+            Self::EmailChangeRequested { to } => (
+                "A new e-mail address was requested",
                 format!(
-                    "Somebody who knows your password asked to make {to} the address of your account. It becomes so \
-                     once a link that was mailed there is opened."
+                    "Someone who knows your password asked to change the e-mail address of your account to {to}. The \
+                     change takes effect when it is confirmed with the link that we sent to that address."
                 ),
             ),
             Self::AccountDeleted => (
                 "Your account was deleted",
-                "Your account was deleted at your wish. Posts and comments stay without your name."
+                "Your account was deleted at your request. Your posts and comments remain, without your name."
                     .to_owned(),
             ),
         }

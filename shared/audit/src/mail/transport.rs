@@ -1,4 +1,4 @@
-//! What takes mails away: an SMTP server (RFC 5321), or a folder.
+//! The destinations of mails: an SMTP server (RFC 5321) or a directory.
 
 use crate::mail::message::Unsendable;
 use foundation::private_files::{self, Existing};
@@ -11,64 +11,67 @@ use std::str::FromStr;
 use std::time::Duration;
 use url::Url;
 
-/// How long the server may take for one answer.
+/// The time limit for each response of the server.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where mails go.
+/// The destination of mails.
 #[derive(Clone, Debug)]
 pub enum Transport {
-    /// To an SMTP server.
+    /// An SMTP server.
     Smtp(AsyncSmtpTransport<Tokio1Executor>),
-    /// Into files of this folder.
-    Outbox(PathBuf),
+    /// A directory that receives each mail as a file.
+    Directory(PathBuf),
 }
 
-/// An SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]`, or `smtp://…` with `?tls=required` or without TLS.
+/// The URL of an SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]`, or `smtp://…` with `?tls=required` or without TLS.
 #[derive(Clone)]
 pub struct SmtpUrl(Url);
 
-/// Why a mail is not out. Says nothing of the mail: servers like to repeat the address.
+/// The reason why a mail was not sent. Contains no text from the server, which may repeat the recipient's address.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    /// The server refuses it, for now or for good.
-    #[error("the SMTP server answered {0}")]
-    Refused(String),
-    /// The server cannot be reached, or not securely.
-    #[error("the SMTP server: {0}")]
-    Unreachable(&'static str),
-    /// The folder cannot be written to.
-    #[error("the outbox: {0}")]
-    Outbox(#[from] io::Error),
-    /// The address is none, or the mail was sealed under another key.
-    #[error("it is no mail that can be sent")]
+pub(super) enum SendError {
+    /// The server rejected the mail, temporarily or permanently.
+    #[error("the SMTP server responded with code {0}")]
+    Rejected(String),
+    /// The connection to the server failed.
+    #[error("SMTP connection: {0}")]
+    Connection(&'static str),
+    /// The directory cannot be written to.
+    #[error("mail directory: {0}")]
+    Directory(#[from] io::Error),
+    /// The address is invalid, or the mail was sealed under another key.
+    #[error("the recipient address is invalid, or the mail was sealed under another key")]
     Unsendable,
 }
 
 impl Transport {
-    /// To an SMTP server; needs a running tokio when it is used. The error is for whoever set it.
+    /// Sends to an SMTP server. Requires a tokio runtime when a mail is sent. Fails if the URL is not supported.
     pub fn smtp(url: &SmtpUrl) -> Result<Self, String> {
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.0.as_str());
         let builder = builder.map_err(|error| error.to_string())?;
         Ok(Self::Smtp(builder.timeout(Some(SMTP_TIMEOUT)).build()))
     }
 
-    /// Into the folder `outbox` of this one, which is made.
-    pub fn outbox(data_dir: &Path) -> io::Result<Self> {
-        let folder = data_dir.join("outbox");
-        private_files::create_dir(&folder)?;
-        Ok(Self::Outbox(folder))
+    /// Writes to the directory `outbox` in `data_dir`, which is created if it is missing.
+    pub fn directory(data_dir: &Path) -> io::Result<Self> {
+        let directory = data_dir.join("outbox");
+        private_files::create_dir(&directory)?;
+        Ok(Self::Directory(directory))
     }
 
-    /// Hands a message over. In the outbox its file has this name, and takes the place of one of the same.
-    pub(super) async fn send(&self, message: Message, name: &str) -> Result<(), Failure> {
+    /// Sends a message. In a directory the file is called `name` and replaces an existing file of that name.
+    pub(super) async fn send(&self, message: Message, name: &str) -> Result<(), SendError> {
         match self {
             Self::Smtp(server) => Ok(server.send(message).await.map(|_| ())?),
-            Self::Outbox(folder) => {
-                let path = folder.join(format!("{name}.eml"));
+            Self::Directory(directory) => {
+                let path = directory.join(format!("{name}.eml"));
                 let write = move || private_files::write(&path, &message.formatted(), Existing::Replaced);
                 let written = tokio::task::spawn_blocking(write).await;
                 written.map_err(io::Error::other)??;
-                tracing::info!(file = format!("outbox/{name}.eml"), "a mail is in the outbox");
+                tracing::info!(
+                    detail = format!("outbox/{name}.eml"),
+                    "a mail was written to a file"
+                );
                 Ok(())
             }
         }
@@ -76,7 +79,7 @@ impl Transport {
 }
 
 impl SmtpUrl {
-    /// Whether everything that is said travels in clear, or may, to a host that is not this one.
+    /// Returns whether mails may travel unencrypted to another host.
     pub fn is_exposed(&self) -> bool {
         let requires_tls = self.0.scheme() == "smtps"
             || self
@@ -96,25 +99,27 @@ impl SmtpUrl {
 impl FromStr for SmtpUrl {
     type Err = String;
 
-    /// Reads a URL; the error repeats nothing of it, since it may hold a password.
+    /// Parses a URL. The error does not repeat it, because it may contain a password.
     fn from_str(text: &str) -> Result<Self, String> {
-        let how = "it is written smtps://[USER:PASSWORD@]HOST[:PORT] or smtp://HOST[:PORT]?tls=required";
-        let url = Url::parse(text).map_err(|error| format!("{error}; {how}"))?;
+        let usage = "use smtps://[USER:PASSWORD@]HOST[:PORT] or smtp://HOST[:PORT]?tls=required";
+        let url = Url::parse(text).map_err(|error| format!("{error}; {usage}"))?;
         let has_host = url.host_str().is_some_and(|host| !host.is_empty());
         if !matches!(url.scheme(), "smtp" | "smtps") || !has_host || url.fragment().is_some() {
-            return Err(how.to_owned());
+            return Err(format!("not the URL of an SMTP server; {usage}"));
         }
-        let known = ["required", "opportunistic"];
+        let tls_modes = ["required", "opportunistic"];
         if url
             .query_pairs()
-            .any(|(name, value)| name != "tls" || !known.contains(&&*value))
+            .any(|(name, value)| name != "tls" || !tls_modes.contains(&&*value))
         {
             return Err(format!(
-                "of the query only tls=required or tls=opportunistic is known; {how}"
+                "the query may contain only tls=required or tls=opportunistic; {usage}"
             ));
         }
         if url.username().is_empty() != url.password().is_none() {
-            return Err(format!("a user has a password; {how}"));
+            return Err(format!(
+                "the user name and the password must be set together; {usage}"
+            ));
         }
         Ok(Self(url))
     }
@@ -126,20 +131,20 @@ impl std::fmt::Debug for SmtpUrl {
     }
 }
 
-impl From<smtp::Error> for Failure {
+impl From<smtp::Error> for SendError {
     fn from(error: smtp::Error) -> Self {
         match error.status() {
-            Some(code) => Self::Refused(code.to_string()),
-            None if error.is_tls() => Self::Unreachable("TLS failed"),
-            None if error.is_timeout() => Self::Unreachable("no answer in time"),
-            None if error.is_response() => Self::Unreachable("an answer that is none"),
-            None if error.is_client() => Self::Unreachable("it cannot do what is asked of it"),
-            None => Self::Unreachable("no connection"),
+            Some(code) => Self::Rejected(code.to_string()),
+            None if error.is_tls() => Self::Connection("TLS failed"),
+            None if error.is_timeout() => Self::Connection("the server did not respond in time"),
+            None if error.is_response() => Self::Connection("the response is not valid SMTP"),
+            None if error.is_client() => Self::Connection("the server lacks a required capability"),
+            None => Self::Connection("cannot connect"),
         }
     }
 }
 
-impl From<Unsendable> for Failure {
+impl From<Unsendable> for SendError {
     fn from(_: Unsendable) -> Self {
         Self::Unsendable
     }
@@ -152,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused_without_repeating_it(
+        fn any_text_is_parsed_or_rejected_without_repeating_it(
             before in r"(smtps?://)?\PC{0,16}",
             after in r"\PC{0,16}",
         ) {
@@ -163,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_travels_in_clear_to_another_host_is_known() {
+    fn a_url_without_required_tls_to_another_host_is_exposed() {
         let is_exposed = |text: &str| SmtpUrl::from_str(text).unwrap().is_exposed();
         for text in [
             "smtp://mail.example.org",
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_smtp_server_is_refused() {
+    fn urls_that_name_no_smtp_server_are_rejected() {
         for text in [
             "mail.example.org",
             "http://mail.example.org",

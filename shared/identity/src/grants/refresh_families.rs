@@ -179,7 +179,7 @@ pub async fn revoke(
 
 /// Deletes families that ended of old age, long enough ago that their last access token has too.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now.before(revocation::KEPT))
+    execute!(db.writer(), PRUNE, now.before(revocation::RETENTION))
 }
 
 impl From<Row> for Family {
