@@ -1,35 +1,35 @@
-//! What is done to accounts as a whole. Whatever makes a session doubtful ends all of them.
+//! Operations on whole accounts. Disabling an account, a new role, a new password and deletion end every session of the
+//! user.
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::grants::consents;
+use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
-use crate::users;
-use crate::users::changes;
-use crate::users::{Role, User};
-use crate::{Identity, mailed_tokens, second_factor, sessions};
+use crate::users::{self, Role, User, changes};
+use crate::{mailed_tokens, second_factor, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
 use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use foundation::context::RequestContext;
-use storage::db;
-use storage::db::{Db, Tx};
+use storage::db::{self, Db, Tx};
 
-/// Why an account was not changed.
+/// The reason why an account was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Somebody must be able to administer.
-    #[error("this is the last administrator: make another one first")]
+    /// The change would leave no active administrator.
+    #[error("this is the last administrator: create another administrator first")]
     LastAdministrator,
-    /// Who asks was not shown to be the user.
+    /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Disables a user: their sessions, refresh tokens and access tokens end, and no sign-in begins another.
-/// Gives whether they were not disabled before.
+/// Disables a user, who can no longer sign in, and ends their sessions, refresh tokens and access tokens. Returns
+/// false, without effect, if the user is disabled already or does not exist. Fails with [`Error::LastAdministrator`]
+/// for the last active administrator.
 pub async fn disable(
     db: &Db,
     revocations: &RevocationMirror,
@@ -52,7 +52,7 @@ pub async fn disable(
     Ok(true)
 }
 
-/// Lets a user sign in again. Gives whether they were disabled.
+/// Enables a user, who can sign in again. Returns whether they were disabled.
 pub async fn enable(db: &Db, user_id: i64, context: &RequestContext) -> Result<bool, db::Error> {
     let mut tx = db.begin().await?;
     if !changes::enable(&mut tx, user_id).await? {
@@ -66,8 +66,8 @@ pub async fn enable(db: &Db, user_id: i64, context: &RequestContext) -> Result<b
     Ok(true)
 }
 
-/// Gives a user another role, and signs them out: what they may do is looked up at every call, and a session
-/// of more or less than before begins anew. Call [`RevocationMirror::announce`] after the commit.
+/// Sets a user's role and ends their sessions and tokens, so that the new role takes effect with a new sign-in. No
+/// effect if the user has the role already. Call [`RevocationMirror::announce`] after the commit.
 pub async fn set_role(
     tx: &mut Tx,
     user: &User,
@@ -86,16 +86,18 @@ pub async fn set_role(
     Ok((changed, announcement))
 }
 
-/// Replaces a user's password by the hand of an administrator, and tells the user. One that is to be used once
-/// must be changed at sign-in. Call [`RevocationMirror::announce`] after the commit.
+/// Replaces a user's password on behalf of an administrator, ends the user's sessions and tokens, and mails them a
+/// notice. If `change_required`, the user must choose another password at the next sign-in. Call
+/// [`RevocationMirror::announce`] after the commit.
 pub async fn set_password(
     tx: &mut Tx,
     mails: &Mails,
     user: &User,
-    (password_hash, one_time): (&str, bool),
+    password_hash: &str,
+    change_required: bool,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, db::Error> {
-    changes::replace_password(tx, user.id, password_hash, one_time, context.now).await?;
+    changes::replace_password(tx, user.id, password_hash, change_required, context.now).await?;
     let announcement = sign_out_everywhere(tx, user.id, context).await?;
     let event = Event::success(EventName::PasswordChange).user(user.id);
     event.detail("by an administrator").record(tx, context).await?;
@@ -105,16 +107,16 @@ pub async fn set_password(
     Ok(announcement)
 }
 
-/// Forgets the failed sign-ins of an account, from whatever addresses.
+/// Clears the failed sign-ins of an account from all addresses, which ends its lockouts.
 pub async fn unlock(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
     changes::unlock(tx, user_id, context.now).await?;
     let event = Event::success(EventName::LoginUnlock).user(user_id);
     event.record(tx, context).await
 }
 
-/// Makes sure that it is the user who deletes their account; gives a transaction in which it is gone but for
-/// a row without a name, for the caller to take along what else is theirs, and commit. Call
-/// [`RevocationMirror::announce`] after that.
+/// Verifies the user's credentials and deletes their account but for an anonymous row. Returns the open transaction, so
+/// that the caller can delete the user's other data in it and commit. Call [`RevocationMirror::announce`] after the
+/// commit.
 pub async fn delete(
     identity: &Identity,
     user: &User,
@@ -130,10 +132,10 @@ pub async fn delete(
         let is_unchanged = stored.is_some_and(|stored| stored.password_version == verified.password_version);
         return Err(match is_unchanged {
             true => Error::LastAdministrator,
-            false => credential_check::Error::Wrong.into(),
+            false => credential_check::Error::WrongCredentials.into(),
         });
     }
-    // In the order in which the exchange of a code locks them.
+    // The order in which the exchange of an authorization code locks these tables, to avoid deadlocks.
     sessions::end_all(&mut tx, user.id).await?;
     consents::delete_all(&mut tx, user.id).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;

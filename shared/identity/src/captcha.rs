@@ -1,8 +1,7 @@
-//! The captcha that is asked for after repeated failures, where one is set up: the common `siteverify` form of
-//! hCaptcha, Turnstile and reCAPTCHA.
+//! The captcha that is required after repeated failures, if one is configured. It speaks the `siteverify` protocol
+//! that hCaptcha, Turnstile and reCAPTCHA share.
 
 use foundation::secret::Secret;
-use http_client;
 use http_client::error_chain;
 use reqwest::Client;
 use serde::Deserialize;
@@ -11,45 +10,45 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::{Url, form_urlencoded};
 
-/// The longest answer of a widget, in bytes.
+/// The maximum length of a widget's answer, in bytes.
 pub const MAX_LENGTH: usize = 8192;
-/// A verification that takes longer has failed.
+/// The time limit of one verification.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest answer of the service, in bytes.
+/// The maximum length of the service's response body, in bytes.
 const MAX_BODY: usize = 16 * 1024;
 
-/// Who tells people from programs. Cheap to clone.
+/// Verifies captcha answers with a service. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Captcha {
     service: Arc<Service>,
     client: Client,
 }
 
-/// A service, as the settings name it.
+/// The settings of a captcha service.
 #[derive(Debug)]
 pub struct Service {
-    /// Where answers are verified.
+    /// The URL of `siteverify`.
     pub verify_url: Url,
-    /// Ours, for the service.
+    /// The secret that authenticates this installation to the service.
     pub secret: Secret,
-    /// Names us to the widget.
+    /// The public key that identifies this installation to the widget.
     pub site_key: String,
-    /// The widget's script; without one the page has no widget, and other clients bring their own.
+    /// The URL of the widget's script. Without it the sign-in page shows no widget; other clients bring their own.
     pub script_url: Option<Url>,
 }
 
-/// The service does not answer, or not what such services do.
+/// The captcha service cannot be reached, or its response is not a `siteverify` response.
 #[derive(Debug, thiserror::Error)]
-#[error("the captcha service: {0}")]
+#[error("the captcha service cannot be used: {0}")]
 pub struct Unavailable(String);
 
 #[derive(Deserialize)]
-struct Verdict {
+struct SiteverifyResponse {
     success: bool,
 }
 
 impl Captcha {
-    /// A captcha of this service. Fails if the system's certificates cannot be read.
+    /// Builds the client of this service. Fails if the system's certificates cannot be read.
     pub fn new(service: Service) -> Result<Self, Unavailable> {
         Ok(Self {
             client: http_client::build(&service.verify_url, TIMEOUT).map_err(unavailable)?,
@@ -57,17 +56,17 @@ impl Captcha {
         })
     }
 
-    /// What the widget is told.
+    /// Returns the public key for the widget.
     pub fn site_key(&self) -> &str {
         &self.service.site_key
     }
 
-    /// The widget's script.
+    /// Returns the URL of the widget's script, if one is configured.
     pub fn script_url(&self) -> Option<&Url> {
         self.service.script_url.as_ref()
     }
 
-    /// Whether the widget's answer is good. The service says so once.
+    /// Returns whether the service accepts the widget's answer. The service accepts each answer once.
     pub(crate) async fn verify(&self, answer: &str, address: Option<IpAddr>) -> Result<bool, Unavailable> {
         if answer.is_empty() || answer.len() > MAX_LENGTH {
             return Ok(false);
@@ -86,19 +85,19 @@ impl Captcha {
         let response = request.send().await.map_err(unavailable)?;
         let status = response.status();
         if !status.is_success() {
-            return Err(Unavailable(format!("it answered {status}")));
+            return Err(Unavailable(format!("it responded with status {status}")));
         }
         let body = http_client::read_body(response, MAX_BODY)
             .await
             .map_err(Unavailable)?;
-        let verdict: serde_json::Result<Verdict> = serde_json::from_slice(&body);
-        verdict
-            .map(|verdict| verdict.success)
-            .map_err(|error| Unavailable(format!("it answered no verdict: {error}")))
+        let parsed: serde_json::Result<SiteverifyResponse> = serde_json::from_slice(&body);
+        parsed
+            .map(|response| response.success)
+            .map_err(|error| Unavailable(format!("its response is not a siteverify response: {error}")))
     }
 }
 
-/// Without the URL, which is a setting.
+/// Omits the URL from the message, because it is a setting.
 fn unavailable(error: reqwest::Error) -> Unavailable {
     Unavailable(error_chain(error.without_url()))
 }

@@ -1,14 +1,12 @@
-//! Showing who one is: an attempt is claimed, looked at, and counted by how it ended.
+//! The check of credentials: it reserves an attempt under the failure counters, verifies the presented credentials, and
+//! records the outcome.
 
-use crate::Identity;
 use crate::captcha;
-use crate::lockout;
-use crate::lockout::Counts;
-use crate::passwords;
-use crate::passwords::Password;
+use crate::lockout::{self, AttemptCounters};
+use crate::passwords::{self, Password};
 use crate::second_factor::{self, Otp};
-use crate::users;
-use crate::users::User;
+use crate::services::Identity;
+use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -19,43 +17,44 @@ use storage::expiring::Attempt;
 use storage::redis;
 use utoipa::ToSchema;
 
-/// How long an attempt waits for those under way to be decided.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest time that an attempt waits for the outcome of concurrent attempts on the same account.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// Why someone was not signed in, or a password not changed.
+/// The reason why credentials were not verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Unknown e-mail or wrong password; which, nobody is told.
+    /// The e-mail is unknown or the password is wrong. One error covers both, so that it does not reveal which
+    /// addresses have accounts.
     #[error("the e-mail or the password is wrong")]
-    Wrong,
-    /// The password is right, and a one-time code is asked for too.
-    #[error("a one-time code is asked for, or a recovery code")]
+    WrongCredentials,
+    /// The password is right, but the account requires a one-time code too.
+    #[error("a one-time code or a recovery code is required")]
     CodeMissing,
-    /// The password is right; the code is not, or was used before.
+    /// The password is right, but the code is wrong or was used before.
     #[error("the one-time code is wrong or was used already")]
     WrongCode,
-    /// Too many failures; no password was looked at.
+    /// Too many attempts failed. The password was not verified.
     #[error("too many failed attempts; try again in {}", foundation::duration::in_words(*.retry_after))]
     Locked {
-        /// When trying again makes sense.
+        /// The time until another attempt is allowed.
         retry_after: Duration,
     },
-    /// So much failed that the captcha is asked for, and it was not solved; no password was looked at.
-    #[error("the captcha is to be solved")]
-    Captcha,
-    /// Whether it was solved cannot be told, so it was not.
+    /// So many attempts failed that a captcha is required, and none was solved. The password was not verified.
+    #[error("a captcha is required")]
+    CaptchaRequired,
+    /// The captcha service cannot be used. The password was not verified.
     #[error(transparent)]
-    Unverified(#[from] captcha::Unavailable),
-    /// No hash was computed.
+    CaptchaUnavailable(#[from] captcha::Unavailable),
+    /// The password could not be hashed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
-    /// Failures cannot be counted, so none may be made.
+    /// The attempt store is unavailable: sign-in is refused.
     #[error(transparent)]
-    Uncounted(#[from] redis::Unavailable),
-    /// A seed was sealed under another key than this service has.
+    StoreUnavailable(#[from] redis::Unavailable),
+    /// The TOTP seed was sealed under another account key.
     #[error(transparent)]
     Seed(#[from] UnsealError),
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
@@ -69,175 +68,187 @@ impl From<second_factor::Error> for Error {
     }
 }
 
-/// What somebody shows to be who they say they are.
+/// The credentials that a client presents to authenticate a user.
 #[derive(Clone, Debug, ToSchema)]
 #[schema(example = json!({"password": "correct horse", "otp": "123456"}))]
 pub struct PresentedCredentials {
-    /// The account's.
+    /// The password of the account.
     pub password: Password,
-    /// Where sign-in asks for one.
+    /// A one-time code or a recovery code, if two-step sign-in is on.
     #[schema(nullable = false)]
     pub otp: Option<Otp>,
 }
 
-/// Which of it is asked for.
+/// The factors that an operation requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequiredFactors {
-    /// The password alone.
+    /// The password.
     Password,
-    /// A code too, where sign-in asks for one.
+    /// The password and, if two-step sign-in is on, a code.
     All,
 }
 
-/// What was shown by an attempt that succeeded.
+/// The factors that a successful attempt verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VerifiedFactors {
-    /// All that the account has: failures are forgotten.
+    /// All factors of the account. Earlier failures no longer lead to a lockout.
     All,
-    /// The password or the code: failures stay, so that neither is guessed by whoever has the other.
+    /// Either the password or the code. Earlier failures still count, so that somebody who knows one factor cannot
+    /// guess the other without limit.
     Some,
 }
 
-/// Makes sure once more that a user is there: by the password, and a code where they have one.
+/// Verifies the credentials of a signed-in user again, and returns the stored ones that they matched.
 pub(crate) async fn reauthenticate(
     identity: &Identity,
     user: &User,
-    proof: &PresentedCredentials,
-    asked: RequiredFactors,
+    presented: &PresentedCredentials,
+    required: RequiredFactors,
     context: &RequestContext,
-) -> Result<users::StoredCredentials, Error> {
-    let email = Email::parse(&user.email).map_err(|_| Error::Wrong)?;
+) -> Result<StoredCredentials, Error> {
+    let email = Email::parse(&user.email).map_err(|_| Error::WrongCredentials)?;
     let stored = users::credentials_by_id(&identity.db, user.id).await?;
-    let counts = begin(identity, email.key(), stored.as_ref(), context).await?;
-    check(identity, &counts, proof, asked, stored.as_ref(), context).await?;
-    stored.ok_or(Error::Wrong)
+    let counters = reserve_attempt(identity, email.key(), stored.as_ref(), context).await?;
+    verify(identity, &counters, presented, required, stored.as_ref(), context).await?;
+    stored.ok_or(Error::WrongCredentials)
 }
 
-/// Something of a signed-in user's that could be guessed, counted with their sign-ins.
-pub(crate) async fn attempt<T>(
+/// Runs `verification` as an attempt that counts like a sign-in of this user. For secrets that could be guessed.
+pub(crate) async fn count_attempt<T>(
     identity: &Identity,
     user: &User,
     context: &RequestContext,
-    work: impl Future<Output = Result<(T, VerifiedFactors), Error>>,
+    verification: impl Future<Output = Result<(T, VerifiedFactors), Error>>,
 ) -> Result<T, Error> {
-    let email = Email::parse(&user.email).map_err(|_| Error::Wrong)?;
+    let email = Email::parse(&user.email).map_err(|_| Error::WrongCredentials)?;
     let stored = users::credentials_by_id(&identity.db, user.id).await?;
-    let counts = begin(identity, email.key(), stored.as_ref(), context).await?;
-    let (done, shown) = match work.await {
-        Ok((done, shown)) => (Some(done), Ok(shown)),
+    let counters = reserve_attempt(identity, email.key(), stored.as_ref(), context).await?;
+    let (value, outcome) = match verification.await {
+        Ok((value, verified)) => (Some(value), Ok(verified)),
         Err(error) => (None, Err(error)),
     };
-    settle(identity, &counts, shown, Some(user.id), context).await?;
-    done.ok_or(Error::WrongCode)
+    record_outcome(identity, &counters, outcome, Some(user.id), context).await?;
+    value.ok_or(Error::WrongCode)
 }
 
-/// Claims an attempt under a name.
-pub(crate) async fn begin(
+/// Reserves an attempt on the account with this key (see [`Email::key`]), or on an unknown one. Fails with
+/// [`Error::Locked`] if too many attempts failed before.
+pub(crate) async fn reserve_attempt(
     identity: &Identity,
-    name: &str,
-    stored: Option<&users::StoredCredentials>,
+    account_key: &str,
+    stored: Option<&StoredCredentials>,
     context: &RequestContext,
-) -> Result<Counts, Error> {
+) -> Result<AttemptCounters, Error> {
     let unlocked_at = stored.and_then(|stored| stored.unlocked_at);
-    let mut counts = Counts::new(identity.throttles, name, unlocked_at, context.address);
-    let began = Instant::now();
+    let mut counters = AttemptCounters::new(identity.throttles, account_key, unlocked_at, context.address);
+    let started = Instant::now();
     loop {
-        match counts.begin(&identity.expiring, context.now).await? {
-            Attempt::Begun => return Ok(counts),
+        match counters.reserve(&identity.expiring, context.now).await? {
+            Attempt::Begun => return Ok(counters),
             Attempt::Refused { until, .. } => {
                 let retry_after = until.since(context.now);
                 return Err(Error::Locked { retry_after });
             }
-            Attempt::Busy if began.elapsed() > PATIENCE => return Err(passwords::Error::Overloaded.into()),
+            Attempt::Busy if started.elapsed() > MAX_WAIT => return Err(passwords::Error::Overloaded.into()),
             Attempt::Busy => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
 }
 
-/// Asks for the captcha where so much failed already; an attempt without it does not count, and tries nothing.
+/// Verifies the captcha if the failures of the reserved attempt require one. If that fails, releases the attempt, which
+/// then does not count.
 pub(crate) async fn require_captcha(
     identity: &Identity,
-    counts: &Counts,
+    counters: &AttemptCounters,
     answer: Option<&str>,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let Some(captcha) = identity.captcha.as_ref().filter(|_| counts.are_suspicious()) else {
+    let Some(captcha) = identity.captcha.as_ref().filter(|_| counters.require_captcha()) else {
         return Ok(());
     };
-    let verdict = captcha.verify(answer.unwrap_or_default(), context.address);
-    let error = match verdict.await {
+    let verification = captcha.verify(answer.unwrap_or_default(), context.address);
+    let error = match verification.await {
         Ok(true) => return Ok(()),
-        Ok(false) => Error::Captcha,
+        Ok(false) => Error::CaptchaRequired,
         Err(error) => error.into(),
     };
-    counts.void(&identity.expiring, context.now).await?;
+    counters.release(&identity.expiring, context.now).await?;
     Err(error)
 }
 
-/// Verifies what a claimed attempt shows, and counts how it ended.
-pub(crate) async fn check(
+/// Verifies the credentials that a reserved attempt presents, and records its outcome.
+pub(crate) async fn verify(
     identity: &Identity,
-    counts: &Counts,
-    proof: &PresentedCredentials,
-    asked: RequiredFactors,
-    stored: Option<&users::StoredCredentials>,
+    counters: &AttemptCounters,
+    presented: &PresentedCredentials,
+    required: RequiredFactors,
+    stored: Option<&StoredCredentials>,
     context: &RequestContext,
 ) -> Result<(), Error> {
     let hash = stored.map(|stored| stored.password_hash.clone());
-    let verified = identity.passwords.verify(proof.password.clone(), hash).await;
-    let shown = match (verified, stored) {
-        (Ok(true), Some(stored)) if stored.mfa => second_step(identity, stored, proof, asked, context).await,
+    let is_right = identity.passwords.verify(presented.password.clone(), hash).await;
+    let outcome = match (is_right, stored) {
+        (Ok(true), Some(stored)) if stored.mfa => {
+            verify_second_factor(identity, stored, presented, required, context).await
+        }
         (Ok(true), _) => Ok(VerifiedFactors::All),
-        (Ok(false), _) => Err(Error::Wrong),
+        (Ok(false), _) => Err(Error::WrongCredentials),
         (Err(error), _) => Err(error.into()),
     };
-    settle(identity, counts, shown, stored.map(|stored| stored.id), context).await
+    record_outcome(
+        identity,
+        counters,
+        outcome,
+        stored.map(|stored| stored.id),
+        context,
+    )
+    .await
 }
 
-/// What the password is not enough for.
-async fn second_step(
+/// Verifies the code of an account with two-step sign-in whose password was verified, if the operation requires one.
+async fn verify_second_factor(
     identity: &Identity,
-    stored: &users::StoredCredentials,
-    proof: &PresentedCredentials,
-    asked: RequiredFactors,
+    stored: &StoredCredentials,
+    presented: &PresentedCredentials,
+    required: RequiredFactors,
     context: &RequestContext,
 ) -> Result<VerifiedFactors, Error> {
-    match &proof.otp {
-        _ if asked == RequiredFactors::Password => Ok(VerifiedFactors::Some),
+    match &presented.otp {
+        _ if required == RequiredFactors::Password => Ok(VerifiedFactors::Some),
         None => Err(Error::CodeMissing),
-        Some(otp) => match second_factor::accept(identity, stored.id, &stored.email, otp, context).await? {
+        Some(otp) => match second_factor::consume(identity, stored.id, &stored.email, otp, context).await? {
             true => Ok(VerifiedFactors::All),
             false => Err(Error::WrongCode),
         },
     }
 }
 
-/// Counts how a claimed attempt ended: what is wrong is a failure, and what was not decided does not count.
-async fn settle(
+/// Records the outcome of a reserved attempt. Wrong credentials count as a failure; other errors release the attempt.
+async fn record_outcome(
     identity: &Identity,
-    counts: &Counts,
-    shown: Result<VerifiedFactors, Error>,
+    counters: &AttemptCounters,
+    outcome: Result<VerifiedFactors, Error>,
     user_id: Option<i64>,
     context: &RequestContext,
 ) -> Result<(), Error> {
     let now = context.now;
-    match shown {
-        Ok(VerifiedFactors::All) => Ok(counts.succeeded(&identity.expiring, now).await?),
-        Ok(VerifiedFactors::Some) => Ok(counts.void(&identity.expiring, now).await?),
-        Err(error @ (Error::Wrong | Error::WrongCode)) => {
-            let failures = counts.failed(&identity.expiring, now).await?;
-            record_failure(identity, failures, user_id, context).await?;
-            tokio::time::sleep(lockout::delay(failures)).await;
+    match outcome {
+        Ok(VerifiedFactors::All) => Ok(counters.record_success(&identity.expiring, now).await?),
+        Ok(VerifiedFactors::Some) => Ok(counters.release(&identity.expiring, now).await?),
+        Err(error @ (Error::WrongCredentials | Error::WrongCode)) => {
+            let failures = counters.record_failure(&identity.expiring, now).await?;
+            record_failure_events(identity, failures, user_id, context).await?;
+            tokio::time::sleep(lockout::failure_delay(failures)).await;
             Err(error)
         }
         Err(error) => {
-            counts.void(&identity.expiring, now).await?;
+            counters.release(&identity.expiring, now).await?;
             Err(error)
         }
     }
 }
 
-async fn record_failure(
+async fn record_failure_events(
     identity: &Identity,
     failures: usize,
     user_id: Option<i64>,

@@ -1,88 +1,88 @@
-//! E-mail addresses, confirmed by a link that is mailed to them; and changed so.
+//! Confirming and changing e-mail addresses by a mailed link.
 
-use crate::Identity;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
-use crate::mail_throttle::{MailThrottled, may_mail, may_mail_to_new};
-use crate::mailed_tokens;
-use crate::mailed_tokens::Purpose;
+use crate::mail_throttle::{self, MailThrottled};
+use crate::mailed_tokens::{self, MailedToken, Purpose};
+use crate::services::Identity;
 use crate::sessions::Session;
 use crate::sign_out::sign_out_everywhere;
-use crate::users;
-use crate::users::User;
+use crate::users::{self, User};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice};
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
-use storage::db;
-use storage::db::Tx;
+use storage::db::{self, Tx};
 
-/// Why an address was not confirmed.
+/// The reason why an address was not confirmed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is unknown, used, superseded or too old; which, nobody is told.
-    #[error("the link is unknown, used or too old; ask for another")]
+    /// The token is unknown, used, superseded or expired. One error covers all four, so that it reveals nothing.
+    #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
-    /// The address is that of another account.
+    /// Another account has the address.
     #[error("another account has this e-mail")]
     EmailTaken,
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Why no change was asked for.
+/// The reason why a change of address was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    /// The password was not verified.
+    /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
-    /// No mail may be sent.
+    /// The mail was not allowed.
     #[error(transparent)]
-    Refused(#[from] MailThrottled),
+    Throttled(#[from] MailThrottled),
 }
 
-/// Whether a new account's address is mailed to: there is a limit to how many are, from one network. Where requests
-/// cannot be counted none is; the account is made all the same, and its user may ask for the mail.
-pub async fn may_welcome(identity: &Identity, context: &RequestContext) -> bool {
-    may_mail_to_new(identity, context).await.unwrap_or(false)
+/// Counts a link to a new account, and returns whether it may be mailed: the number per network is limited. Returns
+/// false if the store is unavailable. The account is created in any case, and its user can [`request`] the link later.
+pub async fn may_mail_new_account(identity: &Identity, context: &RequestContext) -> bool {
+    mail_throttle::acquire_for_new_account(identity, context)
+        .await
+        .unwrap_or(false)
 }
 
-/// Mails a link that confirms a new account's address, in the transaction that makes the account.
-pub async fn welcome(
+/// Mails a link that confirms a new account's address, in the transaction that creates the account.
+pub async fn mail_new_account(
     identity: &Identity,
     tx: &mut Tx,
     user: &User,
     email: &Email,
     context: &RequestContext,
 ) -> Result<(), db::Error> {
-    mail_link(identity, tx, (user.id, email), Link::EmailVerification, context).await
+    mail_link(identity, tx, user.id, email, Link::EmailVerification, context).await
 }
 
-/// Mails a link that confirms the present address of a session's user.
+/// Mails a link that confirms the current address of a session's user. No effect if the address was mailed too often.
 pub async fn request(
     identity: &Identity,
     session: &Session,
     context: &RequestContext,
 ) -> Result<(), MailThrottled> {
-    // What is stored was read by the same rules.
+    // A stored address was parsed by the same rules, so this does not fail.
     let Ok(email) = Email::parse(&session.user.email) else {
         return Ok(());
     };
-    if !may_mail(identity, "verification", &email, context).await? {
+    if !mail_throttle::acquire(identity, "verification", &email, context).await? {
         return Ok(());
     }
     let mut tx = identity.db.begin().await?;
     let user_id = session.user.id;
-    // A link to an address that was replaced meanwhile would bring it back.
+    // A link to an address that was replaced meanwhile would restore it.
     if !users::lock_email(&mut tx, user_id, &email).await? {
         return Ok(());
     }
     mail_link(
         identity,
         &mut tx,
-        (user_id, &email),
+        user_id,
+        &email,
         Link::EmailVerification,
         context,
     )
@@ -94,18 +94,20 @@ pub async fn request(
     Ok(tx.commit().await?)
 }
 
-/// Mails a link to the address that a session's user wants instead of theirs, and says so to the present one.
-/// Whether the new one is another account's is not looked at here: only who reads its mail is told.
+/// Verifies the credentials of a session's user, mails a link to the address that they want, and mails a notice to the
+/// current one. Whether another account has the address is checked by [`confirm`] only, so that only the owner of the
+/// address can learn it.
 pub async fn request_change(
     identity: &Identity,
     session: &Session,
-    (to, proof): (&Email, &PresentedCredentials),
+    to: &Email,
+    presented: &PresentedCredentials,
     context: &RequestContext,
 ) -> Result<(), ChangeError> {
     let verified =
-        credential_check::reauthenticate(identity, &session.user, proof, RequiredFactors::All, context)
+        credential_check::reauthenticate(identity, &session.user, presented, RequiredFactors::All, context)
             .await?;
-    if !may_mail(identity, "verification", to, context).await? {
+    if !mail_throttle::acquire(identity, "verification", to, context).await? {
         return Ok(());
     }
     let (user, mails) = (&session.user, &identity.mails);
@@ -114,12 +116,12 @@ pub async fn request_change(
         .await
         .map_err(MailThrottled::from)?
     {
-        return Err(credential_check::Error::Wrong.into());
+        return Err(credential_check::Error::WrongCredentials.into());
     }
     let written = async {
-        mail_link(identity, &mut tx, (user.id, to), Link::EmailChange, context).await?;
-        let asked = Notice::EmailChangeRequested { to: to.as_str() };
-        mails.send_notice(&mut tx, &user.email, asked, context).await?;
+        mail_link(identity, &mut tx, user.id, to, Link::EmailChange, context).await?;
+        let notice = Notice::EmailChangeRequested { to: to.as_str() };
+        mails.send_notice(&mut tx, &user.email, notice, context).await?;
         Event::success(EventName::EmailChangeRequest)
             .user(user.id)
             .record(&mut tx, context)
@@ -129,21 +131,22 @@ pub async fn request_change(
     Ok(written.await.map_err(MailThrottled::from)?)
 }
 
-/// Confirms the address that the token was mailed to, and makes it the account's if it is another than that has.
-/// With a change every session, refresh token and access token of the user dies. The token is used up by success
-/// alone.
+/// Confirms the address to which the token was mailed. If it is not the account's current address, changes the
+/// account's address to it, and ends every session, refresh token and access token of the user. A failure does not use
+/// the token up.
 pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestContext) -> Result<(), Error> {
     let (purpose, now) = (Purpose::EmailVerification, context.now);
-    let proof = mailed_tokens::find(&identity.db, purpose, token, now).await?;
-    let proof = proof.ok_or(Error::TokenInvalid)?;
-    let is_change = proof.email_key != proof.present_key;
+    let mailed = mailed_tokens::find(&identity.db, purpose, token, now).await?;
+    let mailed = mailed.ok_or(Error::TokenInvalid)?;
+    let is_change = mailed.email_key != mailed.current_email_key;
 
     let mut tx = identity.db.begin().await?;
     let set = users::set_email(
         &mut tx,
-        proof.user_id,
-        &proof.present_key,
-        (&proof.email, &proof.email_key),
+        mailed.user_id,
+        &mailed.current_email_key,
+        &mailed.email,
+        &mailed.email_key,
         now,
     );
     let set = set.await.map_err(|error| match error {
@@ -154,10 +157,10 @@ pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestConte
         return Err(Error::TokenInvalid);
     }
     let announcement = if is_change {
-        Some(finish_change(identity, &mut tx, &proof, context).await?)
+        Some(finish_change(identity, &mut tx, &mailed, context).await?)
     } else {
         Event::success(EventName::EmailVerified)
-            .user(proof.user_id)
+            .user(mailed.user_id)
             .record(&mut tx, context)
             .await?;
         None
@@ -169,29 +172,30 @@ pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestConte
     Ok(())
 }
 
+/// Ends the sign-ins of a user whose address changed, and mails a notice to the former address.
 async fn finish_change(
     identity: &Identity,
     tx: &mut Tx,
-    proof: &mailed_tokens::MailedToken,
+    mailed: &MailedToken,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, db::Error> {
-    let announcement = sign_out_everywhere(tx, proof.user_id, context).await?;
+    let announcement = sign_out_everywhere(tx, mailed.user_id, context).await?;
     Event::success(EventName::EmailChange)
-        .user(proof.user_id)
+        .user(mailed.user_id)
         .record(tx, context)
         .await?;
-    let changed = Notice::EmailChanged { to: &proof.email };
+    let notice = Notice::EmailChanged { to: &mailed.email };
     let mails = &identity.mails;
-    mails
-        .send_notice(tx, &proof.present_email, changed, context)
-        .await?;
+    mails.send_notice(tx, &mailed.current_email, notice, context).await?;
     Ok(announcement)
 }
 
+/// Creates a verification token and mails the link that contains it.
 async fn mail_link(
     identity: &Identity,
     tx: &mut Tx,
-    (user_id, email): (i64, &Email),
+    user_id: i64,
+    email: &Email,
     link: Link,
     context: &RequestContext,
 ) -> Result<(), db::Error> {
@@ -199,7 +203,7 @@ async fn mail_link(
         Purpose::EmailVerification,
         identity.link_lifetimes.email_verification,
     );
-    let token = mailed_tokens::create(tx, purpose, (Some(user_id), email), lifetime, context.now).await?;
+    let token = mailed_tokens::create(tx, purpose, Some(user_id), email, lifetime, context.now).await?;
     let mails = &identity.mails;
     mails
         .send_link(tx, Some(email.as_str()), link, (&token, lifetime), context)

@@ -1,4 +1,4 @@
-//! What users have granted to clients: the one owner of these tables for both services.
+//! OAuth clients and the access that users grant to them.
 
 pub mod clients;
 pub mod consents;

@@ -1,6 +1,6 @@
-//! Accounts, sign-in, two-step sign-in and OAuth grants: the rules that the issuer's pages and the API share.
+//! Accounts, sign-in, two-step sign-in and OAuth grants: the rules that both servers share.
 //!
-//! This crate knows SQL and no axum. Each table is written by one module.
+//! This crate depends on sqlx and not on axum. Each table is written by one module.
 
 pub mod accounts;
 pub mod captcha;
@@ -24,7 +24,7 @@ mod totp;
 pub mod users;
 
 pub use services::Identity;
-pub use totp::Enrolment;
+pub use totp::Enrollment;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(&'static str, &'static str)> {

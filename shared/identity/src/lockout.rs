@@ -1,8 +1,8 @@
-//! The lockout, five failures of one identity from one address in fifteen minutes, and the throttles beside it: of
-//! one identity from anywhere, and of one address whoever is meant.
+//! Limits of failed sign-ins: the lockout, which locks an account for one network after five failures in 15 minutes,
+//! and two throttles, one per account from all addresses and one per network for all accounts.
 //!
-//! Whoever fails a hundred times an hour for somebody's account from a hundred places must not keep that somebody
-//! out: where they signed in before, the account's throttle does not count.
+//! The account throttle alone would let an attacker with many addresses lock out the account's owner. It therefore does
+//! not apply to networks from which the user signed in before.
 
 use foundation::clock::Timestamp;
 use foundation::network;
@@ -12,55 +12,58 @@ use std::time::Duration;
 use storage::expiring::{Attempt, Count, ExpiringStore, Rule, Window};
 use storage::redis::Unavailable;
 
-/// Five failures in a sliding fifteen minutes lock for fifteen minutes from the fifth.
-pub const WINDOW: Window = Window {
+/// The lockout: five failures in a sliding window of 15 minutes lock for 15 minutes from the fifth on.
+pub(crate) const WINDOW: Window = Window {
     limit: 5,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Lockout,
 };
-/// So many failures that lead to a lockout make a captcha due, where there is one.
+/// The number of failures under the lockout's counter after which a captcha is required.
 const CAPTCHA_AFTER: usize = 3;
-/// How long failures of one identity from anywhere count.
-const ACCOUNT_LENGTH: Duration = Duration::from_secs(3600);
-/// How long failures from one address count.
-const ADDRESS_LENGTH: Duration = Duration::from_secs(15 * 60);
-/// How long a network is known to be a user's after a sign-in from it.
-const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 3600);
+/// The window of the account throttle.
+const ACCOUNT_WINDOW: Duration = Duration::from_secs(3600);
+/// The window of the network throttle.
+const NETWORK_WINDOW: Duration = Duration::from_secs(15 * 60);
+/// The time after a sign-in during which its network is exempt from the account throttle.
+const KNOWN_NETWORK_LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
+/// The position of the account throttle in [`AttemptCounters::counts`].
+const ACCOUNT_THROTTLE: usize = 2;
 
-/// How many failures the throttles allow.
+/// The numbers of failures that the throttles allow.
 #[derive(Clone, Copy, Debug)]
 pub struct Throttles {
-    /// Of one identity from anywhere, an hour.
+    /// Failures of one account from all addresses, per hour.
     pub account: usize,
-    /// From one address, in fifteen minutes.
+    /// Failures from one network for all accounts, per 15 minutes.
     pub address: usize,
 }
 
-/// What a sign-in is counted under.
+/// The counters of a sign-in attempt.
 #[derive(Clone, Debug)]
-pub(crate) struct Counts {
-    /// The lockout first, then the throttles, the account's last.
+pub(crate) struct AttemptCounters {
+    /// The lockout, the network throttle and, unless the network is known, the account throttle.
     counts: Vec<Count>,
-    /// Names the user's being at that network.
-    whereabouts: String,
-    /// As of the claim.
+    /// The key under which the store remembers that the user signed in from this network.
+    known_network_key: String,
+    /// The failures under each count when the attempt was reserved.
     failures: Vec<usize>,
 }
 
-impl Counts {
-    /// Those of an identity and an address. Anything may be said to be an identity, of any length. An account that
-    /// was unlocked has names of its own since: what was counted under the former ones, on whatever store, is over.
+impl AttemptCounters {
+    /// Returns the counters of an account and an address. The keys contain hashes of `account_key`, because that may be
+    /// any text of any length that a client sent. They also contain `unlocked_at`: unlocking an account changes its
+    /// keys, so that earlier failures no longer count.
     pub(crate) fn new(
         throttles: Throttles,
-        name: &str,
+        account_key: &str,
         unlocked_at: Option<Timestamp>,
         address: Option<IpAddr>,
     ) -> Self {
         let network = address.map(network::of_address).unwrap_or_default();
         let since = unlocked_at.map_or(0, Timestamp::micros);
         let hashed = |text: &str| secret::encode(&secret::hash(text));
-        let whereabouts = format!("login {} at {network}", hashed(name));
-        let name = hashed(&format!("{name} {since}"));
+        let known_network_key = format!("login {} at {network}", hashed(account_key));
+        let account = hashed(&format!("{account_key} {since}"));
         let throttle = |key: String, limit, length| Count {
             key,
             window: Window {
@@ -69,30 +72,41 @@ impl Counts {
                 rule: Rule::Throttle,
             },
         };
-        let from = throttle(format!("login from {network}"), throttles.address, ADDRESS_LENGTH);
+        let network_throttle = throttle(format!("login from {network}"), throttles.address, NETWORK_WINDOW);
         let lockout = Count {
-            key: format!("login {name} {network}"),
+            key: format!("login {account} {network}"),
             window: WINDOW,
         };
-        let account = throttle(format!("login of {name}"), throttles.account, ACCOUNT_LENGTH);
+        let account_throttle = throttle(format!("login of {account}"), throttles.account, ACCOUNT_WINDOW);
         Self {
-            counts: vec![lockout, from, account],
-            whereabouts,
+            counts: vec![lockout, network_throttle, account_throttle],
+            known_network_key,
             failures: Vec::new(),
         }
     }
 
-    /// Claims an attempt.
-    pub(crate) async fn begin(
+    /// Reserves an attempt. If the account throttle may be what prevents it and the network is known, tries again
+    /// without that throttle.
+    pub(crate) async fn reserve(
         &mut self,
         store: &ExpiringStore,
         now: Timestamp,
     ) -> Result<Attempt, Unavailable> {
         let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
         self.failures = failures;
-        let may_be_by_account = matches!(attempt, Attempt::Busy | Attempt::Refused { count: 2, .. });
-        if may_be_by_account && self.counts.len() > 2 && store.remembers(&self.whereabouts, now).await? {
-            self.counts.truncate(2);
+        let may_be_throttled = matches!(
+            attempt,
+            Attempt::Busy
+                | Attempt::Refused {
+                    count: ACCOUNT_THROTTLE,
+                    ..
+                }
+        );
+        if may_be_throttled
+            && self.counts.len() > ACCOUNT_THROTTLE
+            && store.remembers(&self.known_network_key, now).await?
+        {
+            self.counts.truncate(ACCOUNT_THROTTLE);
             let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
             self.failures = failures;
             return Ok(attempt);
@@ -100,9 +114,9 @@ impl Counts {
         Ok(attempt)
     }
 
-    /// Whether so much has failed that a program may be trying: three of those that lead to a lockout, or half of
-    /// what a throttle allows.
-    pub(crate) fn are_suspicious(&self) -> bool {
+    /// Returns whether enough attempts failed that a program may be guessing: three under the lockout, or half of the
+    /// limit of a throttle.
+    pub(crate) fn require_captcha(&self) -> bool {
         let limits = self.counts.iter().map(|count| match count.window.rule {
             Rule::Lockout => CAPTCHA_AFTER,
             Rule::Throttle => count.window.limit.div_ceil(2),
@@ -111,26 +125,35 @@ impl Counts {
         failures.any(|(failures, limit)| *failures >= limit)
     }
 
-    /// The attempt failed; gives the failures of this identity from this address.
-    pub(crate) async fn failed(&self, store: &ExpiringStore, now: Timestamp) -> Result<usize, Unavailable> {
+    /// Records that the attempt failed. Returns the number of failures under the lockout.
+    pub(crate) async fn record_failure(
+        &self,
+        store: &ExpiringStore,
+        now: Timestamp,
+    ) -> Result<usize, Unavailable> {
         let failures = store.attempt_failed(&self.counts, now).await?;
         Ok(failures.first().copied().unwrap_or_default())
     }
 
-    /// The attempt succeeded: the user is known there from now on.
-    pub(crate) async fn succeeded(&self, store: &ExpiringStore, now: Timestamp) -> Result<(), Unavailable> {
+    /// Records that the attempt succeeded, which clears the lockout and makes the network a known one.
+    pub(crate) async fn record_success(
+        &self,
+        store: &ExpiringStore,
+        now: Timestamp,
+    ) -> Result<(), Unavailable> {
         store.attempt_succeeded(&self.counts, now).await?;
-        store.remember(&self.whereabouts, now.after(KNOWN_FOR), now).await
+        let expires_at = now.after(KNOWN_NETWORK_LIFETIME);
+        store.remember(&self.known_network_key, expires_at, now).await
     }
 
-    /// The attempt was not decided.
-    pub(crate) async fn void(&self, store: &ExpiringStore, now: Timestamp) -> Result<(), Unavailable> {
+    /// Releases the attempt, which neither succeeded nor failed and does not count.
+    pub(crate) async fn release(&self, store: &ExpiringStore, now: Timestamp) -> Result<(), Unavailable> {
         store.attempt_void(&self.counts, now).await
     }
 }
 
-/// How long the answer to the nth failure is held back.
-pub fn delay(failures: usize) -> Duration {
+/// Returns the time by which the response to the nth failure is delayed.
+pub(crate) fn failure_delay(failures: usize) -> Duration {
     Duration::from_millis(match failures {
         0 | 1 => 0,
         2 => 100,
@@ -146,14 +169,14 @@ mod tests {
     use foundation::email::Email;
 
     #[test]
-    fn an_identity_and_an_address_are_counted_alike_however_written() {
+    fn spellings_of_an_email_and_addresses_of_a_network_share_counters() {
         let throttles = Throttles {
             account: 1,
             address: 1,
         };
         let keys = |email: &str, address: &str| {
             let email = Email::parse(email).unwrap();
-            let counts = Counts::new(throttles, email.key(), None, address.parse().ok()).counts;
+            let counts = AttemptCounters::new(throttles, email.key(), None, address.parse().ok()).counts;
             counts.into_iter().map(|count| count.key).collect::<Vec<_>>()
         };
         let ann = |address| keys("ann@example.org", address);

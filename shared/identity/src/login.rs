@@ -1,78 +1,85 @@
-//! Signing in, signing out and changing a password: one place for the pages and the API.
+//! Signing in, signing out and changing a password, for the issuer's pages and for the API.
 
 pub use crate::credential_check::Error;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
-use crate::grants::refresh_families;
-use crate::grants::refresh_families::Selection;
+use crate::grants::refresh_families::{self, Selection};
 use crate::passwords::Password;
-use crate::sessions::Session;
+use crate::services::Identity;
+use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
-use crate::users;
-use crate::users::User;
-use crate::{Identity, sessions};
+use crate::users::{self, User};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
 
-/// Someone signed in.
+/// The result of a successful sign-in.
 #[derive(Debug)]
 pub struct NewSession {
-    /// Who.
+    /// The user who signed in.
     pub user: User,
-    /// The new session's identifier, for the cookie.
+    /// The new session's `sid`, for the cookie.
     pub sid: Secret,
 }
 
-/// Who somebody says to be.
+/// The parts of a sign-in request beside the credentials.
 #[derive(Clone, Copy, Debug)]
 pub struct SignInRequest<'a> {
-    /// Any text; one that is no e-mail address is an unknown one.
+    /// The e-mail address as typed. A malformed one is treated as an unknown one.
     pub email: &'a str,
-    /// The captcha's answer, if there is one.
+    /// The captcha widget's answer, if the client sent one.
     pub captcha: Option<&'a str>,
 }
 
-/// Signs in with e-mail and password, and ends the session that the browser came with.
+/// Signs in with e-mail, password and, if the account requires it, a one-time code. Ends the session that the browser
+/// had before (`former`, its `sid`).
 pub async fn login(
     identity: &Identity,
-    presented: SignInRequest<'_>,
-    proof: PresentedCredentials,
+    request: SignInRequest<'_>,
+    presented: PresentedCredentials,
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
-    let known = Email::parse(presented.email).ok();
-    let stored = match &known {
+    let email = Email::parse(request.email).ok();
+    let stored = match &email {
         Some(email) => users::credentials(&identity.db, email).await?,
         None => None,
     };
-    let name = known.as_ref().map_or(presented.email, Email::key);
-    let counts = credential_check::begin(identity, name, stored.as_ref(), context).await?;
-    credential_check::require_captcha(identity, &counts, presented.captcha, context).await?;
-    let asked = RequiredFactors::All;
-    credential_check::check(identity, &counts, &proof, asked, stored.as_ref(), context).await?;
-    let verified = stored.ok_or(Error::Wrong)?;
+    let account_key = email.as_ref().map_or(request.email, Email::key);
+    let counters = credential_check::reserve_attempt(identity, account_key, stored.as_ref(), context).await?;
+    credential_check::require_captcha(identity, &counters, request.captcha, context).await?;
+    let required = RequiredFactors::All;
+    credential_check::verify(
+        identity,
+        &counters,
+        &presented,
+        required,
+        stored.as_ref(),
+        context,
+    )
+    .await?;
+    let verified = stored.ok_or(Error::WrongCredentials)?;
     let user_id = verified.id;
-    let renewed = identity
+    let new_hash = identity
         .passwords
-        .renew(proof.password, &verified.password_hash)
+        .rehash_if_outdated(presented.password, &verified.password_hash)
         .await;
 
     let mut tx = identity.db.begin().await?;
     if !users::lock(&mut tx, &verified).await? {
-        return Err(Error::Wrong);
+        return Err(Error::WrongCredentials);
     }
-    if let Some(hash) = renewed {
-        users::renew_hash(&mut tx, &verified, &hash).await?;
+    if let Some(hash) = new_hash {
+        users::update_hash(&mut tx, &verified, &hash).await?;
     }
-    // The session that the browser came with ends here, whole: nothing of it is carried over.
+    // The new session inherits nothing from the former one, which prevents session fixation.
     let mut announcement = None;
     if let Some(former) = former
         && let Some(former_id) = sessions::end_by_sid(&mut tx, former).await?
     {
-        let ended = Selection::OfSession(former_id);
-        announcement = Some(refresh_families::revoke(&mut tx, ended, context).await?);
+        let selection = Selection::OfSession(former_id);
+        announcement = Some(refresh_families::revoke(&mut tx, selection, context).await?);
     }
     let sid = sessions::start(&mut tx, user_id, identity.session_lifetimes, context).await?;
     Event::success(EventName::LoginSuccess)
@@ -83,12 +90,14 @@ pub async fn login(
     if let Some(announcement) = announcement {
         identity.revocations.announce(announcement).await;
     }
-    let user = users::find(&identity.db, user_id).await?.ok_or(Error::Wrong)?;
+    let user = users::find(&identity.db, user_id)
+        .await?
+        .ok_or(Error::WrongCredentials)?;
     Ok(NewSession { user, sid })
 }
 
-/// Replaces the password of a session's user. Every session, refresh token and access token of theirs
-/// dies with the old one, this session included.
+/// Replaces the password of a session's user, and ends every session, refresh token and access token of theirs, this
+/// session included.
 pub async fn change_password(
     identity: &Identity,
     session: &Session,
@@ -97,14 +106,14 @@ pub async fn change_password(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let user_id = session.user.id;
-    let proof = PresentedCredentials {
+    let presented = PresentedCredentials {
         password: current,
         otp: None,
     };
     let verified = credential_check::reauthenticate(
         identity,
         &session.user,
-        &proof,
+        &presented,
         RequiredFactors::Password,
         context,
     )
@@ -113,7 +122,7 @@ pub async fn change_password(
 
     let mut tx = identity.db.begin().await?;
     if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
-        return Err(Error::Wrong);
+        return Err(Error::WrongCredentials);
     }
     let announcement = sign_out_everywhere(&mut tx, user_id, context).await?;
     Event::success(EventName::PasswordChange)
@@ -129,12 +138,12 @@ pub async fn change_password(
     Ok(())
 }
 
-/// Ends a session, and what first-party clients began in it.
+/// Ends a session, and revokes the refresh families that first-party clients started in it.
 pub async fn logout(identity: &Identity, session: &Session, context: &RequestContext) -> Result<(), Error> {
     let mut tx = identity.db.begin().await?;
     sessions::end(&mut tx, session.id).await?;
-    let ended = Selection::OfSession(session.id);
-    let announcement = refresh_families::revoke(&mut tx, ended, context).await?;
+    let selection = Selection::OfSession(session.id);
+    let announcement = refresh_families::revoke(&mut tx, selection, context).await?;
     Event::success(EventName::Logout)
         .user(session.user.id)
         .record(&mut tx, context)

@@ -1,6 +1,6 @@
-//! What password resets and changes of address have in common: a link is mailed, and its token comes back.
+//! Limits of the mails that requests cause, per mailbox and per network.
 
-use crate::Identity;
+use crate::services::Identity;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::network;
@@ -9,45 +9,45 @@ use storage::db;
 use storage::expiring::{Count, Rule, Window};
 use storage::redis;
 
-/// Mails that one mailbox gets of one kind.
-const TO_ONE_ADDRESS: Window = Window {
+/// The limit of mails of one kind to one mailbox.
+const PER_MAILBOX: Window = Window {
     limit: 3,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Throttle,
 };
-/// Mails that are asked for from one network.
-const FROM_ONE_NETWORK: Window = Window {
+/// The limit of mails that are requested from one network.
+const PER_NETWORK: Window = Window {
     limit: 20,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Throttle,
 };
-
-/// Mails to those who sign up from one network.
-const TO_NEW_FROM_ONE_NETWORK: Window = Window {
+/// The limit of mails to new accounts that are created from one network.
+const NEW_ACCOUNTS_PER_NETWORK: Window = Window {
     limit: 100,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Throttle,
 };
 
-/// Why no mail was asked for.
+/// The reason why a mail was not allowed.
 #[derive(Debug, thiserror::Error)]
 pub enum MailThrottled {
-    /// Too many were asked for from this address.
-    #[error("too many mails were asked for; try again in {}", foundation::duration::in_words(*.retry_after))]
+    /// Too many mails were requested from the client's network.
+    #[error("too many mails were requested; try again in {}", foundation::duration::in_words(*.retry_after))]
     TooMany {
-        /// When trying again makes sense.
+        /// The time until another mail is allowed.
         retry_after: Duration,
     },
-    /// Requests cannot be counted, so none may be made.
+    /// The store that counts mails is unavailable: no mail is allowed.
     #[error(transparent)]
-    Uncounted(#[from] redis::Unavailable),
-    /// The database failed.
+    StoreUnavailable(#[from] redis::Unavailable),
+    /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Counts a request for a mail. `false`: this mailbox has had enough of the `kind` for now, which nobody is told.
-pub(crate) async fn may_mail(
+/// Counts a requested mail. Returns false if the mailbox reached the limit for mails of this `kind`; the response must
+/// not reveal that.
+pub(crate) async fn acquire(
     identity: &Identity,
     kind: &str,
     to: &Email,
@@ -55,30 +55,34 @@ pub(crate) async fn may_mail(
 ) -> Result<bool, MailThrottled> {
     let (store, now) = (&identity.expiring, context.now);
     let network = context.address.map(network::of_address).unwrap_or_default();
-    let from = Count {
+    let by_network = Count {
         key: format!("mails from {network}"),
-        window: FROM_ONE_NETWORK,
+        window: PER_NETWORK,
     };
-    if let Some(until) = store.take(&[from], now).await? {
+    if let Some(until) = store.take(&[by_network], now).await? {
         let retry_after = until.since(now);
         return Err(MailThrottled::TooMany { retry_after });
     }
-    let to = Count {
+    let by_mailbox = Count {
         key: format!("{kind} to {}", to.key()),
-        window: TO_ONE_ADDRESS,
+        window: PER_MAILBOX,
     };
-    Ok(store.take(&[to], now).await?.is_none())
+    Ok(store.take(&[by_mailbox], now).await?.is_none())
 }
 
-/// Counts a mail to a new account's address.
-pub(crate) async fn may_mail_to_new(
+/// Counts a mail to a new account. Returns false if the network reached its limit.
+pub(crate) async fn acquire_for_new_account(
     identity: &Identity,
     context: &RequestContext,
 ) -> Result<bool, redis::Unavailable> {
     let network = context.address.map(network::of_address).unwrap_or_default();
-    let from = Count {
-        key: format!("welcomes from {network}"),
-        window: TO_NEW_FROM_ONE_NETWORK,
+    let by_network = Count {
+        key: format!("new account mails from {network}"),
+        window: NEW_ACCOUNTS_PER_NETWORK,
     };
-    Ok(identity.expiring.take(&[from], context.now).await?.is_none())
+    Ok(identity
+        .expiring
+        .take(&[by_network], context.now)
+        .await?
+        .is_none())
 }

@@ -1,5 +1,5 @@
-//! Tokens that travel in the links of mails: each proves that its bearer reads the mail of an address. 256 bits,
-//! stored as hashes, used once.
+//! Tokens in mailed links. A token proves that its bearer can read the mail of an address. Each has 256 random bits, is
+//! stored as a hash, and can be used once.
 
 use foundation::clock::Timestamp;
 use foundation::email::Email;
@@ -12,53 +12,54 @@ use storage::{execute, fetch_optional, sql};
 sql! {
     INSERT = "INSERT INTO mailed_tokens (token_hash, purpose, user_id, email, email_key, created_at, expires_at)
               VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    // Joins the other table of this module's parent: what a token is for depends on the address of today.
-    FIND = "SELECT t.user_id, t.email, t.email_key, u.email AS present_email, u.email_key AS present_key
+    // Reads the table `users` too, which another module owns: whether a token confirms or changes the address depends
+    // on the account's current one.
+    FIND = "SELECT t.user_id, t.email, t.email_key, u.email AS current_email, u.email_key AS current_email_key
             FROM mailed_tokens t JOIN users u ON u.id = t.user_id
             WHERE t.token_hash = $1 AND t.purpose = $2 AND t.used_at IS NULL AND t.expires_at > $3
               AND u.disabled_at IS NULL";
     CLAIM = "UPDATE mailed_tokens SET used_at = $3
              WHERE token_hash = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3";
-    SUPERSEDE_OF_ADDRESS = "DELETE FROM mailed_tokens
+    DELETE_SUPERSEDED_BY_EMAIL = "DELETE FROM mailed_tokens
                             WHERE email_key = $1 AND purpose = $2 AND used_at IS NULL AND token_hash <> $3";
-    SUPERSEDE_OF_USER = "DELETE FROM mailed_tokens
+    DELETE_SUPERSEDED_BY_USER = "DELETE FROM mailed_tokens
                          WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL AND token_hash <> $3";
-    DELETE_UNUSED_OF_USER = "DELETE FROM mailed_tokens WHERE user_id = $1 AND used_at IS NULL";
-    DELETE_OF_USER = "DELETE FROM mailed_tokens WHERE user_id = $1";
+    DELETE_UNUSED = "DELETE FROM mailed_tokens WHERE user_id = $1 AND used_at IS NULL";
+    DELETE_ALL = "DELETE FROM mailed_tokens WHERE user_id = $1";
     PRUNE = "DELETE FROM mailed_tokens WHERE expires_at <= $1";
 }
 
-/// What a token is good for.
+/// The action that a token authorizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To choose a new password.
+    /// Setting a new password.
     PasswordReset,
-    /// To confirm an address, and make it the account's.
+    /// Confirming an address, and changing the account's address to it if it is a new one.
     EmailVerification,
 }
 
-/// How long links live.
+/// The lifetimes of mailed links.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetimes {
-    /// That to a new password.
+    /// The lifetime of a password reset link.
     pub password_reset: Duration,
-    /// That which confirms an address.
+    /// The lifetime of a link that confirms an e-mail address.
     pub email_verification: Duration,
 }
 
-/// What a good token says.
+/// The stored values of a valid token.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct MailedToken {
-    /// Whose account it is.
+    /// The account's user id.
     pub(crate) user_id: i64,
-    /// The address that the mail went to.
+    /// The address to which the link was mailed.
     pub(crate) email: String,
-    /// What that is compared by.
+    /// The comparison key of that address.
     pub(crate) email_key: String,
-    /// The address that the account has.
-    pub(crate) present_email: String,
-    /// What that is compared by.
-    pub(crate) present_key: String,
+    /// The account's current address.
+    pub(crate) current_email: String,
+    /// The comparison key of the current address.
+    pub(crate) current_email_key: String,
 }
 
 impl Purpose {
@@ -70,18 +71,21 @@ impl Purpose {
     }
 }
 
-/// Makes a token, and voids those of the same purpose that went to this address (for a reset) or were this
-/// user's (for a verification). One for nobody is a decoy that opens nothing: it is the same work.
+/// Creates a token, and deletes the unused ones that it supersedes: those of the same purpose that were mailed to this
+/// address (password reset) or belong to this user (e-mail verification). A token without a user is never valid;
+/// creating one takes as long as creating a valid one, so that the time does not reveal whether an address has an
+/// account.
 pub(crate) async fn create(
     tx: &mut Tx,
     purpose: Purpose,
-    (user_id, email): (Option<i64>, &Email),
+    user_id: Option<i64>,
+    email: &Email,
     lifetime: Duration,
     now: Timestamp,
 ) -> Result<Secret, Error> {
     let token = random::token();
     let hash = token.hash();
-    // First the row that refers to the user, then the others: whoever changes a user locks in this order too.
+    // The insert locks the user before the deletes lock the tokens: the order of every change to a user.
     execute!(
         tx.on(),
         INSERT,
@@ -95,16 +99,28 @@ pub(crate) async fn create(
     )?;
     match purpose {
         Purpose::PasswordReset => {
-            execute!(tx.on(), SUPERSEDE_OF_ADDRESS, email.key(), purpose.as_str(), hash)?;
+            execute!(
+                tx.on(),
+                DELETE_SUPERSEDED_BY_EMAIL,
+                email.key(),
+                purpose.as_str(),
+                hash
+            )?;
         }
         Purpose::EmailVerification => {
-            execute!(tx.on(), SUPERSEDE_OF_USER, user_id, purpose.as_str(), hash)?;
+            execute!(
+                tx.on(),
+                DELETE_SUPERSEDED_BY_USER,
+                user_id,
+                purpose.as_str(),
+                hash
+            )?;
         }
     }
     Ok(token)
 }
 
-/// What a token says, if it is good at present. Whether it still is, [`claim`] decides.
+/// Returns the values of a token that is valid now. [`claim`] decides whether it still is when it is used.
 pub(crate) async fn find(
     db: &Db,
     purpose: Purpose,
@@ -121,7 +137,7 @@ pub(crate) async fn find(
     )
 }
 
-/// Uses a token up: of any number of callers at once one is told that it did.
+/// Marks a token as used. Returns true for one of any number of concurrent callers.
 pub(crate) async fn claim(
     tx: &mut Tx,
     purpose: Purpose,
@@ -131,17 +147,17 @@ pub(crate) async fn claim(
     Ok(execute!(tx.on(), CLAIM, token.hash(), purpose.as_str(), now)? == 1)
 }
 
-/// Deletes every token of a user, those that were used too.
+/// Deletes all tokens of a user, including used ones.
 pub(crate) async fn delete_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
-    execute!(tx.on(), DELETE_OF_USER, user_id).map(|_| ())
+    execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
 }
 
-/// Voids every token of a user.
+/// Deletes the unused tokens of a user, whose links then no longer work.
 pub(crate) async fn delete_unused(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
-    execute!(tx.on(), DELETE_UNUSED_OF_USER, user_id).map(|_| ())
+    execute!(tx.on(), DELETE_UNUSED, user_id).map(|_| ())
 }
 
-/// Deletes tokens that died of old age.
+/// Deletes expired tokens and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     execute!(db.writer(), PRUNE, now)
 }

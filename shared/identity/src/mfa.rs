@@ -1,32 +1,29 @@
-//! Two-step sign-in: turning it on and off, and what is accepted as its second step.
+//! Turning two-step sign-in on and off.
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors, VerifiedFactors};
+use crate::recovery_codes;
 use crate::second_factor::{self, Otp};
-use crate::sessions;
-use crate::sessions::Session;
+use crate::services::Identity;
+use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
-use crate::totp;
-use crate::totp::Enrolment;
-use crate::users;
-use crate::users::{User, changes};
-use crate::{Identity, recovery_codes};
+use crate::totp::{self, Enrollment};
+use crate::users::{self, User, changes};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
-use storage::db;
-use storage::db::Tx;
+use storage::db::{self, Tx};
 
-/// Why two-step sign-in was not turned on or off.
+/// The reason why two-step sign-in was not turned on or off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is on already.
-    #[error("two-step sign-in is on")]
-    On,
-    /// It is off, or nothing awaits a first code.
-    #[error("two-step sign-in is off")]
-    Off,
-    /// Who asks was not shown to be the user.
+    /// Two-step sign-in is on already.
+    #[error("two-step sign-in is on already")]
+    AlreadyEnabled,
+    /// Two-step sign-in is off, or no enrollment is pending.
+    #[error("two-step sign-in is off, or no enrollment is pending")]
+    NotEnabled,
+    /// The credentials or the code were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
 }
@@ -37,28 +34,31 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Begins to turn it on: gives the seed for an authenticator app, which [`confirm`] is to show a code of.
-pub async fn begin(
+/// Starts an enrollment: stores a new pending TOTP seed and returns it for the user's authenticator app. [`confirm`]
+/// completes the enrollment. Fails with [`Error::AlreadyEnabled`] if two-step sign-in is on.
+pub async fn enroll(
     identity: &Identity,
     user: &User,
-    proof: &PresentedCredentials,
+    presented: &PresentedCredentials,
     context: &RequestContext,
-) -> Result<Enrolment, Error> {
+) -> Result<Enrollment, Error> {
     let verified =
-        credential_check::reauthenticate(identity, user, proof, RequiredFactors::Password, context).await?;
+        credential_check::reauthenticate(identity, user, presented, RequiredFactors::Password, context)
+            .await?;
     let mut tx = identity.db.begin().await?;
     if !users::lock(&mut tx, &verified).await? {
-        return Err(credential_check::Error::Wrong.into());
+        return Err(credential_check::Error::WrongCredentials.into());
     }
     let key = &identity.account_key;
-    let begun = totp::begin(&mut tx, key, user.id, &user.email, context.now).await?;
-    let begun = begun.ok_or(Error::On)?;
+    let enrollment = totp::begin_enrollment(&mut tx, key, user.id, &user.email, context.now).await?;
+    let enrollment = enrollment.ok_or(Error::AlreadyEnabled)?;
     tx.commit().await?;
-    Ok(begun)
+    Ok(enrollment)
 }
 
-/// Turns it on by a first code, and gives the recovery codes. Whoever was signed in is signed out. A session that
-/// ended meanwhile turns nothing on: who has it may be somebody else.
+/// Completes the pending enrollment if `otp` is a code of its seed, and returns new recovery codes. Ends every session,
+/// refresh token and access token of the user. Fails with [`Error::NotEnabled`] if the session ended meanwhile, because
+/// it may have been ended to exclude the person who uses it.
 pub async fn confirm(
     identity: &Identity,
     session: &Session,
@@ -66,27 +66,27 @@ pub async fn confirm(
     context: &RequestContext,
 ) -> Result<Vec<String>, Error> {
     let (db, key, user) = (&identity.db, &identity.account_key, &session.user);
-    let pending = totp::pending(db, user.id).await?.ok_or(Error::Off)?;
+    let pending = totp::find_pending(db, user.id).await?.ok_or(Error::NotEnabled)?;
     let first_code = async {
-        let step = totp::step(key, user.id, &pending, otp.expose(), context.now)?;
+        let step = totp::matching_step(key, user.id, &pending, otp.expose(), context.now)?;
         Ok((
             step.ok_or(credential_check::Error::WrongCode)?,
             VerifiedFactors::Some,
         ))
     };
-    let step = credential_check::attempt(identity, user, context, first_code).await?;
+    let step = credential_check::count_attempt(identity, user, context, first_code).await?;
 
     let mut tx = db.begin().await?;
-    // The user's row first, as whatever ends sessions does.
+    // Locks the user's row before the session's: the order of everything that ends sessions.
     changes::invalidate_sign_ins(&mut tx, user.id).await?;
     if !sessions::lock(&mut tx, session.id, context.now).await? {
-        return Err(Error::Off);
+        return Err(Error::NotEnabled);
     }
     let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
     if !totp::confirm(&mut tx, user.id, &pending, step, context.now).await? {
-        return Err(Error::Off);
+        return Err(Error::NotEnabled);
     }
-    let codes = recovery_codes::renew(&mut tx, key, user.id).await?;
+    let codes = recovery_codes::replace_all(&mut tx, key, user.id).await?;
     let event = Event::success(EventName::MfaEnabled).user(user.id);
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
@@ -98,30 +98,33 @@ pub async fn confirm(
     Ok(codes)
 }
 
-/// Turns it off. Whoever was signed in is signed out.
+/// Verifies the user's credentials and turns two-step sign-in off. Ends every session, refresh token and access token
+/// of the user.
 pub async fn disable(
     identity: &Identity,
     user: &User,
-    proof: &PresentedCredentials,
+    presented: &PresentedCredentials,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    if !second_factor::is_on(&identity.db, user.id).await? {
-        return Err(Error::Off);
+    if !second_factor::is_enabled(&identity.db, user.id).await? {
+        return Err(Error::NotEnabled);
     }
     let verified =
-        credential_check::reauthenticate(identity, user, proof, RequiredFactors::All, context).await?;
+        credential_check::reauthenticate(identity, user, presented, RequiredFactors::All, context).await?;
     let mut tx = identity.db.begin().await?;
     if !users::lock(&mut tx, &verified).await? {
-        return Err(credential_check::Error::Wrong.into());
+        return Err(credential_check::Error::WrongCredentials.into());
     }
     let announcement = reset(&mut tx, &identity.mails, user, context).await?;
-    let announcement = announcement.ok_or(Error::Off)?;
+    let announcement = announcement.ok_or(Error::NotEnabled)?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
     Ok(())
 }
 
-/// Turns two-step sign-in off and mails a notice to the user. `None`: it was off already, and the caller must roll back.
+/// Turns two-step sign-in off, ends the user's sessions and tokens, and mails the user a notice. Returns `None` if it
+/// was off already; the caller must then roll back. Otherwise call
+/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
 pub async fn reset(
     tx: &mut Tx,
     mails: &Mails,

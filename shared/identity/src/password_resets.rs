@@ -1,14 +1,11 @@
-//! Password resets, for those who forgot theirs: a link is mailed, and its token sets another password.
+//! Password resets: a link is mailed to the user, and its token authorizes setting a new password.
 
-use crate::Identity;
-use crate::mail_throttle::{MailThrottled, may_mail};
-use crate::mailed_tokens;
-use crate::mailed_tokens::Purpose;
-use crate::passwords;
-use crate::passwords::Password;
+use crate::mail_throttle::{self, MailThrottled};
+use crate::mailed_tokens::{self, Purpose};
+use crate::passwords::{self, Password};
+use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
-use crate::users;
-use crate::users::changes;
+use crate::users::{self, changes};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice};
 use foundation::context::RequestContext;
@@ -16,28 +13,28 @@ use foundation::email::Email;
 use foundation::secret::Secret;
 use storage::db;
 
-/// Why no password was set.
+/// The reason why no password was set.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is unknown, used, superseded or too old; which, nobody is told.
-    #[error("the link is unknown, used or too old; ask for another")]
+    /// The token is unknown, used, superseded or expired. One error covers all four, so that it reveals nothing.
+    #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
-    /// No hash was computed.
+    /// The password could not be hashed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Mails a link to the account with this address, if there is one that is not disabled. Whether there is, neither
-/// the answer nor the time it takes tells: for an address without one the same rows are written, to nobody.
+/// Mails a reset link to the enabled account with this address, if there is one. Neither the result nor the time
+/// reveals whether there is one: for other addresses the same rows are written, without a recipient.
 pub async fn request(
     identity: &Identity,
     email: &Email,
     context: &RequestContext,
 ) -> Result<(), MailThrottled> {
-    if !may_mail(identity, "password reset", email, context).await? {
+    if !mail_throttle::acquire(identity, "password reset", email, context).await? {
         return Ok(());
     }
     let user = users::find_enabled_by_email(&identity.db, email).await?;
@@ -53,7 +50,7 @@ pub async fn request(
 
     let mut tx = identity.db.begin().await?;
     let (purpose, now) = (Purpose::PasswordReset, context.now);
-    let token = mailed_tokens::create(&mut tx, purpose, (user_id, email), lifetime, now).await?;
+    let token = mailed_tokens::create(&mut tx, purpose, user_id, email, lifetime, now).await?;
     let mails = &identity.mails;
     mails
         .send_link(&mut tx, to, Link::PasswordReset, (&token, lifetime), context)
@@ -63,8 +60,8 @@ pub async fn request(
     Ok(())
 }
 
-/// Sets the password of the account that the token was mailed for. It signs nobody in, and a second factor stays;
-/// every session, refresh token and access token of the user dies. The token is used up by success alone.
+/// Sets the password of the account for which the token was mailed, and ends every session, refresh token and access
+/// token of the user. It starts no session and leaves two-step sign-in on. A failure does not use the token up.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
@@ -72,25 +69,25 @@ pub async fn confirm(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let (purpose, now) = (Purpose::PasswordReset, context.now);
-    let proof = mailed_tokens::find(&identity.db, purpose, token, now).await?;
-    let proof = proof.ok_or(Error::TokenInvalid)?;
+    let mailed = mailed_tokens::find(&identity.db, purpose, token, now).await?;
+    let mailed = mailed.ok_or(Error::TokenInvalid)?;
     let hash = identity.passwords.hash(new).await?;
 
     let mut tx = identity.db.begin().await?;
-    let set = users::reset_password(&mut tx, proof.user_id, &proof.email_key, &hash, now).await?;
+    let set = users::reset_password(&mut tx, mailed.user_id, &mailed.email_key, &hash, now).await?;
     if !set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
         return Err(Error::TokenInvalid);
     }
-    let announcement = sign_out_everywhere(&mut tx, proof.user_id, context).await?;
-    // Whoever proved that the account is theirs need not wait for the end of a lock.
-    changes::unlock(&mut tx, proof.user_id, now).await?;
+    let announcement = sign_out_everywhere(&mut tx, mailed.user_id, context).await?;
+    // The mailed token proves the user's identity, so a lockout need not last any longer.
+    changes::unlock(&mut tx, mailed.user_id, now).await?;
     Event::success(EventName::PasswordReset)
-        .user(proof.user_id)
+        .user(mailed.user_id)
         .record(&mut tx, context)
         .await?;
     let mails = &identity.mails;
     mails
-        .send_notice(&mut tx, &proof.present_email, Notice::PasswordReset, context)
+        .send_notice(&mut tx, &mailed.current_email, Notice::PasswordReset, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;

@@ -1,14 +1,13 @@
-//! Passwords: chosen with care, and hashed by Argon2id off the async threads, under a permit that the hashing task owns.
+//! Passwords: the rules for new ones, and hashing by Argon2id (RFC 9106) on blocking threads with limited concurrency.
 
 mod common;
 mod imported;
 
-pub use imported::read as imported;
+pub use imported::parse_imported_hash;
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
-use foundation::schema;
-use foundation::schema::WITHOUT_NUL;
+use foundation::schema::{self, WITHOUT_NUL};
 use foundation::secret::Secret;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,19 +15,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use unicode_normalization::UnicodeNormalization as _;
 use utoipa::openapi::Object;
 
-/// The longest password, in characters.
+/// The maximum length of a password, in characters.
 pub const MAX_LENGTH: usize = 128;
-/// The least that a new password may ever be told to have, in characters.
+/// The smallest minimum length of new passwords that can be configured, in characters.
 pub const MIN_LENGTH: usize = 8;
-/// How long a request waits for a permit before it is shed.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest time that a request waits for a hashing permit.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 foundation::schema! {
     Password = schema::text(0, MAX_LENGTH, WITHOUT_NUL, "A password of 128 characters at most, counted in NFC.");
 }
 
-/// A password to be, in the document: what [`Passwords::choose`] accepts unless a setting asks for more.
-pub fn new_password() -> Object {
+/// Returns the OpenAPI schema of a new password, with the smallest minimum length, which a setting can raise.
+pub fn new_password_schema() -> Object {
     schema::text(
         MIN_LENGTH,
         MAX_LENGTH,
@@ -37,47 +36,49 @@ pub fn new_password() -> Object {
     )
 }
 
-/// A password as typed: NFC, at most [`MAX_LENGTH`] characters. Not printed.
+/// A password in NFC, of at most [`MAX_LENGTH`] characters. `Debug` does not print it.
 #[derive(Clone)]
 pub struct Password(String);
 
-/// Costs and limits of hashing.
+/// The cost of hashing and the limits of passwords.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// Argon2's memory, in KiB.
+    /// The memory of one Argon2 hash, in KiB.
     pub memory_kib: u32,
-    /// Argon2's passes.
+    /// The passes of one Argon2 hash.
     pub passes: u32,
-    /// Hashes computed at once.
+    /// The largest number of hashes computed at once.
     pub permits: usize,
-    /// The shortest new password, in characters.
+    /// The minimum length of a new password, in characters.
     pub min_length: usize,
 }
 
-/// Hashes and verifies. Cheap to clone.
+/// Hashes and verifies passwords. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Passwords {
     params: Params,
     permits: Arc<Semaphore>,
-    memories: Arc<Mutex<Vec<Vec<Block>>>>,
+    memory_pool: Arc<Mutex<Vec<Vec<Block>>>>,
     min_length: usize,
 }
 
-/// Why no hash was computed.
+/// The reason why a password was not hashed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// As many hashes as permitted are being computed; try again in a moment.
+    /// No permit became free in time. The client may retry soon.
     #[error("too many passwords are being checked at once")]
     Overloaded,
-    /// A stored hash that is none, or parameters out of range.
+    /// The stored hash is malformed, or the parameters are out of range.
     #[error("password hashing failed: {0}")]
     Failed(String),
 }
 
 impl Password {
-    /// A password someone signs in with: any, of at most [`MAX_LENGTH`] characters.
-    pub fn attempt(text: &str) -> Result<Self, &'static str> {
-        // Cheap first: no text of 128 characters has more bytes, so a megabyte is never normalised.
+    /// Parses a password of at most [`MAX_LENGTH`] characters, without the rules for new passwords. The error describes
+    /// the length.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        // Even decomposed, 128 NFC characters have at most 16 bytes each. This cheap check avoids normalizing
+        // megabytes.
         if text.len() > 4 * 4 * MAX_LENGTH {
             return Err("is longer than 128 characters");
         }
@@ -96,40 +97,38 @@ impl std::fmt::Debug for Password {
 }
 
 impl Passwords {
-    /// Fails if Argon2 refuses the costs.
+    /// Fails if Argon2 does not accept the costs.
     pub fn new(policy: Policy) -> Result<Self, Error> {
         let params = Params::new(policy.memory_kib, policy.passes, 1, None)
             .map_err(|error| Error::Failed(error.to_string()))?;
         Ok(Self {
             params,
             permits: Arc::new(Semaphore::new(policy.permits.max(1))),
-            memories: Arc::default(),
+            memory_pool: Arc::default(),
             min_length: policy.min_length,
         })
     }
 
-    /// A new password: between the least length and [`MAX_LENGTH`] characters, none of those that are tried
-    /// first, no rule of composition. Where the account's e-mail is known: [`choose_for`](Self::choose_for).
-    pub fn choose(&self, text: &str) -> Result<Password, String> {
-        self.choose_for(text, "")
+    /// Parses a new password: between the minimum length and [`MAX_LENGTH`] characters and not a common one. There are
+    /// no rules of composition. If the account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
+    pub fn parse_new(&self, text: &str) -> Result<Password, String> {
+        self.parse_new_for(text, "")
     }
 
-    /// A new password of the account with this e-mail, which is no password of it either.
-    pub fn choose_for(&self, text: &str, email: &str) -> Result<Password, String> {
-        let password = Password::attempt(text)?;
+    /// Parses a new password of the account with this e-mail. Passwords that resemble the e-mail are refused too.
+    pub fn parse_new_for(&self, text: &str, email: &str) -> Result<Password, String> {
+        let password = Password::parse(text)?;
         if password.0.chars().count() < self.min_length {
             return Err(format!("is shorter than {} characters", self.min_length));
         }
         if common::is_common(&password.0, email) {
-            return Err(
-                "is one of those that are tried first: choose one that is harder to guess".to_owned(),
-            );
+            return Err("is too common: choose one that is harder to guess".to_owned());
         }
         Ok(password)
     }
 
-    /// A random password, as long as a new one must be and 128 bits at least.
-    pub fn one_time(&self) -> Secret {
+    /// Generates a random password of at least 128 bits and at least the minimum length.
+    pub fn generate(&self) -> Secret {
         let mut text = foundation::random::id();
         while text.len() < self.min_length {
             text.push_str(&foundation::random::id());
@@ -137,7 +136,7 @@ impl Passwords {
         Secret::new(text)
     }
 
-    /// The PHC string of a password, with a salt of its own.
+    /// Hashes a password with a new salt, and returns the PHC string.
     pub async fn hash(&self, password: Password) -> Result<String, Error> {
         let params = self.params.clone();
         self.run(move |memory| {
@@ -156,10 +155,10 @@ impl Passwords {
         .await
     }
 
-    /// Another hash of a password that was just verified, if the stored one cost less than new ones do or was
-    /// imported. `None` also where none can be computed now: a later sign-in will do it.
-    pub async fn renew(&self, password: Password, stored: &str) -> Option<String> {
-        if imported::is_one(stored) {
+    /// Returns a new hash of a verified password if the stored hash was imported or has a lower cost than the current
+    /// policy. Also returns `None` if hashing fails, because a later sign-in repeats it.
+    pub async fn rehash_if_outdated(&self, password: Password, stored: &str) -> Option<String> {
+        if imported::is_bcrypt_hash(stored) {
             return self.hash(password).await.ok();
         }
         let stored = Params::try_from(&PasswordHash::new(stored).ok()?).ok()?;
@@ -170,8 +169,8 @@ impl Passwords {
         }
     }
 
-    /// Whether the password is that of `stored`. With nothing stored the same work is done and the
-    /// answer is no: an unknown e-mail takes as long as a wrong password.
+    /// Returns whether the password matches the stored hash. Without a stored hash it computes one all the same and
+    /// returns false, so that an unknown e-mail takes as long as a wrong password.
     pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<bool, Error> {
         let params = self.params.clone();
         self.run(move |memory| {
@@ -185,7 +184,7 @@ impl Passwords {
                 )?;
                 return Ok(false);
             };
-            if imported::is_one(&stored) {
+            if imported::is_bcrypt_hash(&stored) {
                 return imported::verify(&password.0, &stored);
             }
             let stored = PasswordHash::new(&stored)?;
@@ -202,38 +201,38 @@ impl Passwords {
         .await
     }
 
-    /// Runs a hash on a blocking thread. The permit moves into it: a caller that goes away does not free
-    /// a permit whose hash is still being computed. The memory goes back for the next one: there are as
-    /// many as permits, and none is left to the allocator of a thread.
+    /// Runs a computation on a blocking thread. The permit moves into the task, so that a canceled request does not
+    /// free it while the computation continues. The memory is returned to a pool, which therefore never holds more
+    /// buffers than there are permits.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Vec<Block>) -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
         let permit: OwnedSemaphorePermit =
-            tokio::time::timeout(PATIENCE, Arc::clone(&self.permits).acquire_owned())
+            tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
                 .await
                 .map_err(|_| Error::Overloaded)?
                 .map_err(|closed| Error::Failed(closed.to_string()))?;
-        let memories = Arc::clone(&self.memories);
-        let done = tokio::task::spawn_blocking(move || {
+        let memory_pool = Arc::clone(&self.memory_pool);
+        let task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let mut memory = lock(&memories).pop().unwrap_or_default();
-            let done = work(&mut memory);
-            lock(&memories).push(memory);
-            done
+            let mut memory = lock(&memory_pool).pop().unwrap_or_default();
+            let result = work(&mut memory);
+            lock(&memory_pool).push(memory);
+            result
         });
-        done.await
+        task.await
             .map_err(|panicked| Error::Failed(panicked.to_string()))?
             .map_err(|error| Error::Failed(error.to_string()))
     }
 }
 
-/// A panic while the lock was held leaves a list of memories all the same.
-fn lock(memories: &Mutex<Vec<Vec<Block>>>) -> MutexGuard<'_, Vec<Vec<Block>>> {
-    memories.lock().unwrap_or_else(PoisonError::into_inner)
+/// Ignores poisoning: a panic while the lock was held leaves a valid list of buffers.
+fn lock(memory_pool: &Mutex<Vec<Vec<Block>>>) -> MutexGuard<'_, Vec<Vec<Block>>> {
+    memory_pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Argon2id (RFC 9106) in the given memory.
+/// Computes Argon2id (RFC 9106) in the given memory.
 fn compute(
     params: &Params,
     password: &Password,
@@ -252,7 +251,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_password_is_verified_by_its_own_hash_alone() {
+    async fn a_password_matches_only_its_own_hash() {
         let policy = Policy {
             memory_kib: 19_456,
             passes: 2,
@@ -260,7 +259,7 @@ mod tests {
             min_length: 8,
         };
         let passwords = Passwords::new(policy).unwrap();
-        let password = |text: &str| Password::attempt(text).unwrap();
+        let password = |text: &str| Password::parse(text).unwrap();
         let stored = passwords.hash(password("caf\u{e9} 12345")).await.unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
         let verify =
@@ -268,8 +267,12 @@ mod tests {
         assert!(verify("cafe\u{301} 12345", Some(&stored)).await.unwrap(), "NFC");
         assert!(!verify("cafe 12345", Some(&stored)).await.unwrap());
         assert!(!verify("caf\u{e9} 12345", None).await.unwrap());
-        assert_eq!(passwords.memories.lock().unwrap().len(), 1, "one memory a permit");
-        // The crate's own verifier agrees with what is stored.
+        assert_eq!(
+            passwords.memory_pool.lock().unwrap().len(),
+            1,
+            "one buffer per permit"
+        );
+        // The argon2 crate's own verifier accepts the stored hash.
         use argon2::password_hash::PasswordVerifier as _;
         let hash = PasswordHash::new(&stored).unwrap();
         assert!(

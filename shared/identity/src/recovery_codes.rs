@@ -1,4 +1,4 @@
-//! Recovery codes: for who has lost the authenticator app. Each works once.
+//! Recovery codes, which replace a one-time code if the user has lost their authenticator app. Each works once.
 
 use aws_lc_rs::hmac;
 use base32::Alphabet;
@@ -16,52 +16,54 @@ sql! {
     DELETE = "DELETE FROM recovery_codes WHERE user_id = $1";
 }
 
-/// How many there are.
-const NUMBER: usize = 10;
-/// Bytes of each: 80 bits.
-const LENGTH: usize = 10;
+/// The number of codes per user.
+const CODES_PER_USER: usize = 10;
+/// The length of a code in bytes.
+const CODE_LEN: usize = 10;
 
-/// A code in its one form, whoever typed it.
+/// A recovery code in binary form.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Code([u8; LENGTH]);
+pub(crate) struct Code([u8; CODE_LEN]);
 
 impl Code {
-    /// Reads a code as people type it: in either case, with hyphens and spaces anywhere, O for 0, I and L for 1.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    /// Parses a code in either case, with hyphens and spaces anywhere, O for 0, and I or L for 1.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|char| !" -".contains(*char)).collect();
-        let is_long_enough = digits.len() == LENGTH * 8 / 5;
+        let is_long_enough = digits.len() == CODE_LEN * 8 / 5;
         let bytes = base32::decode(Alphabet::Crockford, &digits).filter(|_| is_long_enough)?;
         bytes.try_into().ok().map(Self)
     }
 
-    /// As shown: four groups of four, in Crockford's base32.
-    fn text(&self) -> String {
+    /// Returns the code as displayed: in Crockford's base32, four groups of four characters.
+    fn to_text(&self) -> String {
         let digits = base32::encode(Alphabet::Crockford, &self.0).to_ascii_lowercase();
-        let (left, right) = digits.split_at(LENGTH * 8 / 10);
+        let (left, right) = digits.split_at(CODE_LEN * 8 / 10);
         let halves = [left.split_at(4), right.split_at(4)];
         halves.map(|(a, b)| format!("{a}-{b}")).join("-")
     }
 
-    /// What the table holds of it: a hash with a key that the database never sees.
+    /// Returns the value to store: an HMAC with a key that is not in the database.
     fn hash(&self, key: &SealingKey, user_id: i64) -> Vec<u8> {
-        let said = [&user_id.to_be_bytes(), self.0.as_slice()].concat();
-        hmac::sign(&key.mac_key("recovery code"), &said).as_ref().to_vec()
+        let message = [&user_id.to_be_bytes(), self.0.as_slice()].concat();
+        hmac::sign(&key.mac_key("recovery code"), &message)
+            .as_ref()
+            .to_vec()
     }
 }
 
-/// Makes ten new codes in place of any others, and gives them.
-pub(crate) async fn renew(tx: &mut Tx, key: &SealingKey, user_id: i64) -> Result<Vec<String>, Error> {
+/// Replaces all codes of a user by ten new ones, and returns those.
+pub(crate) async fn replace_all(tx: &mut Tx, key: &SealingKey, user_id: i64) -> Result<Vec<String>, Error> {
     delete(tx, user_id).await?;
-    let mut codes = Vec::with_capacity(NUMBER);
-    for _ in 0..NUMBER {
+    let mut codes = Vec::with_capacity(CODES_PER_USER);
+    for _ in 0..CODES_PER_USER {
         let code = Code(random::bytes());
         execute!(tx.on(), INSERT, user_id, code.hash(key, user_id))?;
-        codes.push(code.text());
+        codes.push(code.to_text());
     }
     Ok(codes)
 }
 
-/// Uses a code up: how many are left, or `None` if it is none of this user's or was used before.
+/// Marks a code as used and returns the number of unused ones. Returns `None` if the user has no such unused code.
 pub(crate) async fn claim(
     tx: &mut Tx,
     key: &SealingKey,
@@ -88,24 +90,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_code_is_read_from_its_text_however_it_is_typed(bytes: [u8; LENGTH]) {
-            let text = Code(bytes).text();
+        fn every_spelling_of_a_code_parses_to_the_same_code(bytes: [u8; CODE_LEN]) {
+            let text = Code(bytes).to_text();
             prop_assert_eq!(text.len(), 19);
             for typed in [text.clone(), text.to_uppercase(), text.replace('-', " "), text.replace('-', "")] {
-                prop_assert_eq!(Code::read(&typed).map(|code| code.0), Some(bytes));
+                prop_assert_eq!(Code::parse(&typed).map(|code| code.0), Some(bytes));
             }
-            let mistaken = text.replace('0', "o").replace('1', "l");
-            prop_assert_eq!(Code::read(&mistaken).map(|code| code.0), Some(bytes));
+            let misread = text.replace('0', "o").replace('1', "l");
+            prop_assert_eq!(Code::parse(&misread).map(|code| code.0), Some(bytes));
         }
 
         #[test]
-        fn anything_else_is_none(text in "[ -~é]{0,15}") {
-            prop_assert!(Code::read(&text).is_none());
+        fn other_texts_do_not_parse(text in "[ -~é]{0,15}") {
+            prop_assert!(Code::parse(&text).is_none());
         }
     }
 
     #[test]
-    fn a_code_of_one_user_is_not_anothers() {
+    fn the_hash_of_a_code_depends_on_the_user_and_the_key() {
         let (key, code) = (SealingKey::generate(), Code(random::bytes()));
         assert_eq!(code.hash(&key, 1), code.hash(&key, 1));
         assert_ne!(code.hash(&key, 1), code.hash(&key, 2));

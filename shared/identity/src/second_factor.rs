@@ -1,6 +1,7 @@
-//! The second factor of a user: codes of an authenticator app (TOTP) and recovery codes.
+//! The second factor of a user: one-time codes of an authenticator app (TOTP) and recovery codes.
 
-use crate::{Identity, recovery_codes, totp};
+use crate::services::Identity;
+use crate::{recovery_codes, totp};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use foundation::context::RequestContext;
@@ -9,19 +10,19 @@ use foundation::sealing::UnsealError;
 use foundation::secret::Secret;
 use storage::db::{self, Db, Tx};
 
-/// The longest text that is looked at as a code: a recovery code has 19 characters.
+/// The maximum length of a code, in characters. A recovery code has 19.
 const MAX_LENGTH: usize = 64;
 
 foundation::schema! {
     Otp = schema::text(1, MAX_LENGTH, schema::WITHOUT_NUL, "A code of the authenticator app, or a recovery code.");
 }
 
-/// A code as typed: of an authenticator app, or a recovery code. Not printed.
+/// A one-time code or a recovery code, as typed. `Debug` does not print it.
 #[derive(Clone, Debug)]
 pub struct Otp(Secret);
 
 impl Otp {
-    /// Reads a code; the error says what is wrong with its length.
+    /// Parses a code of 1 to 64 characters; the error describes the length.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         match text.chars().count() {
             0 => Err("is empty"),
@@ -36,24 +37,25 @@ impl Otp {
     }
 }
 
-/// A code could not be checked.
+/// The reason why a code could not be verified.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// The TOTP seed was sealed under another account key.
     #[error(transparent)]
     Seed(#[from] UnsealError),
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Whether sign-in asks this user for a code.
-pub async fn is_on(db: &Db, user_id: i64) -> Result<bool, db::Error> {
-    Ok(totp::confirmed(db, user_id).await?.is_some())
+/// Returns whether two-step sign-in is on for this user.
+pub async fn is_enabled(db: &Db, user_id: i64) -> Result<bool, db::Error> {
+    Ok(totp::find_confirmed(db, user_id).await?.is_some())
 }
 
-/// Uses a code up, of the authenticator app or a recovery code: gives whether it was good.
-pub(crate) async fn accept(
+/// Verifies a one-time code or a recovery code and marks it as used. Returns whether it was valid and unused. The use
+/// of a recovery code is recorded as an event, and a notice of it is mailed to `email`.
+pub(crate) async fn consume(
     identity: &Identity,
     user_id: i64,
     email: &str,
@@ -61,14 +63,16 @@ pub(crate) async fn accept(
     context: &RequestContext,
 ) -> Result<bool, Error> {
     let (db, key, now) = (&identity.db, &identity.account_key, context.now);
-    let Some(recovery_code) = recovery_codes::Code::read(code.expose()) else {
-        let Some(sealed) = totp::confirmed(db, user_id).await? else {
+    let Some(recovery_code) = recovery_codes::Code::parse(code.expose()) else {
+        let Some(sealed) = totp::find_confirmed(db, user_id).await? else {
             return Ok(false);
         };
-        return Ok(match totp::step(key, user_id, &sealed, code.expose(), now)? {
-            Some(step) => totp::claim(db, user_id, &sealed, step).await?,
-            None => false,
-        });
+        return Ok(
+            match totp::matching_step(key, user_id, &sealed, code.expose(), now)? {
+                Some(step) => totp::claim_step(db, user_id, &sealed, step).await?,
+                None => false,
+            },
+        );
     };
     let mut tx = db.begin().await?;
     let Some(left) = recovery_codes::claim(&mut tx, key, user_id, &recovery_code, now).await? else {
@@ -88,7 +92,7 @@ pub(crate) async fn accept(
     Ok(true)
 }
 
-/// Deletes all that makes sign-in ask for a code; gives whether it did.
+/// Deletes the TOTP seed and the recovery codes of a user. Returns whether two-step sign-in was on.
 pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, db::Error> {
     recovery_codes::delete(tx, user_id).await?;
     totp::delete(tx, user_id).await

@@ -1,8 +1,7 @@
-//! Sessions: what a `sid` cookie stands for.
+//! Sessions, which browsers identify by the `sid` cookie.
 
-use crate::grants::refresh_families;
-use crate::grants::refresh_families::Selection;
-use crate::users::{Row as UserRow, User};
+use crate::grants::refresh_families::{self, Selection};
+use crate::users::{User, UserRow};
 use audit::events::{Event, EventName};
 use audit::revocation::RevocationMirror;
 use foundation::clock::Timestamp;
@@ -18,7 +17,7 @@ use utoipa::ToSchema;
 sql! {
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent)
               VALUES ($1, $2, $3, $3, $4, $5, $6) RETURNING id";
-    // Joins the other table of this module's parent: one round trip a request.
+    // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
@@ -26,40 +25,40 @@ sql! {
     LIST = "SELECT id, created_at, last_seen_at, expires_at, address, user_agent, id = $4 AS current FROM sessions
             WHERE user_id = $1 AND last_seen_at > $2 AND expires_at > $3
             ORDER BY last_seen_at DESC, id DESC LIMIT 100";
-    TOUCH = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
+    UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";
-    DELETE_OF = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
+    DELETE_FOR_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
-    DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1";
+    DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1";
     PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
 }
 
-/// A session's last use is written once in this time, not at every request.
-const TOUCH_EVERY: Duration = Duration::from_secs(60);
+/// The interval at which `last_seen_at` is updated, so that not every request writes.
+const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long a request waits for that.
-const TOUCH_PATIENCE: Duration = Duration::from_millis(500);
+/// The longest time that a request waits for that update.
+const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long a session lives unused, and in all.
+/// The lifetimes of sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetimes {
-    /// From one use to the next.
+    /// The longest time between two uses.
     pub idle: Duration,
-    /// From sign-in on.
+    /// The longest time from sign-in on.
     pub absolute: Duration,
 }
 
 /// A live session and its user.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// The session's id, which is no secret.
+    /// The session's id, which is not secret.
     pub id: i64,
-    /// Who signed in.
+    /// The user who signed in.
     pub user: User,
-    /// Whether the user may do nothing before choosing another password.
+    /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,
-    /// When it ends at the latest.
+    /// The session's expiry, at the latest.
     pub expires_at: Timestamp,
 }
 
@@ -73,29 +72,29 @@ struct Row {
     user: UserRow,
 }
 
-/// A session as its user is shown it.
+/// A session, as the API represents it to its user.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 #[schema(as = Session)]
 pub struct SessionSummary {
-    /// Identifies the session; no secret.
+    /// The session's id, which is not secret.
     pub id: i64,
-    /// When the user signed in.
+    /// The time of the sign-in.
     pub created_at: Timestamp,
-    /// When it was last used, to the minute.
+    /// The time of the last use, accurate to a minute.
     pub last_seen_at: Timestamp,
-    /// When it ends at the latest.
+    /// The session's expiry, at the latest.
     pub expires_at: Timestamp,
-    /// From where the user signed in.
+    /// The IP address from which the user signed in.
     #[schema(required)]
     pub address: Option<String>,
-    /// With what program, as that says of itself.
+    /// The `User-Agent` header of the sign-in.
     #[schema(required)]
     pub user_agent: Option<String>,
-    /// Whether it is the one that asks.
+    /// Whether this is the session of the current request.
     pub current: bool,
 }
 
-/// Begins a session with an identifier of its own, and gives that.
+/// Starts a session and returns its new `sid`.
 pub async fn start(
     tx: &mut Tx,
     user_id: i64,
@@ -117,7 +116,7 @@ pub async fn start(
     Ok(sid)
 }
 
-/// The live session of a `sid`, and notes its use.
+/// Returns the live session with this `sid`, and updates the time of its last use.
 pub async fn find(
     db: &Db,
     sid: &Secret,
@@ -128,8 +127,8 @@ pub async fn find(
     let Some(row) = fetch_optional!(db.reader(), Row, FIND, sid.hash(), idle_since, now)? else {
         return Ok(None);
     };
-    if now.since(row.last_seen_at) > TOUCH_EVERY.min(lifetimes.idle / 10) {
-        touch(db.clone(), row.session_id, now).await;
+    if now.since(row.last_seen_at) > LAST_SEEN_INTERVAL.min(lifetimes.idle / 10) {
+        update_last_seen(db.clone(), row.session_id, now).await;
     }
     Ok(Some(Session {
         id: row.session_id,
@@ -139,34 +138,34 @@ pub async fn find(
     }))
 }
 
-/// Notes a session's use. A request waits for that only so long, and never fails with it.
-async fn touch(db: Db, id: i64, now: Timestamp) {
-    let noted = tokio::spawn(async move {
-        if let Err(error) = execute!(db.writer(), TOUCH, id, now) {
-            tracing::warn!(%error, "a session's use was not noted");
+/// Updates the time of a session's last use. The request continues if this fails or takes too long.
+async fn update_last_seen(db: Db, id: i64, now: Timestamp) {
+    let update = tokio::spawn(async move {
+        if let Err(error) = execute!(db.writer(), UPDATE_LAST_SEEN, id, now) {
+            tracing::warn!(%error, "the time of a session's last use was not updated");
         }
     });
-    let _ = tokio::time::timeout(TOUCH_PATIENCE, noted).await;
+    let _ = tokio::time::timeout(LAST_SEEN_TIMEOUT, update).await;
 }
 
-/// Whether the session still lives; if so it cannot end before the caller's transaction does. What is
-/// begun in a session (a refresh family) is begun under this, and so never escapes its ending.
+/// Locks the session's row until the transaction ends, and returns whether the session is still live. If so, a refresh
+/// family that starts in this transaction cannot outlive the session.
 pub async fn lock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
     Ok(execute!(tx.on(), LOCK, id, now)? == 1)
 }
 
-/// Ends the session of a `sid`, and gives its id.
+/// Ends the session with this `sid` and returns its id, if there is one.
 pub async fn end_by_sid(tx: &mut Tx, sid: &Secret) -> Result<Option<i64>, Error> {
     let ended = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())?;
     Ok(ended.map(|(id,)| id))
 }
 
-/// Ends one session.
+/// Ends the session with this id.
 pub async fn end(tx: &mut Tx, id: i64) -> Result<(), Error> {
     execute!(tx.on(), DELETE, id).map(|_| ())
 }
 
-/// The live sessions of this one's user, the last used first; a hundred at most.
+/// Returns the live sessions of the session's user, the most recently used first, at most 100.
 pub async fn list(
     db: &Db,
     session: &Session,
@@ -185,8 +184,9 @@ pub async fn list(
     )
 }
 
-/// Ends a session of this user, and what first-party clients began in it. Gives whether there was one.
-pub async fn end_of(
+/// Ends one of a user's sessions, and revokes the refresh families that first-party clients started in it. Returns
+/// whether the user had a session with this id.
+pub async fn revoke(
     db: &Db,
     revocations: &RevocationMirror,
     user_id: i64,
@@ -194,7 +194,7 @@ pub async fn end_of(
     context: &RequestContext,
 ) -> Result<bool, Error> {
     let mut tx = db.begin().await?;
-    if execute!(tx.on(), DELETE_OF, id, user_id)? == 0 {
+    if execute!(tx.on(), DELETE_FOR_USER, id, user_id)? == 0 {
         return Ok(false);
     }
     let announcement = refresh_families::revoke(&mut tx, Selection::OfSession(id), context).await?;
@@ -210,10 +210,10 @@ pub async fn end_of(
 
 /// Ends every session of a user.
 pub async fn end_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
-    execute!(tx.on(), DELETE_OF_USER, user_id).map(|_| ())
+    execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
 }
 
-/// Deletes sessions that ended of old age.
+/// Deletes expired sessions and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     execute!(db.writer(), PRUNE, now)
 }

@@ -12,7 +12,7 @@ use foundation::settings::{InvalidSetting, read_key};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The key that seals what accounts keep.
+/// The account key, which seals TOTP seeds and mails.
 #[derive(Args, Clone, Debug)]
 pub struct AccountKeyArgs {
     /// The key that seals one-time password seeds and mails: 32 random bytes, base64url.
@@ -38,7 +38,7 @@ pub struct SessionArgs {
           value_parser = parse_duration)]
     pub session_idle: Duration,
 
-    /// The lifetime of a session, however much it is used.
+    /// The lifetime of a session from sign-in on, even if it is in use.
     #[arg(long, env = "LATCHKEY_SESSION_MAX", global = true, default_value = "12h", value_name = "TIME",
           value_parser = parse_duration)]
     pub session_max: Duration,
@@ -92,7 +92,7 @@ impl AccountKeyArgs {
         )
     }
 
-    /// Returns the account key of a program that does not generate one.
+    /// Returns the account key; fails if none is configured. For programs that do not generate one.
     pub fn required(&self) -> Result<SealingKey, InvalidSetting> {
         self.read()?.ok_or_else(|| {
             InvalidSetting(
@@ -105,7 +105,7 @@ impl AccountKeyArgs {
 }
 
 impl SessionArgs {
-    /// Refuses lifetimes that contradict each other.
+    /// Fails if the idle lifetime exceeds the absolute lifetime.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         if self.session_idle > self.session_max {
             return Err(InvalidSetting(
@@ -135,7 +135,7 @@ impl MailedLinkArgs {
 }
 
 impl PasswordArgs {
-    /// Returns the limits of passwords and the cost of hashing.
+    /// Returns the password length limit and the cost of hashing.
     pub fn policy(&self) -> passwords::Policy {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         passwords::Policy {

@@ -1,4 +1,4 @@
-//! The one cascade that ends every sign-in of a user.
+//! The cascade that ends every sign-in of a user.
 
 use crate::grants::refresh_families::{self, Selection};
 use crate::users::changes;
@@ -7,9 +7,9 @@ use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
 
-/// Ends every session, refresh token and access token of a user, every mailed link and every sign-in in progress.
-/// Changes of the password, the second factor, the address or the role, and disabling or deleting an account, all go
-/// through it.
+/// Ends every session, refresh token and access token of a user, every unused mailed link and every sign-in in
+/// progress. Every change of the password, the second factor, the address or the role calls it, as does disabling or
+/// deleting the account. The caller announces the result after the commit.
 pub(crate) async fn sign_out_everywhere(
     tx: &mut Tx,
     user_id: i64,

@@ -1,18 +1,18 @@
-//! Users.
+//! Users: the records of accounts, and the credentials that sign-in verifies.
 
 pub mod changes;
+mod role;
+
+pub use role::Role;
 
 use foundation::clock::Timestamp;
 use foundation::email::Email;
-use foundation::scope;
-use foundation::scope::Scope;
 use serde::Serialize;
-use storage::db;
-use storage::db::{Db, Tx};
+use storage::db::{self, Db, Tx};
 use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// Joins the other table that a sign-in looks at: one round trip.
+/// Reads the table `totp` too, which another module owns, so that a sign-in takes one round trip.
 macro_rules! credentials {
     () => {
         "SELECT id, email, password_hash, password_version, unlocked_at,
@@ -44,7 +44,7 @@ sql! {
             WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
     LOCK_EMAIL = "UPDATE users SET email_key = email_key
                   WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
-    RENEW_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
+    UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
                     password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND password_version = $2";
@@ -55,104 +55,67 @@ sql! {
                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
 }
 
-/// What a user may do at most; a token may do less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Their own things.
-    User,
-    /// Everyone's posts and comments.
-    Editor,
-    /// Everything.
-    Admin,
-}
-
-impl Role {
-    /// As stored.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Editor => "editor",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// What a role allows: everything but `admin`, which administrators alone have.
-    pub fn scope(self) -> Scope {
-        match self {
-            Self::Admin => Scope::all(),
-            Self::User | Self::Editor => scope::ALL
-                .into_iter()
-                .filter(|name| *name != "admin")
-                .collect::<Vec<_>>()
-                .join(" ")
-                .parse()
-                .unwrap_or_default(),
-        }
-    }
-}
-
-/// A user as the API shows one.
+/// A user, as the API represents one.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct User {
-    /// Identifies the user; `sub` of access tokens.
+    /// The user's id: the `sub` of access tokens.
     pub id: i64,
-    /// As given at sign-up.
+    /// The e-mail address, as the user typed it.
     pub email: String,
     /// Whether the address was confirmed.
     pub email_verified: bool,
-    /// What the user may do at most.
+    /// The user's role.
     pub role: Role,
-    /// When the account was made.
+    /// The time of sign-up.
     pub created_at: Timestamp,
-    /// When the record last changed.
+    /// The time of the record's last change.
     pub updated_at: Timestamp,
 }
 
-/// A user to be.
+/// The fields of a user to create.
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// Not taken yet.
+    /// The e-mail address.
     pub email: Email,
-    /// What the user may do at most.
+    /// The user's role.
     pub role: Role,
-    /// The PHC string of the password.
+    /// The hash of the password, as a PHC string.
     pub password_hash: String,
-    /// Whether the user may do nothing before choosing another password.
+    /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,
 }
 
-/// What a sign-in is checked against.
+/// The stored values that a sign-in is verified against.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct StoredCredentials {
-    /// The user.
+    /// The user's id.
     pub id: i64,
-    /// Their address.
+    /// The user's e-mail address.
     pub email: String,
-    /// The PHC string.
+    /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
     pub password_hash: String,
-    /// Counts what a sign-in is checked against: passwords, second steps turned on and off. A new hash of the same
-    /// password changes nothing here.
+    /// The version of the credentials. A new password and every sign-out from everywhere increment it; a new hash of
+    /// the same password does not.
     pub password_version: i64,
-    /// When failures were last forgotten.
+    /// The time at which the failed sign-ins were last cleared.
     pub unlocked_at: Option<Timestamp>,
-    /// Whether a one-time code is asked for too.
+    /// Whether sign-in requires a one-time code too.
     pub mfa: bool,
 }
 
-/// Why a user was not made.
+/// The reason why a user was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address belongs to an account.
+    /// An account with this address exists.
     #[error("an account with this e-mail exists")]
     EmailTaken,
-    /// The database failed.
+    /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
 #[derive(sqlx::FromRow)]
-pub(crate) struct Row {
+pub(crate) struct UserRow {
     id: i64,
     email: String,
     email_verified: bool,
@@ -161,11 +124,11 @@ pub(crate) struct Row {
     updated_at: Timestamp,
 }
 
-/// Makes a user; of two at once with one address, one fails with [`Error::EmailTaken`].
+/// Inserts a user. Fails with [`Error::EmailTaken`] if an account has this address.
 pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, Error> {
     let row = fetch_one!(
         tx.on(),
-        Row,
+        UserRow,
         INSERT,
         new.email.as_str(),
         new.email.key(),
@@ -181,71 +144,71 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
     }
 }
 
-/// The user of this id.
+/// Returns the user with this id, unless the account was deleted.
 pub async fn find(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(User::from))
+    Ok(fetch_optional!(db.reader(), UserRow, FIND, id)?.map(User::from))
 }
 
-/// The user of this id, unless they are disabled.
+/// Returns the user with this id, unless the account is disabled.
 pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), Row, FIND_ENABLED, id)?.map(User::from))
+    Ok(fetch_optional!(db.reader(), UserRow, FIND_ENABLED, id)?.map(User::from))
 }
 
-/// The user with this address.
+/// Returns the user with this address.
 pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), Row, FIND_BY_EMAIL, email.key())?.map(User::from))
+    Ok(fetch_optional!(db.reader(), UserRow, FIND_BY_EMAIL, email.key())?.map(User::from))
 }
 
-/// The user with this address, unless they are disabled.
+/// Returns the user with this address, unless the account is disabled.
 pub(crate) async fn find_enabled_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), Row, FIND_ENABLED_BY_EMAIL, email.key())?.map(User::from))
+    Ok(fetch_optional!(db.reader(), UserRow, FIND_ENABLED_BY_EMAIL, email.key())?.map(User::from))
 }
 
-/// Every user, by id.
+/// Returns all users, ordered by id.
 pub async fn list(db: &Db) -> Result<Vec<User>, db::Error> {
-    Ok(fetch_all!(db.reader(), Row, LIST)?
+    Ok(fetch_all!(db.reader(), UserRow, LIST)?
         .into_iter()
         .map(User::from)
         .collect())
 }
 
-/// Whether any user is an administrator.
+/// Returns whether any user is an administrator, disabled ones included.
 pub async fn has_administrator(db: &Db) -> Result<bool, db::Error> {
     Ok(fetch_optional!(db.reader(), (i64,), FIND_ADMIN)?.is_some())
 }
 
-/// What a sign-in with this address is checked against.
+/// Returns the credentials of the enabled account with this address.
 pub async fn credentials(db: &Db, email: &Email) -> Result<Option<StoredCredentials>, db::Error> {
     fetch_optional!(db.reader(), StoredCredentials, CREDENTIALS, email.key())
 }
 
-/// What a user's password is checked against once more.
+/// Returns the credentials of the enabled account with this id.
 pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<StoredCredentials>, db::Error> {
     fetch_optional!(db.reader(), StoredCredentials, CREDENTIALS_BY_ID, id)
 }
 
-/// Whether the password is still the one that was verified; if so it cannot change before the caller's
-/// transaction ends. A session begun under this never escapes a change of password.
+/// Locks the user's row until the transaction ends, and returns whether the credentials are still the verified ones.
+/// If so, a session that starts in this transaction cannot outlive a concurrent change of the password.
 pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), LOCK, verified.id, verified.password_version)? == 1)
 }
 
-/// Whether the address is still this one; if so it cannot change before the caller's transaction ends.
+/// Locks the user's row until the transaction ends, and returns whether the account still has this address.
 pub(crate) async fn lock_email(tx: &mut Tx, id: i64, email: &Email) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), LOCK_EMAIL, id, email.key())? == 1)
 }
 
-/// Stores another hash of the password that was verified, unless that was replaced since.
-pub async fn renew_hash(
+/// Stores another hash of the verified password. No effect if the credentials changed since.
+pub async fn update_hash(
     tx: &mut Tx,
     verified: &StoredCredentials,
     password_hash: &str,
 ) -> Result<(), db::Error> {
     let version = verified.password_version;
-    execute!(tx.on(), RENEW_HASH, verified.id, version, password_hash).map(|_| ())
+    execute!(tx.on(), UPDATE_HASH, verified.id, version, password_hash).map(|_| ())
 }
 
-/// Replaces a password if it is still the one that was verified. Gives whether it was.
+/// Replaces the password if the credentials are still the verified ones. Returns whether they were.
 pub async fn set_password(
     tx: &mut Tx,
     verified: &StoredCredentials,
@@ -256,8 +219,8 @@ pub async fn set_password(
     Ok(execute!(tx.on(), SET_PASSWORD, verified.id, version, password_hash, now)? == 1)
 }
 
-/// Replaces the password of whoever proved that the account's address is theirs, which is confirmed by it. Gives
-/// whether the account still has that address.
+/// Replaces the password and marks the address as verified, because the reset link was mailed to it. Returns whether
+/// the account still has that address.
 pub(crate) async fn reset_password(
     tx: &mut Tx,
     id: i64,
@@ -268,20 +231,21 @@ pub(crate) async fn reset_password(
     Ok(execute!(tx.on(), RESET_PASSWORD, id, email_key, password_hash, now)? == 1)
 }
 
-/// Gives an account the address that was proved, if it still has the present one, by which that is known; gives
-/// whether it has. [`Conflict`](db::Error::Conflict): the new one is another account's.
+/// Sets the account's address, marked as verified, if `current_key` is still the key of its address. Returns whether
+/// it was. Fails with [`Conflict`](db::Error::Conflict) if another account has the new address.
 pub(crate) async fn set_email(
     tx: &mut Tx,
     id: i64,
-    present_key: &str,
-    (email, email_key): (&str, &str),
+    current_key: &str,
+    email: &str,
+    email_key: &str,
     now: Timestamp,
 ) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), SET_EMAIL, id, present_key, email, email_key, now)? == 1)
+    Ok(execute!(tx.on(), SET_EMAIL, id, current_key, email, email_key, now)? == 1)
 }
 
-impl From<Row> for User {
-    fn from(row: Row) -> Self {
+impl From<UserRow> for User {
+    fn from(row: UserRow) -> Self {
         Self {
             id: row.id,
             email: row.email,

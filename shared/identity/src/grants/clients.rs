@@ -19,24 +19,24 @@ sql! {
                         FROM clients WHERE type = 'spa' ORDER BY id LIMIT 10000";
 }
 
-/// What kind of program a client is (RFC 6749 §2.1).
+/// The type of a client (RFC 6749 §2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ClientType {
-    /// A single-page application: public.
+    /// A single-page application. A public client.
     Spa,
-    /// An installed application: public, and may listen on any loopback port (RFC 8252 §7.3).
+    /// An installed application. A public client whose loopback redirect URI may have any port (RFC 8252 §7.3).
     Native,
-    /// A server with a secret.
+    /// A web server that acts for users. A confidential client.
     Web,
-    /// A server that acts for itself, with a secret.
+    /// A server that acts for itself. A confidential client.
     Service,
 }
 
 impl ClientType {
     const ALL: [Self; 4] = [Self::Spa, Self::Native, Self::Web, Self::Service];
 
-    /// Whether it has a secret to authenticate with.
+    /// Returns whether clients of this type have a secret.
     pub const fn is_confidential(self) -> bool {
         matches!(self, Self::Web | Self::Service)
     }
@@ -51,28 +51,28 @@ impl ClientType {
     }
 }
 
-/// A registered client. Serialized without what belongs to its secret.
+/// A registered client. Its serialization omits the hash of the secret.
 #[derive(Clone, Debug, Serialize)]
 pub struct Client {
-    /// `client_id`.
+    /// The `client_id`.
     pub id: String,
-    /// The name shown at consent.
+    /// The name that the consent page displays.
     pub name: String,
-    /// What kind of program it is.
+    /// The type of the client.
     #[serde(rename = "type")]
     pub kind: ClientType,
-    /// SHA-256 of the secret of a confidential client.
+    /// The SHA-256 hash of the secret, for a confidential client.
     #[serde(skip)]
     pub secret_hash: Option<Vec<u8>>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// What it may ask for.
+    /// The largest scope that the client may request.
     pub scope: Scope,
-    /// What it gets when it asks for nothing.
+    /// The scope of a request without a `scope` parameter.
     pub default_scope: Scope,
-    /// Ours, rather than a third party's.
+    /// Whether the client belongs to the operator of this service and not to a third party.
     pub first_party: bool,
-    /// When it was registered.
+    /// The time of the registration.
     pub created_at: Timestamp,
 }
 
@@ -89,7 +89,7 @@ struct Row {
     created_at: Timestamp,
 }
 
-/// Registers a client; [`Error::Conflict`] if the id is taken.
+/// Inserts a client. Fails with [`Error::Conflict`] if the id is taken.
 pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     execute!(
         tx.on(),
@@ -107,12 +107,12 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     .map(|_| ())
 }
 
-/// The client of this id.
+/// Returns the client with this id.
 pub async fn find(db: &Db, id: &str) -> Result<Option<Client>, Error> {
     Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(Client::from))
 }
 
-/// Every client, by id.
+/// Returns all clients, ordered by id.
 pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
     Ok(fetch_all!(db.reader(), Row, LIST)?
         .into_iter()
@@ -120,14 +120,15 @@ pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
         .collect())
 }
 
-/// The clients that run in a browser's page, by id; ten thousand at most.
+/// Returns the single-page applications, ordered by id, at most 10,000.
 pub async fn single_page_apps(db: &Db) -> Result<Vec<Client>, Error> {
     let rows = fetch_all!(db.reader(), Row, SINGLE_PAGE_APPS)?;
     Ok(rows.into_iter().map(Client::from).collect())
 }
 
 impl From<Row> for Client {
-    /// Reads what [`create`] wrote. What was altered by hand into nonsense permits nothing.
+    /// Converts a row that [`create`] wrote. Malformed values, for example from manual edits, become the values that
+    /// permit least.
     fn from(row: Row) -> Self {
         Self {
             kind: ClientType::ALL

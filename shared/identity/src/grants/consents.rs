@@ -1,7 +1,6 @@
-//! What a user has consented to, remembered per client and set of scopes: the apps that they are connected to.
+//! Consents: the scope that a user has granted to each client.
 
-use crate::grants::refresh_families;
-use crate::grants::refresh_families::Selection;
+use crate::grants::refresh_families::{self, Selection};
 use audit::events::{Event, EventName};
 use audit::revocation::RevocationMirror;
 use foundation::clock::Timestamp;
@@ -15,13 +14,13 @@ use utoipa::ToSchema;
 
 sql! {
     FIND = "SELECT scope FROM consents WHERE user_id = $1 AND client_id = $2";
-    // Locks the row, so that of two consents at once none is lost.
-    REMEMBER = "INSERT INTO consents (user_id, client_id, scope, granted_at, id) VALUES ($1, $2, '', $3, $4)
+    // Locks the row, so that concurrent consents do not overwrite each other.
+    UPSERT = "INSERT INTO consents (user_id, client_id, scope, granted_at, id) VALUES ($1, $2, '', $3, $4)
                 ON CONFLICT (user_id, client_id) DO UPDATE SET granted_at = excluded.granted_at
                 RETURNING id, scope";
-    SET = "UPDATE consents SET scope = $3 WHERE user_id = $1 AND client_id = $2";
+    SET_SCOPE = "UPDATE consents SET scope = $3 WHERE user_id = $1 AND client_id = $2";
     LOCK = "UPDATE consents SET scope = scope WHERE user_id = $1 AND client_id = $2 AND id = $3";
-    // Joins the other tables of this module's parent.
+    // Reads the tables `clients` and `families` too, which the neighboring modules own.
     LIST = "SELECT clients.id, clients.name AS client_name, consents.scope, consents.granted_at,
                    (SELECT MAX(families.last_used_at) FROM families
                     WHERE families.user_id = consents.user_id AND families.client_id = consents.client_id)
@@ -29,35 +28,36 @@ sql! {
             FROM consents JOIN clients ON clients.id = consents.client_id
             WHERE consents.user_id = $1 ORDER BY clients.id LIMIT 1000";
     DELETE = "DELETE FROM consents WHERE user_id = $1 AND client_id = $2";
-    DELETE_OF_USER = "DELETE FROM consents WHERE user_id = $1";
+    DELETE_ALL = "DELETE FROM consents WHERE user_id = $1";
 }
 
-/// An app that a user is connected to.
+/// An app to which a user has granted access.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 #[schema(as = Grant)]
 pub struct ConnectedApp {
     /// The app's `client_id`.
     pub id: String,
-    /// The name that it showed at consent.
+    /// The app's name.
     pub client_name: String,
-    /// What the user has consented to, separated by spaces.
+    /// The granted scope names, separated by spaces.
     pub scope: String,
-    /// When they last did.
+    /// The time of the last consent.
     pub granted_at: Timestamp,
-    /// When the app last got tokens; absent where it never did, or long ago.
+    /// The time at which the app last obtained tokens. Absent if it never did, or if that was so long ago that the
+    /// record was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub last_used_at: Option<Timestamp>,
 }
 
-/// What the user has granted to the client so far.
-pub async fn granted(db: &Db, user_id: i64, client_id: &str) -> Result<Scope, Error> {
+/// Returns the scope that the user has granted to the client, which may be empty.
+pub async fn granted_scope(db: &Db, user_id: i64, client_id: &str) -> Result<Scope, Error> {
     let row = fetch_optional!(db.reader(), (String,), FIND, user_id, client_id)?;
     Ok(row.and_then(|(scope,)| scope.parse().ok()).unwrap_or_default())
 }
 
-/// Adds `scope` to what the user has granted to the client, and gives the consent's id.
-pub async fn remember(
+/// Adds `scope` to the scope that the user has granted to the client. Returns the consent's id.
+pub async fn add_scope(
     tx: &mut Tx,
     user_id: i64,
     client_id: &str,
@@ -67,31 +67,31 @@ pub async fn remember(
     let (id, granted) = fetch_one!(
         tx.on(),
         (String, String),
-        REMEMBER,
+        UPSERT,
         user_id,
         client_id,
         now,
         random::id()
     )?;
-    let all = granted.parse::<Scope>().unwrap_or_default().union(scope);
-    execute!(tx.on(), SET, user_id, client_id, all.to_string())?;
+    let union = granted.parse::<Scope>().unwrap_or_default().union(scope);
+    execute!(tx.on(), SET_SCOPE, user_id, client_id, union.to_string())?;
     Ok(id)
 }
 
-/// Whether the consent of this id still stands; if so it cannot be taken back before the caller's
-/// transaction ends. A family is begun under this, and so never escapes the end of its consent.
+/// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a refresh
+/// family that starts in this transaction cannot outlive the consent.
 pub async fn lock(tx: &mut Tx, user_id: i64, client_id: &str, id: &str) -> Result<bool, Error> {
     Ok(execute!(tx.on(), LOCK, user_id, client_id, id)? == 1)
 }
 
-/// The apps that a user is connected to, by id; a thousand at most.
+/// Returns the apps to which a user has granted access, ordered by id, at most 1,000.
 pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
 }
 
-/// Takes a consent back: every token that came of it is dead, and no code of it is exchanged any more. Gives
-/// whether there was one.
-pub async fn withdraw(
+/// Revokes a consent and the user's refresh families with the client. Authorization codes of the consent can no longer
+/// be exchanged. Returns whether there was a consent.
+pub async fn revoke(
     db: &Db,
     revocations: &RevocationMirror,
     user_id: i64,
@@ -102,8 +102,8 @@ pub async fn withdraw(
     if execute!(tx.on(), DELETE, user_id, client_id)? == 0 {
         return Ok(false);
     }
-    let ended = Selection::OfUserAndClient(user_id, client_id);
-    let announcement = refresh_families::revoke(&mut tx, ended, context).await?;
+    let selection = Selection::OfUserAndClient(user_id, client_id);
+    let announcement = refresh_families::revoke(&mut tx, selection, context).await?;
     Event::success(EventName::ConsentRevoked)
         .user(user_id)
         .client(client_id)
@@ -114,7 +114,7 @@ pub async fn withdraw(
     Ok(true)
 }
 
-/// Takes all consents of a user back. Their families are revoked by the caller.
+/// Deletes all consents of a user. The caller revokes the refresh families.
 pub(crate) async fn delete_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
-    execute!(tx.on(), DELETE_OF_USER, user_id).map(|_| ())
+    execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
 }

@@ -1,4 +1,5 @@
-//! The origins of registered single-page apps, held in memory: a browser asks before almost every call.
+//! The web origins of registered single-page apps, cached in memory because almost every cross-origin request needs
+//! them.
 
 use crate::grants::clients;
 use std::collections::HashMap;
@@ -8,58 +9,58 @@ use storage::db::{Db, Error};
 use tokio::sync::Mutex;
 use url::{Origin, Url};
 
-/// What was read is good for so long, and nothing is read more often.
-const FRESH: Duration = Duration::from_secs(1);
-/// A read that takes longer has failed.
+/// The age at which the cache is read again.
+const MAX_AGE: Duration = Duration::from_secs(1);
+/// The time limit of one read.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Whose an origin is.
+/// The party to which the clients of an origin belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Party {
-    /// A first-party client's.
+    /// At least one first-party client has this origin.
     First,
-    /// Somebody else's.
+    /// Only third-party clients have this origin.
     Third,
 }
 
-/// Cheap to clone; the clones share what was read.
+/// The cached origins. Cheap to clone; clones share the cache.
 #[derive(Clone, Debug)]
 pub struct Origins(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     db: Db,
-    known: Mutex<Known>,
+    cache: Mutex<Cache>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct Cache {
     read_at: Option<Instant>,
     parties: HashMap<String, Party>,
 }
 
 impl Origins {
-    /// The origins in this database, not read yet.
+    /// Returns an empty cache of the origins in this database.
     pub fn new(db: Db) -> Self {
         Self(Arc::new(Inner {
             db,
-            known: Mutex::default(),
+            cache: Mutex::default(),
         }))
     }
 
-    /// Whose origin it is, as the `Origin` header writes it; `None` if no app is registered there. What
-    /// cannot be read stays as it was.
+    /// Returns the party of an origin as the `Origin` header contains it, or `None` if no app is registered there. If
+    /// the database cannot be read, the answer comes from the previous read.
     pub async fn party(&self, origin: &str) -> Option<Party> {
-        let mut known = self.0.known.lock().await;
-        if known.read_at.is_none_or(|at| at.elapsed() >= FRESH) {
+        let mut cache = self.0.cache.lock().await;
+        if cache.read_at.is_none_or(|at| at.elapsed() >= MAX_AGE) {
             match tokio::time::timeout(READ_TIMEOUT, read(&self.0.db)).await {
-                Ok(Ok(parties)) => known.parties = parties,
-                Ok(Err(error)) => tracing::warn!(%error, "cannot read the origins of clients"),
-                Err(_) => tracing::warn!("reading the origins of clients took too long"),
+                Ok(Ok(parties)) => cache.parties = parties,
+                Ok(Err(error)) => tracing::warn!(%error, "client origins could not be read"),
+                Err(_) => tracing::warn!("reading the client origins timed out"),
             }
-            known.read_at = Some(Instant::now());
+            cache.read_at = Some(Instant::now());
         }
-        known.parties.get(origin).copied()
+        cache.parties.get(origin).copied()
     }
 }
 
@@ -67,7 +68,8 @@ async fn read(db: &Db) -> Result<HashMap<String, Party>, Error> {
     let mut parties = HashMap::new();
     for app in clients::single_page_apps(db).await? {
         let urls = app.redirect_uris.iter().filter_map(|uri| Url::parse(uri).ok());
-        // An app's own scheme has none: it is written `null`, as every sandboxed page's is.
+        // A URL with a custom scheme has an opaque origin, which serializes as `null`, like that of every sandboxed
+        // page.
         for origin in urls.map(|url| url.origin()).filter(Origin::is_tuple) {
             let origin = origin.ascii_serialization();
             let party = parties.entry(origin).or_insert(Party::Third);

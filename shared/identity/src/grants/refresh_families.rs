@@ -1,6 +1,6 @@
-//! Refresh token families (RFC 9700 §4.14.2): one row for each code that was exchanged, whatever the
-//! number of rotations. The tokens are derived from the row (`auth-server`'s `refresh_tokens`); here is
-//! what can happen to a family. Its id is the access tokens' `grant_id`.
+//! Refresh token families (RFC 9700 §4.14.2). The exchange of an authorization code creates one row, which rotations
+//! update. The refresh tokens themselves are derived from the row (see `refresh_tokens` in `auth-server`). A family's
+//! id is the `grant_id` of its access tokens.
 
 use audit::events::{Event, EventName};
 use audit::revocation::{self, PendingAnnouncement};
@@ -22,69 +22,69 @@ sql! {
               RETURNING id, client_id, user_id, scope, generation, revoked_at";
     REVOKE_ONE = "UPDATE families SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
                   RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    REVOKE_OF_USER = "UPDATE families SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
+    REVOKE_BY_USER = "UPDATE families SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
                       RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    REVOKE_OF_CLIENT = "UPDATE families SET revoked_at = $3
+    REVOKE_BY_USER_AND_CLIENT = "UPDATE families SET revoked_at = $3
                         WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL
                         RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    REVOKE_OF_SESSION = "UPDATE families SET revoked_at = $2
+    REVOKE_BY_SESSION = "UPDATE families SET revoked_at = $2
                          WHERE session_id = $1 AND revoked_at IS NULL
                            AND client_id IN (SELECT id FROM clients WHERE first_party)
                          RETURNING id, client_id, user_id, scope, generation, revoked_at";
     PRUNE = "DELETE FROM families WHERE expires_at <= $1";
 }
 
-/// A family to be.
+/// The fields of a family to create.
 #[derive(Clone, Debug)]
 pub struct NewFamily {
-    /// The id, chosen when the code was made.
+    /// The id, chosen when the authorization code was issued.
     pub id: String,
-    /// Whom the tokens are for.
+    /// The client to which the tokens are issued.
     pub client_id: String,
-    /// Whose tokens they are.
+    /// The user who granted access.
     pub user_id: i64,
     /// The session in which the user consented.
     pub session_id: i64,
-    /// What was granted.
+    /// The granted scope.
     pub scope: Scope,
 }
 
-/// A family as stored.
+/// A stored family.
 #[derive(Clone, Debug)]
 pub struct Family {
     /// The id.
     pub id: String,
-    /// Whom the tokens are for.
+    /// The client to which the tokens are issued.
     pub client_id: String,
-    /// Whose tokens they are.
+    /// The user who granted access.
     pub user_id: i64,
-    /// What was granted.
+    /// The granted scope.
     pub scope: Scope,
-    /// The generation of the one refresh token that is good.
+    /// The generation of the only valid refresh token.
     pub generation: i64,
-    /// Set once the family is dead.
+    /// The time of the revocation, if the family was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// How long a refresh token lives unused, and a family in all.
+/// The lifetimes of refresh tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetimes {
-    /// From one use to the next.
+    /// The longest time between two uses.
     pub idle: Duration,
-    /// From the first token on; rotation never extends it.
+    /// The longest time from the first token on. Rotation does not extend it.
     pub absolute: Duration,
 }
 
-/// Which families to revoke.
+/// The families to revoke.
 #[derive(Clone, Copy, Debug)]
 pub enum Selection<'a> {
-    /// One, by its id.
+    /// The family with this id.
     Family(&'a str),
-    /// All of a user.
+    /// All families of a user.
     OfUser(i64),
-    /// All of a user with one client.
+    /// All families of a user with one client.
     OfUserAndClient(i64, &'a str),
-    /// Those that first-party clients began in a session.
+    /// The families that first-party clients started in a session.
     OfSession(i64),
 }
 
@@ -98,7 +98,7 @@ struct Row {
     revoked_at: Option<Timestamp>,
 }
 
-/// Begins a family at generation 1.
+/// Inserts a family at generation 1.
 pub async fn create(tx: &mut Tx, new: &NewFamily, lifetimes: Lifetimes, now: Timestamp) -> Result<(), Error> {
     let (idle, absolute) = (now.after(lifetimes.idle), now.after(lifetimes.absolute));
     execute!(
@@ -116,13 +116,14 @@ pub async fn create(tx: &mut Tx, new: &NewFamily, lifetimes: Lifetimes, now: Tim
     .map(|_| ())
 }
 
-/// The family of this id.
+/// Returns the family with this id, including a revoked or expired one.
 pub async fn find(db: &Db, id: &str) -> Result<Option<Family>, Error> {
     Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(Family::from))
 }
 
-/// Claims the refresh token of `generation` in one conditional statement: of any number of callers one
-/// gets the family with the next generation. `None` changed nothing.
+/// Uses the refresh token of this generation and returns the family with the next one. Of any number of concurrent
+/// callers, one gets the family. Returns `None`, without effect, if the token is not the current one, belongs to
+/// another client, is revoked or expired.
 pub async fn rotate(
     db: &Db,
     id: &str,
@@ -144,21 +145,21 @@ pub async fn rotate(
     Ok(row.map(Family::from))
 }
 
-/// Revokes families and every access token of theirs: the cascade that each ending of a grant goes
-/// through. Call [`Mirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+/// Revokes families and all their access tokens. Call
+/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
 pub async fn revoke(
     tx: &mut Tx,
-    of: Selection<'_>,
+    selection: Selection<'_>,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
     let now = context.now;
-    let rows = match of {
+    let rows = match selection {
         Selection::Family(id) => fetch_all!(tx.on(), Row, REVOKE_ONE, id, now)?,
-        Selection::OfUser(id) => fetch_all!(tx.on(), Row, REVOKE_OF_USER, id, now)?,
+        Selection::OfUser(id) => fetch_all!(tx.on(), Row, REVOKE_BY_USER, id, now)?,
         Selection::OfUserAndClient(id, client_id) => {
-            fetch_all!(tx.on(), Row, REVOKE_OF_CLIENT, id, client_id, now)?
+            fetch_all!(tx.on(), Row, REVOKE_BY_USER_AND_CLIENT, id, client_id, now)?
         }
-        Selection::OfSession(id) => fetch_all!(tx.on(), Row, REVOKE_OF_SESSION, id, now)?,
+        Selection::OfSession(id) => fetch_all!(tx.on(), Row, REVOKE_BY_SESSION, id, now)?,
     };
     let Some(first) = rows.first() else {
         return Ok(PendingAnnouncement::none());
@@ -177,7 +178,7 @@ pub async fn revoke(
     Ok(announcement)
 }
 
-/// Deletes families that ended of old age, long enough ago that their last access token has too.
+/// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     execute!(db.writer(), PRUNE, now.before(revocation::RETENTION))
 }

@@ -1,27 +1,27 @@
-//! Passwords that are tried first (NIST SP 800-63B §3.1.1.2): common ones, dictionary words, rows of keys and digits,
-//! and what is known of the account.
+//! The check for common passwords (NIST SP 800-63B §3.1.1.2): leaked ones, dictionary words, sequences of keys and
+//! digits, and words from the account's e-mail.
 
 use zxcvbn::zxcvbn;
 
-/// What a password is refused below, in guesses: as many as the list of common passwords has.
-const GUESSES: u64 = 30_000;
-/// Nothing longer is that common. The estimate's cost grows faster than the length; of so many characters it is a
-/// millisecond or two.
-const LONGEST: usize = 40;
-/// What this program is called.
+/// The smallest acceptable number of guesses: the size of the list of common passwords.
+const MIN_GUESSES: u64 = 30_000;
+/// The length in characters above which passwords are not checked, because longer ones are not that common. The cost of
+/// the estimate grows faster than the length; at this length it takes a millisecond or two.
+const MAX_CHECKED_LENGTH: usize = 40;
+/// The product's name.
 const PRODUCT: &str = "latchkey";
 
-/// Whether it is among the first that somebody would try who knows the account's e-mail.
+/// Returns whether an attacker who knows the account's e-mail would need few guesses.
 pub(super) fn is_common(password: &str, email: &str) -> bool {
-    if password.chars().count() > LONGEST {
+    if password.chars().count() > MAX_CHECKED_LENGTH {
         return false;
     }
     let (local, domain) = email.rsplit_once('@').unwrap_or((email, ""));
-    let known: Vec<&str> = [email, local, domain, PRODUCT]
+    let related: Vec<&str> = [email, local, domain, PRODUCT]
         .into_iter()
         .filter(|word| !word.is_empty())
         .collect();
-    zxcvbn(password, &known).guesses() < GUESSES
+    zxcvbn(password, &related).guesses() < MIN_GUESSES
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_tried_first_is_refused_and_nothing_else() {
+    fn common_passwords_are_recognized_and_others_are_not() {
         let email = "annabelle.lee@example.org";
         for password in [
             "password",

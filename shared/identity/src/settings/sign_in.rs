@@ -1,4 +1,4 @@
-//! Settings of what is beside the password at a sign-in.
+//! Settings of sign-in: the limits of failed attempts, and the captcha.
 
 use crate::captcha::{Captcha, Service};
 use crate::lockout::Throttles;
@@ -10,13 +10,13 @@ use url::Url;
 /// The limits of failed sign-ins, and the captcha.
 #[derive(Args, Clone, Debug)]
 pub struct SignInArgs {
-    /// Failed sign-ins to one account from anywhere, per hour. They do not count from networks where the user signed
-    /// in before.
+    /// The largest number of failed sign-ins to one account from all addresses, per hour. Networks from which the user
+    /// signed in during the last 90 days are exempt.
     #[arg(long, env = "LATCHKEY_LOGIN_FAILURES_ACCOUNT", global = true, default_value_t = 100, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..=10_000))]
     pub login_failures_account: usize,
 
-    /// Failed sign-ins from one address (IPv6: from one /64) to any account, per 15 minutes.
+    /// The largest number of failed sign-ins from one address (IPv6: one /64) to any account, per 15 minutes.
     #[arg(long, env = "LATCHKEY_LOGIN_FAILURES_ADDRESS", global = true, default_value_t = 100, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..=10_000))]
     pub login_failures_address: usize,
@@ -55,7 +55,7 @@ pub struct SignInArgs {
 }
 
 impl SignInArgs {
-    /// The throttles.
+    /// Returns the limits of failed sign-ins.
     pub fn throttles(&self) -> Throttles {
         Throttles {
             account: self.login_failures_account,
@@ -63,14 +63,15 @@ impl SignInArgs {
         }
     }
 
-    /// The captcha, if one is set up. A part of its settings is refused.
+    /// Returns the captcha, if one is configured. Fails if only some of its settings are set, or if a URL is not
+    /// confidential.
     pub fn captcha(&self) -> Result<Option<Captcha>, InvalidSetting> {
         let secret = read_secret(
             "CAPTCHA_SECRET",
             self.captcha_secret.as_deref(),
             self.captcha_secret_file.as_deref(),
         )?;
-        let refuse = |what: &str| Err(InvalidSetting(what.to_owned()));
+        let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
         let script_url = self.captcha_script_url.clone();
         let service = match (&self.captcha_verify_url, secret, &self.captcha_site_key) {
             (Some(verify_url), Some(secret), Some(site_key)) => Service {
@@ -81,15 +82,15 @@ impl SignInArgs {
             },
             (None, None, None) if script_url.is_none() => return Ok(None),
             _ => {
-                return refuse(
+                return invalid(
                     "a captcha needs CAPTCHA_VERIFY_URL, CAPTCHA_SECRET or CAPTCHA_SECRET_FILE, and \
                      CAPTCHA_SITE_KEY: set all of them, or none",
                 );
             }
         };
-        let is_readable = |url: &Url| !http_client::is_confidential(url);
-        if is_readable(&service.verify_url) || service.script_url.as_ref().is_some_and(is_readable) {
-            return refuse(
+        let is_plaintext = |url: &Url| !http_client::is_confidential(url);
+        if is_plaintext(&service.verify_url) || service.script_url.as_ref().is_some_and(is_plaintext) {
+            return invalid(
                 "CAPTCHA_VERIFY_URL and CAPTCHA_SCRIPT_URL must be https URLs, or http URLs of a loopback host",
             );
         }

@@ -32,7 +32,9 @@ impl From<passwords::Error> for Error {
 impl From<login::Error> for Error {
     fn from(error: login::Error) -> Self {
         match error {
-            login::Error::Wrong => Self::new(Code::Unauthenticated, "The e-mail or the password is wrong."),
+            login::Error::WrongCredentials => {
+                Self::new(Code::Unauthenticated, "The e-mail or the password is wrong.")
+            }
             login::Error::CodeMissing => Self::new(
                 Code::MfaRequired,
                 "The password is right. Send a code of your authenticator app too, or a recovery code, as otp.",
@@ -44,15 +46,15 @@ impl From<login::Error> for Error {
             login::Error::Locked { retry_after } => {
                 Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
             }
-            login::Error::Captcha => Self::validation(vec![FieldError {
+            login::Error::CaptchaRequired => Self::validation(vec![FieldError {
                 pointer: "/captcha".to_owned(),
                 code: "required",
                 message: "is required after repeated failures: the answer of a captcha just solved"
                     .to_owned(),
             }]),
-            login::Error::Unverified(error) => Self::unavailable(&error),
+            login::Error::CaptchaUnavailable(error) => Self::unavailable(&error),
             login::Error::Passwords(error) => error.into(),
-            login::Error::Uncounted(error) => error.into(),
+            login::Error::StoreUnavailable(error) => error.into(),
             login::Error::Seed(error) => Self::internal(&error),
             login::Error::Database(error) => error.into(),
         }
@@ -62,7 +64,7 @@ impl From<login::Error> for Error {
 /// Of somebody signed in who was to show once more who they are.
 fn not_proven(error: login::Error) -> Error {
     match error {
-        login::Error::Wrong => Error::not_the_accounts("password", "the password of this account"),
+        login::Error::WrongCredentials => Error::not_the_accounts("password", "the password of this account"),
         error => error.into(),
     }
 }
@@ -70,11 +72,11 @@ fn not_proven(error: login::Error) -> Error {
 impl From<mfa::Error> for Error {
     fn from(error: mfa::Error) -> Self {
         match error {
-            mfa::Error::On => Self::new(
+            mfa::Error::AlreadyEnabled => Self::new(
                 Code::Forbidden,
                 "Two-step sign-in is on already: turn it off first, to begin with another app.",
             ),
-            mfa::Error::Off => Self::not_found(),
+            mfa::Error::NotEnabled => Self::not_found(),
             mfa::Error::Credentials(error) => not_proven(error),
         }
     }
@@ -87,7 +89,7 @@ impl From<MailThrottled> for Error {
                 let says = refusal.to_string();
                 Self::new(Code::RateLimited, format!("No mail is sent: {says}.")).retry_after(retry_after)
             }
-            MailThrottled::Uncounted(error) => error.into(),
+            MailThrottled::StoreUnavailable(error) => error.into(),
             MailThrottled::Database(error) => error.into(),
         }
     }
@@ -132,7 +134,7 @@ impl From<email_verifications::ChangeError> for Error {
     fn from(error: email_verifications::ChangeError) -> Self {
         match error {
             email_verifications::ChangeError::Credentials(error) => error.into(),
-            email_verifications::ChangeError::Refused(error) => error.into(),
+            email_verifications::ChangeError::Throttled(error) => error.into(),
         }
     }
 }
