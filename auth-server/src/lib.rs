@@ -58,7 +58,7 @@ impl Issuer {
         tokio::spawn(housekeeping::run(db.clone(), settings.alerts.events_kept));
         tokio::spawn(alerts::detection::follow(db.clone()));
         if let Some(webhook) = settings.alerts.webhook()? {
-            tokio::spawn(webhook.follow(db.clone()));
+            tokio::spawn(webhook.run(db.clone()));
         }
         tokio::spawn(delivery.run());
         let grants = grants::Grants {

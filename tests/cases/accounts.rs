@@ -170,7 +170,10 @@ async fn a_hash_renewed_by_one_sign_in_refuses_no_other(shape: Shape) {
         min_length: 8,
     })
     .unwrap();
-    let hash = outdated.hash(outdated.choose(PASSWORD).unwrap()).await.unwrap();
+    let hash = outdated
+        .hash(outdated.parse_new(PASSWORD).unwrap())
+        .await
+        .unwrap();
     let (db, update) = (
         world.db().await,
         "UPDATE users SET password_hash = $1 WHERE id = $2",

@@ -187,7 +187,7 @@ pub async fn write(
     let (db, user_id) = (identity.db.clone(), session.user.id);
     let mut writer = ObjectWriter::begin();
     writer.member("user", &session.user)?;
-    writer.member("mfa_enabled", &second_factor::is_on(&db, user_id).await?)?;
+    writer.member("mfa_enabled", &second_factor::is_enabled(&db, user_id).await?)?;
     writer.member(
         "sessions",
         &sessions::list(&db, &session, identity.session_lifetimes, now).await?,

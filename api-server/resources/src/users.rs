@@ -41,7 +41,7 @@ pub async fn sign_up(
         password_hash: identity.passwords.hash(password).await?,
         password_change_required: false,
     };
-    let may_mail = email_verifications::may_welcome(identity, context).await;
+    let may_mail = email_verifications::may_mail_new_account(identity, context).await;
     let mut tx = identity.db.begin().await?;
     let user = users::create(&mut tx, &new, context.now).await?;
     Event::success(EventName::UserCreated)
@@ -49,7 +49,7 @@ pub async fn sign_up(
         .record(&mut tx, context)
         .await?;
     if may_mail {
-        email_verifications::welcome(identity, &mut tx, &user, &new.email, context).await?;
+        email_verifications::mail_new_account(identity, &mut tx, &user, &new.email, context).await?;
     }
     tx.commit().await?;
     Ok(user)

@@ -62,9 +62,9 @@ pub(crate) async fn request(
         email_verifications::request(&identity, &session, &context).await?;
         return Ok(StatusCode::ACCEPTED);
     };
-    match email_verifications::request_change(&identity, &session, (&email, &proof), &context).await {
+    match email_verifications::request_change(&identity, &session, &email, &proof, &context).await {
         Ok(()) => Ok(StatusCode::ACCEPTED),
-        Err(ChangeError::Credentials(login::Error::Wrong)) => Err(wrong_current_password().into()),
+        Err(ChangeError::Credentials(login::Error::WrongCredentials)) => Err(wrong_current_password().into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -100,8 +100,8 @@ fn read_request(body: &JsonBody) -> Result<Option<(Email, PresentedCredentials)>
     let is_change = fields.has("email");
     let email = fields.optional("email", Email::parse);
     let current = match is_change {
-        true => fields.required("current_password", Password::attempt),
-        false => fields.optional("current_password", Password::attempt),
+        true => fields.required("current_password", Password::parse),
+        false => fields.optional("current_password", Password::parse),
     };
     let read = EmailVerification {
         email,

@@ -53,7 +53,7 @@ pub(crate) async fn withdraw(
     Context(context): Context,
 ) -> Result<StatusCode, ApiError> {
     let (db, revocations) = (&identity.db, &identity.revocations);
-    match consents::withdraw(db, revocations, session.user.id, &client_id, &context).await? {
+    match consents::revoke(db, revocations, session.user.id, &client_id, &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found().into()),
     }

@@ -73,7 +73,7 @@ pub(crate) async fn begin(
 ) -> Result<impl IntoResponse, ApiError> {
     let PasswordAgain { password } = read_password(&body)?;
     let proof = PresentedCredentials { password, otp: None };
-    let begun = mfa::begin(&identity, &session.user, &proof, &context).await?;
+    let begun = mfa::enroll(&identity, &session.user, &proof, &context).await?;
     let seed = TotpSeed {
         secret: begun.secret.expose().to_owned(),
         otpauth_url: begun.otpauth_url.expose().to_owned(),
@@ -134,7 +134,7 @@ pub(crate) async fn disable(
 
 fn read_password(body: &JsonBody) -> Result<PasswordAgain, Error> {
     let mut fields = body.fields()?;
-    let password = fields.required("password", Password::attempt);
+    let password = fields.required("password", Password::parse);
     fields.finish(password.map(|password| PasswordAgain { password }))
 }
 

@@ -6,7 +6,7 @@ use crate::extract::PublicWrite;
 use axum::extract::State;
 use axum::http::StatusCode;
 use foundation::email::Email;
-use identity::passwords::{Password, new_password};
+use identity::passwords::{Password, new_password_schema};
 use identity::{Identity, password_resets};
 use utoipa::ToSchema;
 use web::Context;
@@ -25,7 +25,7 @@ struct PasswordReset {
 #[schema(example = json!({"token": "8Cr4-1S6hZzPuvq6Wn2BvXq0dX9dG3k0mX0b8z0yJ3c", "new_password": "battery staple"}))]
 struct PasswordResetConfirmation {
     token: MailedToken,
-    #[schema(schema_with = new_password)]
+    #[schema(schema_with = new_password_schema)]
     new_password: Password,
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn confirm(
 fn read_confirmation(body: &JsonBody, identity: &Identity) -> Result<PasswordResetConfirmation, Error> {
     let mut fields = body.fields()?;
     let token = fields.required("token", MailedToken::parse);
-    let new = fields.required("new_password", |text| identity.passwords.choose(text));
+    let new = fields.required("new_password", |text| identity.passwords.parse_new(text));
     let whole = token.zip(new);
     fields.finish(whole.map(|(token, new_password)| PasswordResetConfirmation { token, new_password }))
 }

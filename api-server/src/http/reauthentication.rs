@@ -8,7 +8,7 @@ use web::{Error, JsonBody};
 /// Reads the fields `password` and, if present, `otp`.
 pub(super) fn read_proof(body: &JsonBody) -> Result<PresentedCredentials, Error> {
     let mut fields = body.fields()?;
-    let password = fields.required("password", Password::attempt);
+    let password = fields.required("password", Password::parse);
     let otp = fields.optional("otp", Otp::parse);
     fields.finish(password.map(|password| PresentedCredentials { password, otp }))
 }

@@ -12,7 +12,7 @@ use foundation::scope::Scope;
 use foundation::secret::Secret;
 use identity::credential_check::PresentedCredentials;
 use identity::login::SignInRequest;
-use identity::passwords::{Password, new_password};
+use identity::passwords::{Password, new_password_schema};
 use identity::second_factor;
 use identity::second_factor::Otp;
 use identity::users::User;
@@ -47,7 +47,7 @@ struct SignIn {
 #[schema(example = json!({"current_password": "correct horse", "new_password": "battery staple"}))]
 struct PasswordChange {
     current_password: Password,
-    #[schema(schema_with = new_password)]
+    #[schema(schema_with = new_password_schema)]
     new_password: Password,
 }
 
@@ -110,7 +110,9 @@ pub(crate) async fn login(
             )
                 .into_response())
         }
-        Err(login::Error::Wrong) => Ok((StatusCode::UNAUTHORIZED, Extension(BodyMeant)).into_response()),
+        Err(login::Error::WrongCredentials) => {
+            Ok((StatusCode::UNAUTHORIZED, Extension(BodyMeant)).into_response())
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -155,7 +157,7 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Respon
     let user = caller.user()?;
     let me = Me {
         user,
-        mfa_enabled: second_factor::is_on(&db, user.id).await?,
+        mfa_enabled: second_factor::is_enabled(&db, user.id).await?,
         auth,
     };
     Ok(Json(me).into_response())
@@ -184,7 +186,7 @@ pub(crate) async fn change_password(
     } = read_change(&body, &identity, &session.user.email)?;
     match login::change_password(&identity, &session, current_password, new_password, &context).await {
         Ok(()) => Ok(signed_out()),
-        Err(login::Error::Wrong) => Err(wrong_current_password().into()),
+        Err(login::Error::WrongCredentials) => Err(wrong_current_password().into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -192,7 +194,7 @@ pub(crate) async fn change_password(
 fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {
     let mut fields = body.fields()?;
     let email = fields.required("email", |text| Ok::<_, Infallible>(text.to_owned()));
-    let password = fields.required("password", Password::attempt);
+    let password = fields.required("password", Password::parse);
     let otp = fields.optional("otp", Otp::parse);
     let captcha = fields.optional("captcha", captcha_answer);
     let whole = email.zip(password);
@@ -213,8 +215,10 @@ fn captcha_answer(text: &str) -> Result<String, &'static str> {
 
 fn read_change(body: &JsonBody, identity: &Identity, email: &str) -> Result<PasswordChange, Error> {
     let mut fields = body.fields()?;
-    let current = fields.required("current_password", Password::attempt);
-    let new = fields.required("new_password", |text| identity.passwords.choose_for(text, email));
+    let current = fields.required("current_password", Password::parse);
+    let new = fields.required("new_password", |text| {
+        identity.passwords.parse_new_for(text, email)
+    });
     let whole = current.zip(new);
     fields.finish(whole.map(|(current_password, new_password)| PasswordChange {
         current_password,

@@ -56,7 +56,7 @@ pub(crate) async fn end(
     Context(context): Context,
 ) -> Result<Response, ApiError> {
     let (id, user_id) = (id.or_not_found()?.get(), session.user.id);
-    if !sessions::end_of(&identity.db, &identity.revocations, user_id, id, &context).await? {
+    if !sessions::revoke(&identity.db, &identity.revocations, user_id, id, &context).await? {
         return Err(Error::not_found().into());
     }
     Ok(match id == session.id {

@@ -10,7 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use foundation::email::Email;
 use identity::Identity;
-use identity::passwords::{Password, new_password};
+use identity::passwords::{Password, new_password_schema};
 use identity::users;
 use identity::users::User;
 use resources::ids::Id;
@@ -26,7 +26,7 @@ use web::{Error, JsonBody};
 #[schema(example = json!({"email": "ann@example.org", "password": "correct horse"}))]
 struct SignUp {
     email: Email,
-    #[schema(schema_with = new_password)]
+    #[schema(schema_with = new_password_schema)]
     password: Password,
 }
 
@@ -88,7 +88,7 @@ fn read_sign_up(body: &JsonBody, identity: &Identity) -> Result<SignUp, Error> {
     let mut fields = body.fields()?;
     let email = fields.required("email", Email::parse);
     let address = email.as_ref().map_or("", Email::as_str);
-    let password = fields.required("password", |text| identity.passwords.choose_for(text, address));
+    let password = fields.required("password", |text| identity.passwords.parse_new_for(text, address));
     let whole = email.zip(password);
     fields.finish(whole.map(|(email, password)| SignUp { email, password }))
 }

@@ -97,10 +97,10 @@ struct NewPassword {
 
 impl NewPassword {
     async fn read(services: &Services, source: PasswordSource, email: &Email) -> Result<Self, Error> {
-        let one_time = (source == PasswordSource::Generated).then(|| services.passwords.one_time());
+        let one_time = (source == PasswordSource::Generated).then(|| services.passwords.generate());
         let hash = match (source, &one_time) {
             (PasswordSource::HashFromStdin, _) => {
-                passwords::imported(&read_line()?).map_err(InvalidSetting)?
+                passwords::parse_imported_hash(&read_line()?).map_err(InvalidSetting)?
             }
             (_, Some(generated)) => hash(services, generated.expose(), email).await?,
             (_, None) => hash(services, &read_line()?, email).await?,
@@ -235,15 +235,16 @@ async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) ->
     };
     let password = NewPassword::read(services, source, &args.email).await?;
     let mut tx = services.db.begin().await?;
-    let stored = (password.hash.as_str(), password.one_time.is_some());
+    let (hash, context) = (password.hash.as_str(), RequestContext::shell());
+    let change_required = password.one_time.is_some();
     let announcement =
-        accounts::set_password(&mut tx, &mails, &user, stored, &RequestContext::shell()).await?;
+        accounts::set_password(&mut tx, &mails, &user, hash, change_required, &context).await?;
     services.commit(tx, announcement).await?;
     password.print(&user, args.json)
 }
 
 async fn hash(services: &Services, text: &str, email: &Email) -> Result<String, Error> {
-    let password = services.passwords.choose_for(text, email.as_str());
+    let password = services.passwords.parse_new_for(text, email.as_str());
     let password = password.map_err(|flaw| InvalidSetting(format!("the password {flaw}")))?;
     Ok(services.passwords.hash(password).await?)
 }

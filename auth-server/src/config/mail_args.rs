@@ -44,7 +44,7 @@ impl MailArgs {
             Some(url) => Transport::smtp(url).map_err(|error| InvalidSetting(format!("SMTP_URL: {error}"))),
             None => {
                 tracing::info!("SMTP_URL is not set: mails are written to files in DATA_DIR/outbox");
-                Transport::outbox(data_dir).map_err(|error| {
+                Transport::directory(data_dir).map_err(|error| {
                     InvalidSetting(format!("DATA_DIR {}: outbox: {error}", data_dir.display()))
                 })
             }

@@ -132,16 +132,16 @@ impl From<login::Error> for FormError {
     fn from(error: login::Error) -> Self {
         let unauthorized = |message: &str| Self::new(StatusCode::UNAUTHORIZED, message);
         match error {
-            login::Error::Wrong => unauthorized("The e-mail or the password is wrong."),
+            login::Error::WrongCredentials => unauthorized("The e-mail or the password is wrong."),
             login::Error::CodeMissing => unauthorized(
                 "Enter your password again, and the code from your authenticator app or a recovery code.",
             ),
             login::Error::WrongCode => unauthorized("The one-time code is wrong or was used already."),
-            login::Error::Captcha => Self::invalid("Solve the captcha to continue."),
+            login::Error::CaptchaRequired => Self::invalid("Solve the captcha to continue."),
             login::Error::Locked { retry_after } => {
                 Self::too_many(format!("Sign-in is blocked: {error}."), retry_after)
             }
-            login::Error::Uncounted(_) | login::Error::Unverified(_) => {
+            login::Error::StoreUnavailable(_) | login::Error::CaptchaUnavailable(_) => {
                 tracing::error!(%error, "sign-in unavailable");
                 Self::unavailable("Sign-in is not possible right now. Try again in a moment.")
             }
@@ -168,7 +168,7 @@ impl From<mail_throttle::MailThrottled> for FormError {
             mail_throttle::MailThrottled::TooMany { retry_after } => {
                 Self::too_many(format!("No mail was sent: {error}."), retry_after)
             }
-            mail_throttle::MailThrottled::Uncounted(error) => {
+            mail_throttle::MailThrottled::StoreUnavailable(error) => {
                 tracing::error!(%error, "mail limits unavailable");
                 Self::unavailable("No mail can be sent right now. Try again in a moment.")
             }

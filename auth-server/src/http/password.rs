@@ -83,12 +83,12 @@ async fn change(
 ) -> Result<(), FormError> {
     let new = identity
         .passwords
-        .choose_for(&fields.new_password, &session.user.email)
+        .parse_new_for(&fields.new_password, &session.user.email)
         .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
     let wrong = || FormError::invalid("The current password is wrong.");
-    let current = Password::attempt(&fields.current_password).map_err(|_| wrong())?;
+    let current = Password::parse(&fields.current_password).map_err(|_| wrong())?;
     match change_password(identity, session, current, new, context).await {
-        Err(login::Error::Wrong) => Err(wrong()),
+        Err(login::Error::WrongCredentials) => Err(wrong()),
         changed => Ok(changed?),
     }
 }

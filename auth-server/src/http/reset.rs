@@ -64,7 +64,7 @@ pub(crate) async fn submit(
 async fn reset(identity: &Identity, fields: &ResetForm, context: &RequestContext) -> Result<(), FormError> {
     let password = identity
         .passwords
-        .choose(&fields.new_password)
+        .parse_new(&fields.new_password)
         .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
     let token = Secret::new(fields.token.as_str());
     Ok(password_resets::confirm(identity, &token, password, context).await?)

@@ -98,7 +98,7 @@ async fn sign_in(
     headers: &HeaderMap,
     context: &RequestContext,
 ) -> Result<Secret, SignInFailure> {
-    let password = Password::attempt(&fields.password).map_err(|_| login::Error::Wrong)?;
+    let password = Password::parse(&fields.password).map_err(|_| login::Error::WrongCredentials)?;
     let otp = fields.otp.as_deref().map(Otp::parse).transpose();
     let otp = otp.map_err(|_| SignInFailure {
         error: FormError::new(StatusCode::UNAUTHORIZED, "The one-time code is too long."),

@@ -90,8 +90,10 @@ async fn create_administrator(
         return Ok(None);
     }
     let other = |error: &dyn std::fmt::Display| Error::Other(error.to_string());
-    let secret = passwords.one_time();
-    let password = passwords.choose(secret.expose()).map_err(|error| other(&error))?;
+    let secret = passwords.generate();
+    let password = passwords
+        .parse_new(secret.expose())
+        .map_err(|error| other(&error))?;
     let new = NewUser {
         email: Email::parse(ADMINISTRATOR).map_err(|error| other(&error))?,
         role: Role::Admin,

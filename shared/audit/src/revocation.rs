@@ -8,6 +8,7 @@ pub use mirror::RevocationMirror;
 use foundation::clock::Timestamp;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
+use storage::notifications::{Notification, Notifications};
 use storage::{execute, sql};
 
 sql! {

@@ -186,7 +186,9 @@ async fn finish_change(
         .await?;
     let notice = Notice::EmailChanged { to: &mailed.email };
     let mails = &identity.mails;
-    mails.send_notice(tx, &mailed.current_email, notice, context).await?;
+    mails
+        .send_notice(tx, &mailed.current_email, notice, context)
+        .await?;
     Ok(announcement)
 }
 

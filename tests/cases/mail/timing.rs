@@ -37,7 +37,7 @@ async fn make_known(world: &World) {
         min_length: 8,
     };
     let passwords = Passwords::new(policy).unwrap();
-    let password = passwords.choose("the password of them all").unwrap();
+    let password = passwords.parse_new("the password of them all").unwrap();
     let hash = passwords.hash(password).await.unwrap();
     let insert = "INSERT INTO users (email, email_key, email_verified, role, password_hash, password_version,
                                      password_change_required, created_at, updated_at)

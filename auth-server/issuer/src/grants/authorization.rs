@@ -113,7 +113,7 @@ impl Grants {
         if !client.first_party && !client.kind.is_confidential() {
             return Ok(false);
         }
-        Ok(consents::granted(&self.db, user_id, &client.id)
+        Ok(consents::granted_scope(&self.db, user_id, &client.id)
             .await?
             .covers(&request.scope))
     }
@@ -163,7 +163,7 @@ impl Grants {
     async fn issue_code(&self, issue: &CodeIssue<'_>, context: &RequestContext) -> Result<Secret, db::Error> {
         let (client_id, user_id) = (&issue.client.id, issue.owner.user_id);
         let mut tx = self.db.begin().await?;
-        let consent_id = consents::remember(&mut tx, user_id, client_id, issue.scope, context.now).await?;
+        let consent_id = consents::add_scope(&mut tx, user_id, client_id, issue.scope, context.now).await?;
         let code = NewCode {
             client_id,
             user_id,

@@ -39,7 +39,7 @@ async fn statement_1_cost_parameters_are_migrated_progressively(world: World) {
         min_length: 8,
     })
     .unwrap();
-    let old = of_old.hash(of_old.choose(PASSWORD).unwrap()).await.unwrap();
+    let old = of_old.hash(of_old.parse_new(PASSWORD).unwrap()).await.unwrap();
     let update = "UPDATE users SET password_hash = $1";
     execute!(world.db().await.writer(), update, old.as_str()).unwrap();
     log_in(&world.anyone(), &ann.email, WRONG).await.expect(401);
