@@ -17,4 +17,5 @@ pub mod scope;
 pub mod sealing;
 pub mod secret;
 pub mod settings;
+pub mod sync;
 pub mod urls;
