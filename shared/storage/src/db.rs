@@ -82,7 +82,7 @@ impl Db {
                 })
             }
             Engine::Postgres(options) => {
-                // Connects without the pool first, because the pool would report a time-out instead of the cause.
+                // Connects without the pool first, because the pool would report a timeout instead of the cause.
                 let first = tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await;
                 first.map_err(|_| Error::timed_out())??.close().await?;
                 let pool = PgPoolOptions::new()
