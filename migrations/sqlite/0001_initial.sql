@@ -16,7 +16,8 @@ CREATE TABLE users (
     deleted_at BIGINT,
     unlocked_at BIGINT
 );
--- Partial, so that to PostgreSQL it makes no key of the column: changing it would lock out whoever refers to the row.
+-- The index is partial because PostgreSQL treats columns of full unique indexes as key columns, and an update of a key
+-- column conflicts with the row locks of foreign keys.
 CREATE UNIQUE INDEX users_email_key ON users (email_key) WHERE email_key IS NOT NULL;
 
 CREATE TABLE sessions (
@@ -33,8 +34,8 @@ CREATE UNIQUE INDEX sessions_sid_hash ON sessions (sid_hash);
 CREATE INDEX sessions_user_id ON sessions (user_id);
 CREATE INDEX sessions_expires_at ON sessions (expires_at);
 
--- Time-based one-time passwords (RFC 6238). The seed is sealed under ACCOUNT_KEY; without `confirmed_at` nobody is
--- asked for a code yet. A time step that was accepted once is not accepted again.
+-- Time-based one-time passwords (RFC 6238). The seed is sealed under ACCOUNT_KEY. Sign-in requires a code once
+-- `confirmed_at` is set. `last_step` is the last accepted time step: codes of it and of earlier steps are refused.
 CREATE TABLE totp (
     user_id BIGINT PRIMARY KEY NOT NULL REFERENCES users (id),
     sealed_seed BLOB NOT NULL,
@@ -50,7 +51,8 @@ CREATE TABLE recovery_codes (
     PRIMARY KEY (user_id, code_hash)
 );
 
--- What a link in a mail carries. One without a user is a decoy: asking about an unknown address is the same work.
+-- The tokens of links in mails. A request for an unknown address stores a token without a user, so that it takes as
+-- long as one for a known address.
 CREATE TABLE mailed_tokens (
     token_hash BLOB PRIMARY KEY NOT NULL,
     purpose TEXT NOT NULL CHECK (purpose IN ('password_reset', 'email_verification')),
@@ -65,7 +67,8 @@ CREATE INDEX mailed_tokens_user_id ON mailed_tokens (user_id);
 CREATE INDEX mailed_tokens_email_key ON mailed_tokens (email_key);
 CREATE INDEX mailed_tokens_expires_at ON mailed_tokens (expires_at);
 
--- Mails to be sent, each sealed under ACCOUNT_KEY: links carry secrets. Written in the transaction of its cause.
+-- The queue of outgoing mails, written in the transaction of the event that causes them. Mails are sealed under
+-- ACCOUNT_KEY because their links contain secrets.
 CREATE TABLE mails (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     sealed BLOB NOT NULL,
@@ -123,7 +126,7 @@ CREATE TABLE consents (
     client_id TEXT NOT NULL REFERENCES clients (id),
     scope TEXT NOT NULL,
     granted_at BIGINT NOT NULL,
-    -- Another one each time that consent is given anew: a code is good under the consent that it came of.
+    -- Changes each time that the user consents again. A code is valid only under the consent that it was issued for.
     id TEXT NOT NULL,
     PRIMARY KEY (user_id, client_id)
 );
@@ -144,7 +147,8 @@ CREATE TABLE authorization_codes (
 CREATE INDEX authorization_codes_expires_at ON authorization_codes (expires_at);
 CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
 
--- One row a family, whatever the number of rotations: the tokens are derived (see ARCHITECTURE.md).
+-- Refresh token families: one row each, whatever the number of rotations, because tokens are derived from the row (see
+-- ARCHITECTURE.md).
 CREATE TABLE families (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL REFERENCES clients (id),
@@ -162,7 +166,7 @@ CREATE INDEX families_user_id ON families (user_id);
 CREATE INDEX families_session_id ON families (session_id);
 CREATE INDEX families_expires_at ON families (expires_at);
 
--- What no API replica may accept any more, until the tokens it covers have expired by themselves.
+-- Revocations that every API replica enforces. A row can be deleted once the access tokens that it covers have expired.
 CREATE TABLE revocations (
     kind TEXT NOT NULL CHECK (kind IN ('jti', 'user', 'client', 'family', 'key')),
     subject TEXT NOT NULL,
@@ -173,8 +177,9 @@ CREATE TABLE revocations (
 CREATE INDEX revocations_revoked_at ON revocations (revoked_at);
 CREATE INDEX revocations_expires_at ON revocations (expires_at);
 
--- A key stands in `number` order: the first one of all signs at once, since nobody can have cached a set without
--- it; each other one only after `sign_after`. What a command or a replica gets wrong, these rules refuse.
+-- Signing keys, numbered in order of creation. The first key signs at once, because no verifier can have cached a key
+-- set without it. Every other key signs only after `sign_after`. The constraints and triggers reject wrong transitions
+-- by commands and replicas.
 CREATE TABLE signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
     number BIGINT NOT NULL,
@@ -192,7 +197,7 @@ CREATE TABLE signing_keys (
         (sign_after > created_at OR sign_after = created_at AND number = 1)
         AND (activated_at IS NULL OR activated_at >= sign_after)
     ),
-    -- 600 s is the longest that an access token lives.
+    -- 600 s is the longest lifetime of an access token.
     CONSTRAINT published_until_its_tokens_are_dead CHECK (
         (dead_after IS NULL OR dead_after >= retired_at + 600000000)
         AND (deleted_at IS NULL OR compromised OR dead_after IS NOT NULL AND deleted_at >= dead_after)
@@ -240,9 +245,9 @@ BEGIN
     SELECT RAISE(ABORT, 'the row of a signing key stays');
 END;
 
--- `public_id` is the id that the API shows; `id` is the place of payments that were made at the same instant. An
--- amount is in the minor units of its currency. Nothing fails a payment yet. What a bug or a race would do to its
--- money, these rules refuse.
+-- `public_id` is the id in the API; `id` orders payments with the same creation time. Amounts are in minor units of the
+-- currency. No code sets the status `failed` yet. The constraints and triggers reject wrong amounts and transitions,
+-- whatever their cause.
 CREATE TABLE payments (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL,
@@ -299,8 +304,8 @@ BEGIN
     SELECT RAISE(ABORT, 'the row of a payment stays');
 END;
 
--- The answers to writes that succeeded, each written in the transaction of its write. `id` is the SHA-256 of whose key
--- it is, for which method and path, and the key; `fingerprint` that of the body.
+-- The responses to successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the
+-- SHA-256 of the key's owner, the method, the path and the key; `fingerprint` is the SHA-256 of the request body.
 CREATE TABLE idempotency_keys (
     id BLOB PRIMARY KEY NOT NULL,
     user_id BIGINT NOT NULL REFERENCES users (id),
@@ -330,7 +335,7 @@ CREATE INDEX security_events_at ON security_events (at, id);
 CREATE INDEX security_events_name ON security_events (name, at, id);
 CREATE INDEX security_events_user_id ON security_events (user_id, at, id);
 
--- What somebody must look at. Of one kind, subject and period there is one.
+-- Alerts for the operator, at most one for each kind, subject and period.
 CREATE TABLE alerts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,

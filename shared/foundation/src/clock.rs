@@ -1,4 +1,4 @@
-//! Time: a [`Timestamp`] is an argument everywhere; only [`now`] reads the clock.
+//! Points in time. Functions take a [`Timestamp`] as an argument; only [`now`] reads the system clock.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-/// Microseconds since 1970-01-01 UTC. On the wire: RFC 3339, `Z`, exactly six decimals.
+/// A point in time: microseconds since 1970-01-01 UTC. Serialized as RFC 3339 with `Z` and exactly six decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Timestamp(i64);
@@ -22,10 +22,10 @@ crate::schema! {
         .description(Some("RFC 3339, in UTC, with six decimals."));
 }
 
-const WIRE: &[BorrowedFormatItem<'_>] =
+const RFC_3339_MICROSECONDS: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
 
-/// The present moment by the system clock.
+/// Returns the current time of the system clock.
 pub fn now() -> Timestamp {
     #[allow(clippy::disallowed_methods, reason = "the one place that reads the clock")]
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -33,39 +33,39 @@ pub fn now() -> Timestamp {
 }
 
 impl Timestamp {
-    /// A moment from microseconds since the epoch.
+    /// Creates a timestamp from microseconds since the epoch.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// Microseconds since the epoch.
+    /// Returns the microseconds since the epoch.
     pub const fn micros(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since the epoch, rounded down: a JWT `NumericDate` (RFC 7519 §2).
+    /// Returns the whole seconds since the epoch, rounded down: a JWT `NumericDate` (RFC 7519 §2).
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(1_000_000)
     }
 
-    /// This moment plus a length of time.
+    /// Returns the time that is `length` later.
     #[must_use]
     pub fn after(self, length: Duration) -> Self {
         Self(self.0.saturating_add(micros(length)))
     }
 
-    /// This moment less a length of time.
+    /// Returns the time that is `length` earlier.
     #[must_use]
     pub fn before(self, length: Duration) -> Self {
         Self(self.0.saturating_sub(micros(length)))
     }
 
-    /// How long from `earlier` to this moment; zero if it is not earlier.
+    /// Returns the duration from `earlier` to this time, or zero if `earlier` is not earlier.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Reads RFC 3339 with any offset; `None` if it is something else. Finer than a microsecond is cut.
+    /// Parses an RFC 3339 date and time with any offset, rounded down to microseconds. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
         i64::try_from(nanos.div_euclid(1_000)).ok().map(Self)
@@ -76,7 +76,7 @@ impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000)
             .ok()
-            .and_then(|moment| moment.format(WIRE).ok())
+            .and_then(|time| time.format(RFC_3339_MICROSECONDS).ok())
             .ok_or(std::fmt::Error)?;
         f.write_str(&text)
     }
@@ -91,7 +91,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no RFC 3339 time"))
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not an RFC 3339 date and time"))
     }
 }
 
@@ -104,11 +104,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wire_form_has_six_decimals_and_survives_a_round_trip() {
-        let moment = Timestamp::from_micros(1_700_000_000_000_001);
-        assert_eq!(moment.to_string(), "2023-11-14T22:13:20.000001Z");
-        assert_eq!(Timestamp::parse(&moment.to_string()), Some(moment));
-        assert_eq!(Timestamp::parse("2023-11-14T23:13:20.000001+01:00"), Some(moment));
+    fn timestamps_serialize_with_six_decimals_and_parse_back() {
+        let time = Timestamp::from_micros(1_700_000_000_000_001);
+        assert_eq!(time.to_string(), "2023-11-14T22:13:20.000001Z");
+        assert_eq!(Timestamp::parse(&time.to_string()), Some(time));
+        assert_eq!(Timestamp::parse("2023-11-14T23:13:20.000001+01:00"), Some(time));
         assert_eq!(Timestamp::parse("yesterday"), None);
     }
 }

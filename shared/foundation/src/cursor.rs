@@ -1,4 +1,4 @@
-//! A place in a list: what the cursors of both services say.
+//! Cursors: positions in the paged lists of both services.
 
 use crate::clock::Timestamp;
 use crate::json;
@@ -6,24 +6,24 @@ use crate::schema;
 use crate::secret;
 use serde_json::Value;
 
-/// The longest cursor that is looked at, in bytes.
+/// The largest length of a cursor, in bytes.
 const MAX_LENGTH: usize = 512;
 
 crate::schema! {
-    Cursor = schema::text(0, MAX_LENGTH, r"^[A-Za-z0-9_=-]*$", "A place in a list, from `next` of a page or its links.");
+    Cursor = schema::text(0, MAX_LENGTH, r"^[A-Za-z0-9_=-]*$", "A position in a list, taken from `next` of a page or from its links.");
 }
 
-/// The place of one item, written as base64url of `{"created_at":…,"id":…}`.
+/// The position of one item in a list. Serialized as base64url of `{"created_at":…,"id":…}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// When the item was made.
+    /// The creation time of the item.
     pub created_at: Timestamp,
-    /// Its id.
+    /// The id of the item.
     pub id: i64,
 }
 
 impl Cursor {
-    /// Reads a cursor, padded or not; `None` if it is anything else than an object of those two members.
+    /// Parses a cursor, with or without padding. Returns `None` unless it is an object of exactly these two members.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
@@ -58,13 +58,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(json: &str) -> Option<Cursor> {
+    fn parse_json(json: &str) -> Option<Cursor> {
         Cursor::parse(&secret::encode(json.as_bytes()))
     }
 
     #[test]
     fn a_cursor_has_two_members_of_the_right_types() {
-        let cursor = of(r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":7}"#).unwrap();
+        let cursor = parse_json(r#"{"created_at":"2023-11-14T22:13:20.000001Z","id":7}"#).unwrap();
         assert_eq!(cursor.created_at.micros(), 1_700_000_000_000_001);
         assert_eq!(cursor.id, 7);
         for json in [
@@ -80,25 +80,25 @@ mod tests {
             r#"{"created_at":"yesterday","id":7}"#,
             r#"{"created_at":1700000000,"id":7}"#,
         ] {
-            assert_eq!(of(json), None, "{json}");
+            assert_eq!(parse_json(json), None, "{json}");
         }
         assert_eq!(Cursor::parse(&format!("{cursor}=")), Some(cursor));
         let long = format!(
             r#"{{"created_at":"2023-11-14T22:13:20.000001Z","id":7{}}}"#,
             " ".repeat(400)
         );
-        assert_eq!(of(&long), None);
+        assert_eq!(parse_json(&long), None);
     }
 
     proptest! {
         #[test]
-        fn a_cursor_is_read_as_written(micros in -62_000_000_000_000_000_i64..250_000_000_000_000_000, id: i64) {
+        fn cursors_survive_a_round_trip(micros in -62_000_000_000_000_000_i64..250_000_000_000_000_000, id: i64) {
             let cursor = Cursor { created_at: Timestamp::from_micros(micros), id };
             prop_assert_eq!(Cursor::parse(&cursor.to_string()), Some(cursor));
         }
 
         #[test]
-        fn any_text_is_read_or_not(text: String) {
+        fn parsing_never_panics(text: String) {
             let _ = Cursor::parse(&text);
         }
     }

@@ -1,8 +1,9 @@
-//! Durations in settings and in texts for people.
+//! Durations in settings and in messages.
 
 use std::time::Duration;
 
-/// Parses a duration: a number with the unit `s`, `m`, `h` or `d`; a bare number is seconds. Accepts 1 s to 3650 d.
+/// Parses a duration between 1 s and 3650 d: an integer with the unit `s`, `m`, `h` or `d`, or without a unit in
+/// seconds. The error is a message for the operator.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let (digits, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
         Some(digits) => (digits, text.as_bytes()[text.len() - 1]),
@@ -16,14 +17,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     };
     let n: u64 = digits
         .parse()
-        .map_err(|_| "a duration is a number and s, m, h or d, such as 10m".to_owned())?;
+        .map_err(|_| "a duration is an integer followed by s, m, h or d, such as 10m".to_owned())?;
     match n.checked_mul(seconds) {
         Some(length @ 1..=315_360_000) => Ok(Duration::from_secs(length)),
-        _ => Err("a duration is between 1s and 3650d".to_owned()),
+        _ => Err("a duration must be between 1s and 3650d".to_owned()),
     }
 }
 
-/// Formats a duration for people: "24 hours", "15 minutes", "40 seconds".
+/// Formats a duration for messages, rounded up to a whole unit: "24 hours", "15 minutes", "40 seconds".
 pub fn in_words(length: Duration) -> String {
     let (n, unit) = match length.as_secs() {
         seconds if seconds < 60 => (seconds.max(1), "second"),
@@ -40,7 +41,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_parsed_or_refused(text in r"\PC{0,24}") {
+        fn parsed_durations_are_in_range(text in r"\PC{0,24}") {
             if let Ok(length) = parse_duration(&text) {
                 prop_assert!((1..=315_360_000).contains(&length.as_secs()));
             }
@@ -48,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_have_a_unit_and_a_range() {
+    fn malformed_and_out_of_range_durations_are_rejected() {
         assert_eq!(parse_duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(parse_duration("14d"), Ok(Duration::from_secs(1_209_600)));
         for text in [

@@ -1,12 +1,13 @@
-//! E-mail addresses.
+//! E-mail addresses (RFC 5321).
 
 use crate::schema;
 
-/// The longest address (RFC 5321 §4.5.3.1.3, less the angle brackets).
+/// The largest length of an address in bytes (RFC 5321 §4.5.3.1.3, without the angle brackets).
 const MAX_LENGTH: usize = 254;
-const MAX_LOCAL: usize = 64;
+/// The largest length of a local part in bytes (RFC 5321 §4.5.3.1.1).
+const MAX_LOCAL_LENGTH: usize = 64;
 
-/// What addresses look like, as far as a pattern says it.
+/// The pattern of the OpenAPI schema. It accepts more than [`Email::parse`], which also checks the domain.
 const PATTERN: &str =
     r"^\s*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[^@\s\u0000]+\s*$";
 
@@ -14,7 +15,7 @@ crate::schema! {
     Email = schema::text(3, MAX_LENGTH, PATTERN, "An e-mail address, its local part in ASCII.");
 }
 
-/// An address that can receive mail as far as its form says: trimmed, ASCII local part, a domain.
+/// A syntactically valid address, trimmed, with an ASCII local part. The domain may be internationalized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email {
     text: String,
@@ -22,19 +23,19 @@ pub struct Email {
 }
 
 impl Email {
-    /// Reads an address; the error says what is wrong with it.
+    /// Parses an address. The error completes the sentence "The address …".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         let (local, domain) = text.rsplit_once('@').ok_or("has no @")?;
-        if text.len() > MAX_LENGTH || local.len() > MAX_LOCAL {
-            return Err("is longer than 254 characters, or 64 before the @");
+        if text.len() > MAX_LENGTH || local.len() > MAX_LOCAL_LENGTH {
+            return Err("is longer than 254 characters, or has more than 64 before the @");
         }
         let is_atom = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+/=?^_`{|}~-.".contains(c);
         if local.is_empty() || !local.chars().all(is_atom) {
             return Err("may have only ASCII letters, digits and !#$%&'*+/=?^_`{|}~-. before the @");
         }
         if local.starts_with('.') || local.ends_with('.') || local.contains("..") {
-            return Err("has a dot at an end or twice in a row before the @");
+            return Err("has a leading, trailing or repeated dot before the @");
         }
         let is_label = |label: &str| {
             !label.is_empty()
@@ -53,19 +54,19 @@ impl Email {
         })
     }
 
-    /// The address as given, trimmed.
+    /// Returns the address as entered, trimmed.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The local part and the domain in ASCII (RFC 5890), as mail to the address travels.
+    /// Returns the local part and the ASCII form of the domain (RFC 5890), as SMTP needs them.
     pub fn ascii_parts(&self) -> (&str, &str) {
         let local = self.text.rsplit_once('@').map_or("", |(local, _)| local);
         let domain = self.key.rsplit_once('@').map_or("", |(_, domain)| domain);
         (local, domain)
     }
 
-    /// What addresses are compared by: lower case, the domain in ASCII.
+    /// Returns the form for comparisons: lower case, with the domain in ASCII.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -78,16 +79,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_read_again_from_its_key(text in "[ -~é]{0,12}@[ -~é.]{0,12}") {
+        fn the_key_parses_to_the_same_key(text in "[ -~é]{0,12}@[ -~é.]{0,12}") {
             if let Ok(email) = Email::parse(&text) {
-                let again = Email::parse(email.key()).unwrap();
-                prop_assert_eq!(again.key(), email.key());
+                let reparsed = Email::parse(email.key()).unwrap();
+                prop_assert_eq!(reparsed.key(), email.key());
             }
         }
     }
 
     #[test]
-    fn one_address_has_one_key() {
+    fn case_white_space_and_idn_do_not_change_the_key() {
         for text in ["Ann@Example.org", " ann@example.org ", "ANN@EXAMPLE.ORG"] {
             assert_eq!(Email::parse(text).unwrap().key(), "ann@example.org");
         }
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn malformed_addresses_are_rejected() {
         let long = format!("{}@example.org", "a".repeat(65));
         let nul = "a\0b@example.org";
         for text in [

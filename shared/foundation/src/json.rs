@@ -1,4 +1,4 @@
-//! Strict JSON: no member appears twice, no text holds a NUL, nothing follows the value.
+//! Strict JSON: no duplicate members, no NUL characters in strings, nothing after the value.
 
 mod canonical;
 
@@ -8,34 +8,34 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
-/// Why a text was not accepted.
+/// The error of [`parse`], with a message that names the position.
 #[derive(Debug, thiserror::Error)]
 pub enum ParseError {
-    /// It is not JSON.
+    /// The text is not JSON.
     #[error("{0}")]
     Malformed(String),
-    /// It is JSON, but names a member twice or holds a NUL.
+    /// The text is JSON with a duplicate member or a NUL character.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// Reads one JSON value strictly.
+/// Parses one JSON value. PostgreSQL cannot store NUL characters, so they are rejected here.
 pub fn parse(bytes: &[u8]) -> Result<Value, ParseError> {
-    let Strict(value) = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+    let StrictValue(value) = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
         Category::Data => ParseError::Invalid(error.to_string()),
         Category::Syntax | Category::Eof | Category::Io => ParseError::Malformed(error.to_string()),
     })?;
     Ok(value)
 }
 
-/// A value in which no object names a member twice and no text holds a NUL.
-struct Strict(Value);
+/// A value without duplicate members and NUL characters.
+struct StrictValue(Value);
 
 struct StrictVisitor;
 
-impl<'de> Deserialize<'de> for Strict {
+impl<'de> Deserialize<'de> for StrictValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Strict)
+        deserializer.deserialize_any(StrictVisitor).map(StrictValue)
     }
 }
 
@@ -72,14 +72,14 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
     fn visit_string<E: de::Error>(self, text: String) -> Result<Value, E> {
         if text.contains('\0') {
-            return Err(E::custom("a text holds a NUL character"));
+            return Err(E::custom("a string contains a NUL character"));
         }
         Ok(Value::String(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
+        while let Some(StrictValue(item)) = items.next_element()? {
             array.push(item);
         }
         Ok(Value::Array(array))
@@ -89,9 +89,9 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if name.contains('\0') {
-                return Err(de::Error::custom("a member's name holds a NUL character"));
+                return Err(de::Error::custom("a member name contains a NUL character"));
             }
-            let Strict(value) = members.next_value()?;
+            let StrictValue(value) = members.next_value()?;
             if object.contains_key(&name) {
                 let shown: String = name.chars().take(100).collect();
                 return Err(de::Error::custom(format!("the member {shown:?} appears twice")));
@@ -108,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_lenient_reader_would_let_pass_is_refused() {
+    fn duplicate_members_nul_and_malformed_json_are_rejected() {
         for text in [
             r#"{"a":1,"a":1}"#,
             r#"{"a":[{"b":1,"b":2}]}"#,
@@ -141,12 +141,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+        fn parsing_never_panics(bytes: Vec<u8>) {
             let _ = parse(&bytes);
         }
 
         #[test]
-        fn what_is_read_is_what_serde_json_reads(text in r#"(\{("[a-c]":(1|"x"|null|\[\]),){0,3}"z":true\})"#) {
+        fn accepted_json_has_the_value_that_serde_json_gives(text in r#"(\{("[a-c]":(1|"x"|null|\[\]),){0,3}"z":true\})"#) {
             if let Ok(value) = parse(text.as_bytes()) {
                 prop_assert_eq!(value, serde_json::from_str::<Value>(&text).unwrap());
             }

@@ -1,6 +1,6 @@
-//! Values and small rules that every other crate of Latchkey uses.
+//! Value types and helper functions that every other crate of Latchkey uses.
 //!
-//! Nothing here knows the database, Redis or axum.
+//! This crate does not access the database, Redis or the network.
 
 pub mod clock;
 pub mod context;
@@ -17,4 +17,5 @@ pub mod scope;
 pub mod sealing;
 pub mod secret;
 pub mod settings;
+pub mod sync;
 pub mod urls;

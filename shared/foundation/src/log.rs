@@ -1,16 +1,16 @@
-//! Targets and field names of log lines that metrics count.
+//! Targets and field names of the log lines that the metrics count.
 //!
-//! `tracing` takes field names as literals, so these constants serve the reader side (metrics, tests, documentation);
+//! The macros of `tracing` take field names as literals, so only readers of fields can use [`field`]. The guide
 //! `docs/develop/logging.md` lists every field.
 
-/// The target of the line that each answered request writes.
+/// The target of request log lines, one for each response.
 pub const ACCESS: &str = "access";
-/// The target of the line that each security event writes.
+/// The target of security event lines.
 pub const SECURITY: &str = "security";
-/// The target of the line that each alert writes.
+/// The target of alert lines.
 pub const ALERT: &str = "alert";
 
-/// Names of the fields that metrics read.
+/// Names of the fields that the metrics read.
 pub mod field {
     /// The name of a security event.
     pub const EVENT: &str = "event";
@@ -20,7 +20,7 @@ pub mod field {
     pub const METHOD: &str = "method";
     /// The time from the request's arrival to the head of its response, in microseconds.
     pub const DURATION_US: &str = "duration_us";
-    /// `success` or `failure`.
+    /// The outcome of a security event: `success` or `failure`.
     pub const OUTCOME: &str = "outcome";
     /// The route pattern, such as `/posts/{id}`.
     pub const ROUTE: &str = "route";

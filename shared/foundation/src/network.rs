@@ -1,9 +1,9 @@
-//! Whom an address stands for.
+//! The network of an IP address, as the unit of rate limits and lockouts.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The address itself; of IPv6 the /64, which is what one subscriber has. An IPv4 address is the same however
-/// it is written.
+/// Returns an IPv4 address as it is, and the /64 network of an IPv6 address, because one subscriber has a whole /64.
+/// An IPv4-mapped IPv6 address counts as IPv4.
 pub fn of_address(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_subscriber_has_one_network_whatever_the_address_within() {
+    fn addresses_of_one_ipv6_64_share_a_network() {
         let of = |text: &str| of_address(text.parse().unwrap());
         assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
         assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));

@@ -1,4 +1,4 @@
-//! Files that one user alone may read.
+//! Files and directories that only their owner can access.
 
 use crate::random;
 use std::fs::{File, OpenOptions};
@@ -6,16 +6,16 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// What becomes of a file that is there already.
+/// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays as it is, and writing fails with [`io::ErrorKind::AlreadyExists`].
+    /// Keep the existing file and fail with [`io::ErrorKind::AlreadyExists`].
     Kept,
-    /// The new one takes its place.
+    /// Replace the existing file.
     Replaced,
 }
 
-/// Makes a folder for this user alone, and those above it that are missing.
+/// Creates a directory and its missing parents with mode 0700. Succeeds if it exists.
 pub fn create_dir(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -23,7 +23,7 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
         .create(path)
 }
 
-/// Writes a file for this user alone. It appears whole or not at all, and outlives a power cut.
+/// Writes a file with mode 0600, atomically and durably: it is complete or absent, even after a power failure.
 pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     let draft = path.with_extension(random::id());
     let mut file = OpenOptions::new()

@@ -1,40 +1,42 @@
-//! Random values from the operating system's generator.
+//! Random values from the cryptographic generator of aws-lc-rs.
 
 use crate::clock::Timestamp;
 use crate::secret::{Secret, encode};
 
-/// `N` random bytes.
+/// Returns `N` random bytes.
 pub fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    // A system that cannot give random bytes can keep no secret: nothing sensible is left to do.
-    #[allow(clippy::expect_used)]
-    aws_lc_rs::rand::fill(&mut bytes).expect("the operating system gives random bytes");
+    #[allow(
+        clippy::expect_used,
+        reason = "without random bytes no secret is safe, so the program cannot continue"
+    )]
+    aws_lc_rs::rand::fill(&mut bytes).expect("the random number generator works");
     bytes
 }
 
-/// A secret of 256 bits, base64url: codes, session identifiers, client secrets.
+/// Returns a secret of 256 bits in base64url, for codes, session identifiers and client secrets.
 pub fn token() -> Secret {
     Secret::new(encode(&bytes::<32>()))
 }
 
-/// A public identifier of 128 bits, base64url: `jti`, `kid`, family ids.
+/// Returns a public identifier of 128 bits in base64url, for `jti`, `kid` and family ids.
 pub fn id() -> String {
     encode(&bytes::<16>())
 }
 
-/// A random UUID (version 4).
+/// Returns a random UUID (version 4, RFC 9562 §5.4).
 pub fn uuid() -> String {
     uuid::Builder::from_random_bytes(bytes()).into_uuid().to_string()
 }
 
-/// A UUID (version 7, RFC 9562 §5.7) that sorts by its time, to the millisecond.
-pub fn uuid_of(time: Timestamp) -> String {
+/// Returns a UUID that sorts by `time`, to the millisecond (version 7, RFC 9562 §5.7).
+pub fn uuid_v7(time: Timestamp) -> String {
     let millis = u64::try_from(time.micros().div_euclid(1_000)).unwrap_or_default();
     let builder = uuid::Builder::from_unix_timestamp_millis(millis, &bytes());
     builder.into_uuid().to_string()
 }
 
-/// A W3C trace id: 16 random bytes, lower-case hexadecimal.
+/// Returns a W3C trace id: 16 random bytes in lower-case hexadecimal.
 pub fn trace_id() -> String {
     hex(&bytes::<16>())
 }

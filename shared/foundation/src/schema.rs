@@ -1,25 +1,25 @@
-//! Schemas of the types that the OpenAPI document cannot derive: texts with limits, which are the limits
-//! of their parsers.
+//! OpenAPI schemas of string types, with the limits of their parsers, which utoipa cannot derive.
 
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
-/// No text may hold a NUL: PostgreSQL takes none.
+/// The pattern of strings without NUL characters, which PostgreSQL cannot store.
 pub const WITHOUT_NUL: &str = r"^[^\u0000]*$";
-/// At least one character that is no white space.
+/// The pattern of strings with at least one character other than white space, and without NUL characters.
 pub const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 
-/// A text of a length, counted in characters, and of a form.
+/// Returns the schema of a string with a length in characters from `min` to `max` that matches `pattern`.
 pub fn text(min: usize, max: usize, pattern: &str, description: &str) -> Object {
-    let text = ObjectBuilder::new().schema_type(SchemaType::new(Type::String));
+    let schema = ObjectBuilder::new().schema_type(SchemaType::new(Type::String));
     let min = (min > 0).then_some(min);
-    text.min_length(min)
+    schema
+        .min_length(min)
         .max_length(Some(max))
         .pattern(Some(pattern))
         .description(Some(description))
         .build()
 }
 
-/// Gives a type its schema.
+/// Implements the traits of utoipa for types with the given schemas.
 #[macro_export]
 macro_rules! schema {
     ($($type:ty = $schema:expr;)+) => { $(

@@ -1,10 +1,10 @@
-//! Scopes (RFC 6749 §3.3) and the roles that bound them.
+//! Scopes of access tokens (RFC 6749 §3.3).
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-/// Every scope there is, in the order of the documentation.
+/// Every scope, in the order of the documentation.
 pub const ALL: [&str; 7] = [
     "posts:read",
     "posts:write",
@@ -15,28 +15,28 @@ pub const ALL: [&str; 7] = [
     "admin",
 ];
 
-/// What a client gets that asks for no scope, unless its registration says otherwise.
+/// The scope of requests without `scope`, unless the client is registered with another default.
 pub const DEFAULT: &str = "posts:read profile:read";
 
-/// What a scope of [`ALL`] allows, as a user is asked for it.
+/// Describes a scope of [`ALL`] for the consent page; empty for any other text.
 pub fn in_words(scope: &str) -> &'static str {
     match scope {
-        "posts:read" => "Read posts, your drafts included",
-        "posts:write" => "Write, change and delete your posts",
+        "posts:read" => "Read posts, including your drafts",
+        "posts:write" => "Write, edit and delete your posts",
         "comments:write" => "Write and delete your comments",
         "payments:read" => "See your payments",
-        "payments:write" => "Make payments in your name",
+        "payments:write" => "Make payments on your behalf",
         "profile:read" => "See your e-mail address and your account's role",
         "admin" => "Administer this service",
         _ => "",
     }
 }
 
-/// A set of known scopes; written sorted and separated by spaces.
+/// A set of known scopes. Displayed sorted and separated by spaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope(BTreeSet<&'static str>);
 
-/// A scope that is not one of [`ALL`].
+/// The error for a scope outside [`ALL`].
 #[derive(Debug, thiserror::Error)]
 #[error(
     "unknown scope {0:?}: the scopes are posts:read, posts:write, comments:write, payments:read, payments:write, profile:read, admin"
@@ -44,39 +44,39 @@ pub struct Scope(BTreeSet<&'static str>);
 pub struct UnknownScope(String);
 
 impl Scope {
-    /// Every scope.
+    /// Returns the set of all scopes.
     pub fn all() -> Self {
         Self(ALL.into_iter().collect())
     }
 
-    /// Whether `name` is in the set.
+    /// Returns whether `name` is in the set.
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 
-    /// Whether every scope of `other` is in the set.
+    /// Returns whether every scope of `other` is in the set.
     pub fn covers(&self, other: &Self) -> bool {
         self.0.is_superset(&other.0)
     }
 
-    /// The scopes in both sets.
+    /// Returns the scopes in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).copied().collect())
     }
 
-    /// The scopes in either set.
+    /// Returns the scopes in either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self(self.0.union(&other.0).copied().collect())
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The names, sorted.
+    /// Iterates over the names, sorted.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().copied()
     }
@@ -85,7 +85,7 @@ impl Scope {
 impl FromStr for Scope {
     type Err = UnknownScope;
 
-    /// Reads names separated by spaces; a repeated name counts once.
+    /// Parses names separated by spaces. Repeated names count once.
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
         text.split(' ')
             .filter(|name| !name.is_empty())
@@ -109,7 +109,7 @@ crate::schema! {
     Scope = ObjectBuilder::new()
         .schema_type(Type::String)
         .examples([DEFAULT])
-        .description(Some("Scopes, separated by spaces (RFC 6749 §3.3)."));
+        .description(Some("Scopes separated by spaces (RFC 6749 §3.3)."));
 }
 
 impl serde::Serialize for Scope {

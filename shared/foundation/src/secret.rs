@@ -1,9 +1,9 @@
-//! Secrets: never printed, compared in constant time, stored as hashes.
+//! Secret values, their hashes, constant-time comparison and base64url.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// A value that must appear in no log: its `Debug` shows nothing of it.
+/// A secret string whose `Debug` output is redacted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -13,13 +13,13 @@ impl Secret {
         Self(value.into())
     }
 
-    /// The value itself, for the one who must send or hash it.
+    /// Returns the value itself.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The SHA-256 of the value: what a table holds of it. For values of 128 random bits and more,
-    /// which no dictionary holds; passwords go through `identity::passwords`.
+    /// Returns the SHA-256 hash of the value, which is stored instead of it. Only for random values of at least 128
+    /// bits; passwords are hashed by `identity::passwords`.
     pub fn hash(&self) -> Vec<u8> {
         hash(&self.0)
     }
@@ -31,24 +31,24 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// SHA-256 of a text.
+/// Returns the SHA-256 hash of a text.
 pub fn hash(text: &str) -> Vec<u8> {
     aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes())
         .as_ref()
         .to_vec()
 }
 
-/// Compares in constant time; texts of unequal length are unequal.
+/// Compares two byte strings in constant time. Unequal lengths are unequal, in less time.
 pub fn equal(left: &[u8], right: &[u8]) -> bool {
     aws_lc_rs::constant_time::verify_slices_are_equal(left, right).is_ok()
 }
 
-/// base64url without padding (RFC 4648 §5).
+/// Encodes bytes as base64url without padding (RFC 4648 §5).
 pub fn encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Reads base64url without padding; `None` if it is something else.
+/// Decodes base64url without padding. Returns `None` for any other text.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }

@@ -1,16 +1,16 @@
-//! Settings: how one is refused, and how secrets among them are read.
+//! The error of invalid settings, and the settings that hold secrets.
 
 use crate::sealing::SealingKey;
 use crate::secret::Secret;
 use std::path::Path;
 
-/// A setting that cannot work. The text names the setting and says what to do.
+/// An invalid setting. The message names the setting and the remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSetting(pub String);
 
-/// Reads a secret that is given as a value or as a file, without surrounding white space. `None` if neither is given;
-/// both at once are refused.
+/// Reads the secret setting `name` from its value or its file, without surrounding white space. Returns `None` if
+/// neither is set. Fails if both are set or the file cannot be read.
 pub fn read_secret(
     name: &str,
     value: Option<&str>,
@@ -19,7 +19,7 @@ pub fn read_secret(
     let text = match (value, file) {
         (Some(_), Some(_)) => {
             return Err(InvalidSetting(format!(
-                "{name} and {name}_FILE are both set: set one of them"
+                "{name} and {name}_FILE are both set: set only one of them"
             )));
         }
         (None, None) => return Ok(None),
@@ -30,7 +30,8 @@ pub fn read_secret(
     Ok(Some(Secret::new(text.trim())))
 }
 
-/// Reads a sealing key that is given as a value or as a file; `None` if neither is given.
+/// Reads the sealing key `name` from its value or its file. Returns `None` if neither is set. Fails if both are set, the
+/// file cannot be read, or the text is not a key.
 pub fn read_key(
     name: &str,
     value: Option<&str>,

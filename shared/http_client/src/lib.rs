@@ -1,12 +1,12 @@
-//! Calls to other servers: bounded in time and size, and never led elsewhere.
+//! HTTP clients for other servers, with a time limit, a size limit and no redirects.
 
 use reqwest::{Client, Response, redirect};
 use std::net::IpAddr;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// A client for one URL: no redirects, whole calls within `timeout`. Proxies of the environment are for what is
-/// far, so none is used for this very machine.
+/// Builds a client for `url` that follows no redirects and ends each call after `timeout`. It uses the proxies of the
+/// environment, except for loopback URLs.
 pub fn build(url: &Url, timeout: Duration) -> Result<Client, reqwest::Error> {
     let builder = Client::builder()
         .timeout(timeout)
@@ -17,7 +17,7 @@ pub fn build(url: &Url, timeout: Duration) -> Result<Client, reqwest::Error> {
     }
 }
 
-/// Whether nobody on the way can read what is sent there: https, or this very machine.
+/// Returns whether requests to `url` are safe from eavesdropping: https, or http to a loopback address.
 pub fn is_confidential(url: &Url) -> bool {
     url.scheme() == "https" || url.scheme() == "http" && is_loopback(url)
 }
@@ -31,26 +31,26 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The body of an answer, if it has `limit` bytes at most.
+/// Reads a response body of at most `limit` bytes. The error is a message for the log.
 pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(error_chain)? {
         body.extend_from_slice(&chunk);
         if body.len() > limit {
-            return Err(format!("answered more than {limit} bytes"));
+            return Err(format!("the response is longer than {limit} bytes"));
         }
     }
     Ok(body)
 }
 
-/// An error with its causes: the outermost alone does not say "connection refused".
-#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
+/// Formats an error with its causes, because only a cause names details such as "connection refused".
+#[allow(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 pub fn error_chain(error: reqwest::Error) -> String {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
     }
     text
 }

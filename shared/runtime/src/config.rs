@@ -1,7 +1,7 @@
 //! Configuration: each setting is a flag and a `LATCHKEY_…` environment variable of the same name.
 //!
-//! The argument groups stand beside the code that they configure; this module composes them. A value that cannot work
-//! is refused at start-up in one line, with exit code 64.
+//! The crates define the settings of their own code; this module combines them. A program with an invalid setting prints
+//! one line and exits with code 64.
 
 mod command_line;
 mod network;
@@ -20,15 +20,18 @@ use std::path::PathBuf;
 use storage::db::Db;
 use storage::settings::{DatabaseArgs, RateLimitArgs, RedisArgs};
 
-/// The settings that every program has.
+/// The heading of the common settings in `--help`.
+const HEADING: &str = "Settings of every program";
+
+/// The settings of every program.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Settings of every program")]
+#[command(next_help_heading = HEADING)]
 pub struct CommonArgs {
-    /// The listener, the public URLs and the trusted parties.
+    /// Settings of the listener, the public URLs and the trusted proxies and origins.
     #[command(flatten)]
     pub network: NetworkArgs,
 
-    /// The folder of files: the embedded database, and the keys that the first start generates.
+    /// The directory of the SQLite database and of the keys that the first start generates.
     #[arg(
         long,
         env = "LATCHKEY_DATA_DIR",
@@ -38,49 +41,49 @@ pub struct CommonArgs {
     )]
     pub data_dir: PathBuf,
 
-    /// The database.
+    /// Settings of the database.
     #[command(flatten)]
     pub database: DatabaseArgs,
 
-    /// Redis.
+    /// Settings of Redis.
     #[command(flatten)]
     pub redis: RedisArgs,
 
-    /// The account key.
+    /// Settings of the account key.
     #[command(flatten)]
     pub account_key: AccountKeyArgs,
 
-    /// Metrics.
+    /// Settings of the metrics.
     #[command(flatten)]
     pub metrics: MetricsArgs,
 
-    /// The rate limits.
+    /// Settings of the rate limits.
     #[command(flatten)]
     pub rate_limits: RateLimitArgs,
 
-    /// The limits of failed sign-ins, and the captcha.
+    /// Settings of sign-in: the limits of failures and the captcha.
     #[command(flatten)]
     pub sign_in: SignInArgs,
 
-    /// Logs.
+    /// Settings of the log.
     #[command(flatten)]
     pub log: LogArgs,
 
-    /// Sessions.
+    /// Settings of sessions.
     #[command(flatten)]
     pub sessions: SessionArgs,
 
-    /// The links in mails.
+    /// Settings of the links in mails.
     #[command(flatten)]
     pub mailed_links: MailedLinkArgs,
 
-    /// Passwords.
+    /// Settings of passwords.
     #[command(flatten)]
     pub passwords: PasswordArgs,
 }
 
 impl CommonArgs {
-    /// Refuses values that cannot work, and combinations that are insecure in production.
+    /// Fails if a value is invalid or a combination is insecure in production.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         self.network.check()?;
         self.sessions.check()?;
@@ -89,12 +92,12 @@ impl CommonArgs {
         self.database.url(&self.data_dir).map(|_| ())
     }
 
-    /// Refuses, in production, a `program` that can have replicas and has no Redis to share state with them.
+    /// Fails in production without Redis, for a `program` that can have replicas.
     pub fn check_shared(&self, program: &str) -> Result<(), InvalidSetting> {
         self.redis.check_shared(program, self.network.is_production())
     }
 
-    /// Creates the folder that DATA_DIR names, for this user alone.
+    /// Creates the directory DATA_DIR with mode 0700.
     pub fn create_data_dir(&self) -> Result<(), InvalidSetting> {
         private_files::create_dir(&self.data_dir)
             .map_err(|error| InvalidSetting(format!("DATA_DIR {}: {error}", self.data_dir.display())))
@@ -103,5 +106,42 @@ impl CommonArgs {
     /// Opens the database with at most `connections` connections.
     pub async fn open_database(&self, connections: u32) -> Result<Db, InvalidSetting> {
         self.database.open(&self.data_dir, connections).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_has_help_an_environment_variable_and_the_common_heading() {
+        let command = CommonArgs::augment_args(clap::Command::new("program"));
+        assert!(command.get_arguments().count() > 0);
+        for arg in command.get_arguments() {
+            let id = arg.get_id();
+            let long = arg.get_long().unwrap_or_else(|| panic!("{id} has no long flag"));
+            let variable = format!("LATCHKEY_{}", long.to_uppercase().replace('-', "_"));
+            assert_eq!(
+                arg.get_env().and_then(|name| name.to_str()),
+                Some(variable.as_str())
+            );
+            assert!(arg.get_help().is_some(), "{id} has no help");
+            assert_eq!(arg.get_help_heading(), Some(HEADING), "{id}");
+            assert!(!arg.is_hide_set(), "{id} is hidden");
+        }
+    }
+
+    #[test]
+    fn the_help_shows_every_setting_below_the_common_heading() {
+        let mut command = CommonArgs::augment_args(clap::Command::new("program"));
+        let flags: Vec<String> = command
+            .get_arguments()
+            .filter_map(|arg| arg.get_long().map(|long| format!("--{long} <")))
+            .collect();
+        let help = command.render_long_help().to_string();
+        let (_, below) = help.split_once(&format!("{HEADING}:")).unwrap();
+        for flag in flags {
+            assert!(below.contains(&flag), "{flag} is not below {HEADING:?}:\n{help}");
+        }
     }
 }

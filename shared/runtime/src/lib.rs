@@ -1,4 +1,4 @@
-//! The runtime of every program: configuration, start-up, the accept loop, logs and metrics.
+//! The runtime of every program: configuration, start-up, the accept loop, logging and metrics.
 
 pub mod config;
 pub mod metrics;

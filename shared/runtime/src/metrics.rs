@@ -1,8 +1,7 @@
-//! Metrics for Prometheus (OpenMetrics text), on a listener of their own.
+//! Metrics for Prometheus (OpenMetrics text), on a separate listener.
 //!
-//! What is counted is what is logged: requests, security events and alerts are lines of three targets, and a layer
-//! of the log counts each before any filter of lines. So counts and lines are one to one, and whoever writes a line
-//! need not know of metrics.
+//! [`Metrics`] is a layer of the log. It counts the events of three log targets: requests, security events and alerts. The
+//! filter of log lines does not apply to it, so every event is counted, and the code that logs does not depend on metrics.
 
 use crate::server;
 use axum::Router;
@@ -33,10 +32,10 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use web::health::Health;
 
-/// Metrics.
+/// Settings of the metrics.
 #[derive(Args, Clone, Debug)]
 pub struct MetricsArgs {
-    /// The address to serve metrics on; they are served nowhere else [default: metrics are off].
+    /// The address of the metrics listener, the only one that serves metrics [default: metrics are off].
     #[arg(
         long,
         env = "LATCHKEY_METRICS_LISTEN",
@@ -46,116 +45,118 @@ pub struct MetricsArgs {
     pub metrics_listen: Option<SocketAddr>,
 }
 
-/// Upper bounds of the histogram of latencies, in seconds.
-const SECONDS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// Connections to the listener at once.
-const CONNECTIONS: usize = 64;
+/// The upper bounds of the latency histogram, in seconds.
+const LATENCY_BUCKETS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+/// The largest number of connections to the metrics listener.
+const MAX_CONNECTIONS: usize = 64;
 
-/// The counts of this process. Cheap to clone; the clones share them.
+/// The metrics of this process. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    requests: Family<Request, Counter>,
-    latencies: Family<Route, Histogram, fn() -> Histogram>,
-    events: Family<Event, Counter>,
-    alerts: Family<Alert, Counter>,
+    requests: Family<RequestLabels, Counter>,
+    latencies: Family<LatencyLabels, Histogram, fn() -> Histogram>,
+    events: Family<SecurityEventLabels, Counter>,
+    alerts: Family<AlertLabels, Counter>,
     uptime: Gauge<f64, AtomicU64>,
-    began: Instant,
+    started_at: Instant,
     registry: Arc<Registry>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Request {
+struct RequestLabels {
     method: &'static str,
     route: String,
     status: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
+struct LatencyLabels {
     method: &'static str,
     route: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Event {
+struct SecurityEventLabels {
     name: String,
     outcome: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Alert {
+struct AlertLabels {
     kind: String,
 }
 
 impl Metrics {
-    /// Everything at zero.
+    /// Creates metrics with all counts at zero.
     pub fn new() -> Self {
-        let latencies: fn() -> Histogram = || Histogram::new(SECONDS);
+        let new_histogram: fn() -> Histogram = || Histogram::new(LATENCY_BUCKETS);
         let mut metrics = Self {
             requests: Family::default(),
-            latencies: Family::new_with_constructor(latencies),
+            latencies: Family::new_with_constructor(new_histogram),
             events: Family::default(),
             alerts: Family::default(),
             uptime: Gauge::default(),
-            began: Instant::now(),
+            started_at: Instant::now(),
             registry: Arc::default(),
         };
         metrics.registry = Arc::new(metrics.register());
         metrics
     }
 
+    /// Returns a registry of all metrics with their names and help texts.
     fn register(&self) -> Registry {
         let started = Gauge::<i64>::default();
         started.set(clock::now().seconds());
-        let mut all = Registry::default();
+        let mut registry = Registry::default();
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        all.register("latchkey_build", "Which build this is", build);
-        all.register(
+        registry.register("latchkey_build", "The version of the program", build);
+        registry.register(
             "process_start_time_seconds",
-            "When the process began, in Unix time",
+            "The start time of the process in Unix time",
             started,
         );
-        all.register(
+        registry.register(
             "process_uptime_seconds",
-            "How long the process runs",
+            "The time since the start of the process",
             self.uptime.clone(),
         );
-        all.register("http_requests", "Requests answered", self.requests.clone());
-        let about = "From a request's arrival to the head of its answer";
-        all.register("http_request_duration_seconds", about, self.latencies.clone());
-        all.register("latchkey_security_events", "Security events", self.events.clone());
-        all.register(
+        registry.register("http_requests", "The number of responses", self.requests.clone());
+        let latency = "The time from a request's arrival to the head of its response";
+        registry.register("http_request_duration_seconds", latency, self.latencies.clone());
+        registry.register(
+            "latchkey_security_events",
+            "The number of security events",
+            self.events.clone(),
+        );
+        registry.register(
             "latchkey_alerts",
-            "Alerts on abnormal activity",
+            "The number of alerts on abnormal activity",
             self.alerts.clone(),
         );
-        all
+        registry
     }
 
-    /// As text.
+    /// Returns the metrics as OpenMetrics text.
     fn render(&self) -> Result<String, std::fmt::Error> {
-        self.uptime.set(self.began.elapsed().as_secs_f64());
-        let mut written = String::new();
-        text::encode(&mut written, &self.registry)?;
-        Ok(written)
+        self.uptime.set(self.started_at.elapsed().as_secs_f64());
+        let mut output = String::new();
+        text::encode(&mut output, &self.registry)?;
+        Ok(output)
     }
 
-    fn count_request(&self, line: Line) {
-        let (method, route) = (known(&line.method), line.route);
-        let latency = Route {
+    fn count_request(&self, fields: EventFields) {
+        let (method, route) = (method_label(&fields.method), fields.route);
+        let latency = LatencyLabels {
             method,
             route: route.clone(),
         };
-        #[allow(
-            clippy::cast_precision_loss,
-            reason = "no request takes 2^53 duration_useconds"
-        )]
-        let seconds = line.duration_us as f64 / 1e6;
+        #[allow(clippy::cast_precision_loss, reason = "no request takes 2^53 microseconds")]
+        let seconds = fields.duration_us as f64 / 1e6;
         self.latencies.get_or_create(&latency).observe(seconds);
-        let request = Request {
+        let request = RequestLabels {
             method,
             route,
-            status: line.status,
+            status: fields.status,
         };
         self.requests.get_or_create(&request).inc();
     }
@@ -173,37 +174,41 @@ impl<S: Subscriber> Layer<S> for Metrics {
         if ![ACCESS, SECURITY, ALERT].contains(&target) {
             return;
         }
-        let mut line = Line::default();
-        event.record(&mut line);
+        let mut fields = EventFields::default();
+        event.record(&mut fields);
         match target {
-            ACCESS => self.count_request(line),
+            ACCESS => self.count_request(fields),
             SECURITY => {
-                let (name, outcome) = (line.event, line.outcome);
-                self.events.get_or_create(&Event { name, outcome }).inc();
+                let labels = SecurityEventLabels {
+                    name: fields.event,
+                    outcome: fields.outcome,
+                };
+                self.events.get_or_create(&labels).inc();
             }
             _ => {
-                self.alerts.get_or_create(&Alert { kind: line.kind }).inc();
+                let labels = AlertLabels { kind: fields.kind };
+                self.alerts.get_or_create(&labels).inc();
             }
         }
     }
 }
 
-/// What is counted of a line.
+/// The fields of a log event that become labels and values.
 #[derive(Default)]
-struct Line {
+struct EventFields {
     event: String,
     kind: String,
     method: String,
     duration_us: u64,
     outcome: String,
-    /// Empty where no route took the request.
+    /// Empty if no route matched the request.
     route: String,
     status: u64,
 }
 
-impl Visit for Line {
+impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        let text = match field.name() {
+        let target = match field.name() {
             field::EVENT => &mut self.event,
             field::KIND => &mut self.kind,
             field::METHOD => &mut self.method,
@@ -211,7 +216,7 @@ impl Visit for Line {
             field::ROUTE => &mut self.route,
             _ => return,
         };
-        value.clone_into(text);
+        value.clone_into(target);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
@@ -229,15 +234,15 @@ impl Visit for Line {
     }
 }
 
-/// Anyone can call with any method: those that are none of ours are counted as one.
-fn known(method: &str) -> &'static str {
+/// Returns the label of a method. Unknown methods share one label, because clients could create any number of them.
+fn method_label(method: &str) -> &'static str {
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
         .into_iter()
         .find(|known| *known == method)
         .unwrap_or("other")
 }
 
-/// Where metrics are asked for: bound, not serving yet.
+/// A bound metrics listener that does not accept connections yet.
 #[derive(Debug)]
 pub struct Exporter {
     listener: TcpListener,
@@ -253,19 +258,19 @@ impl Exporter {
         })
     }
 
-    /// Says where it listens, in one line of the log, and serves until the process is told to end.
-    #[allow(clippy::disallowed_methods, reason = "this listener has no document")]
+    /// Logs the URL of the metrics and serves them until SIGINT or SIGTERM.
+    #[allow(clippy::disallowed_methods, reason = "this listener has no OpenAPI document")]
     pub async fn serve(self) -> io::Result<()> {
         tracing::info!("metrics on http://{}/metrics", self.listener.local_addr()?);
         let router = Router::new()
-            .route("/metrics", get(show))
+            .route("/metrics", get(get_metrics))
             .with_state(self.metrics);
-        server::run(self.listener, router, CONNECTIONS, Health::default()).await
+        server::run(self.listener, router, MAX_CONNECTIONS, Health::default()).await
     }
 }
 
 /// `GET /metrics`.
-async fn show(State(metrics): State<Metrics>) -> Response {
+async fn get_metrics(State(metrics): State<Metrics>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     match metrics.render() {
         Ok(text) => ([(header::CONTENT_TYPE, content_type)], text).into_response(),
@@ -279,7 +284,7 @@ mod tests {
     use tracing_subscriber::layer::SubscriberExt as _;
 
     #[test]
-    fn lines_are_counted_by_their_fields_and_nothing_else_is() {
+    fn events_of_the_three_targets_are_counted_by_their_fields() {
         let metrics = Metrics::new();
         let log = tracing_subscriber::registry().with(metrics.clone());
         tracing::subscriber::with_default(log, || {

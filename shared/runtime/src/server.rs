@@ -1,5 +1,4 @@
-//! Our own accept loop: `axum::serve` has no timer, so its header time-out never fires, and no limit of
-//! connections.
+//! The accept loop. It replaces `axum::serve`, which has no header timeout and no limit of connections.
 
 use axum::Router;
 use axum::body::Body;
@@ -17,24 +16,25 @@ use tower::ServiceExt as _;
 use web::client_address::Peer;
 use web::health::Health;
 
-/// A connection that has not sent a whole request head by then is closed, an idle one too.
+/// The time limit for receiving a request head, which also closes idle connections.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// A peer that takes nothing of its answer for so long is gone.
+/// The time limit for a client to accept any bytes of its response.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// The largest request head.
-const MAX_HEAD: usize = 64 * 1024;
+/// The largest size of a request head, in bytes.
+const MAX_HEAD_SIZE: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
-/// Requests under way when the process is told to end have this long.
-const DRAIN: Duration = Duration::from_secs(20);
+/// The time that requests in progress have to finish after a signal to stop.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Binds a listener; the error names the address.
+/// Binds a listener. The error message names the address.
 pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address)
         .await
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
 }
 
-/// Serves until SIGINT or SIGTERM, then lets the requests under way finish.
+/// Serves requests until SIGINT or SIGTERM, then reports the drain to `health` and waits up to 20 s for the requests in
+/// progress.
 pub async fn run(
     listener: TcpListener,
     router: Router,
@@ -43,16 +43,16 @@ pub async fn run(
 ) -> io::Result<()> {
     let permits = Arc::new(Semaphore::new(max_connections));
     let graceful = GracefulShutdown::new();
-    let mut ended = std::pin::pin!(told_to_end()?);
+    let mut stop = std::pin::pin!(stop_signal()?);
     loop {
         let next = async {
-            // Beyond the limit connections wait in the kernel's queue.
+            // Connections beyond the limit wait in the queue of the kernel.
             let permit = Arc::clone(&permits).acquire_owned().await;
             (permit, accept(&listener).await)
         };
         let (permit, (stream, peer)) = tokio::select! {
             next = next => next,
-            () = &mut ended => break,
+            () = &mut stop => break,
         };
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(WRITE_TIMEOUT));
@@ -66,30 +66,36 @@ pub async fn run(
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIMEOUT)
             .max_headers(MAX_HEADERS)
-            .max_buf_size(MAX_HEAD)
+            .max_buf_size(MAX_HEAD_SIZE)
             .serve_connection(TokioIo::new(Box::pin(stream)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             let _permit = permit;
-            // What fails here is the peer's connection: nothing of ours to report.
+            // An error here concerns only the connection of this client.
             let _ = connection.await;
         });
     }
     health.drain();
     drop(listener);
-    tracing::info!("draining");
-    if tokio::time::timeout(DRAIN, graceful.shutdown()).await.is_err() {
-        tracing::warn!("gave up on requests that took longer than {} s", DRAIN.as_secs());
+    tracing::info!("stopping: waiting for the requests in progress");
+    if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown())
+        .await
+        .is_err()
+    {
+        tracing::warn!(
+            "aborting the requests that did not finish within {} s",
+            DRAIN_TIMEOUT.as_secs()
+        );
     }
     Ok(())
 }
 
-/// Accepts the next connection; where the process is out of descriptors it waits for some to close.
+/// Accepts the next connection. Retries after errors, such as too many open files, until connections are closed.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                // Small answers must not wait for the peer's delayed acknowledgement.
+                // Otherwise small responses wait for the delayed acknowledgment of the client.
                 let _ = stream.set_nodelay(true);
                 return (stream, peer);
             }
@@ -101,7 +107,8 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-fn told_to_end() -> io::Result<impl Future<Output = ()>> {
+/// Returns a future that resolves at SIGINT or SIGTERM.
+fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

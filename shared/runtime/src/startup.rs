@@ -1,4 +1,5 @@
-//! Starting and ending, the same for every program: settings → ground (port bound, database open) → serve.
+//! Start-up and shutdown of every program: [`Runtime::prepare`] binds the port and connects to the database,
+//! [`Runtime::serve`] serves until a signal to stop, and [`run`] turns the result into an exit code.
 
 use crate::config::{CommonArgs, EX_USAGE, report_error};
 use crate::metrics::{Exporter, Metrics};
@@ -10,8 +11,7 @@ use foundation::settings::InvalidSetting;
 use foundation::urls::Urls;
 use identity::Identity;
 use identity::grants::origins::Origins;
-use identity::passwords;
-use identity::passwords::Passwords;
+use identity::passwords::{self, Passwords};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -28,71 +28,70 @@ use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
 use web::{Cors, Policy, openapi, program};
 
-/// Why a program did not start, or ended badly.
+/// The error that prevented or ended a program.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A setting that cannot work.
+    /// A setting is invalid.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
-    /// The listener did not bind, or a file could not be written.
+    /// A file or socket operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Argon2 refuses its costs.
+    /// Argon2 rejected its parameters.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
-    /// Anything else, in words.
+    /// Any other error, as a message.
     #[error("{0}")]
     Other(String),
 }
 
-/// What every program stands on.
+/// The resources that every program needs before it serves: the bound listener, the database and the shared services.
 #[derive(Debug)]
 pub struct Runtime {
-    /// Bound, not accepting yet.
+    /// The bound listener, which does not accept connections yet.
     pub listener: TcpListener,
-    /// The bound address.
+    /// The bound address, with the actual port if the setting was port 0.
     pub bound: SocketAddr,
-    /// The program's URLs.
+    /// The public URLs of the program.
     pub urls: Urls,
-    /// Whom handlers trust.
+    /// The base URL, the trusted origins and the trusted proxies.
     pub policy: Arc<Policy>,
-    /// Users, sessions, sign-in; and the database and the revocations behind them.
+    /// The services of accounts and sign-in, with the database, the revocations and the mail queue.
     pub identity: Identity,
-    /// How often each may call.
+    /// The rate limits.
     pub rate_limiter: RateLimiter,
-    /// Whose pages may read answers, on routes that are not pages themselves.
+    /// The origins whose pages may read responses of API routes.
     pub cors: Cors,
-    /// Words between the processes.
+    /// The notifications between processes.
     pub notifications: Notifications,
-    /// Where files are kept.
+    /// The directory of the SQLite database and of generated keys.
     pub data_dir: PathBuf,
     redis: Option<Redis>,
-    metrics: Option<Exporter>,
+    exporter: Option<Exporter>,
     max_connections: usize,
 }
 
 impl Runtime {
-    /// Starts logging, binds the port, opens the database. `account_key` gives the key that seals what accounts
-    /// keep; it is asked once the settings are known to work.
+    /// Checks the settings, starts logging, binds the listeners, connects to the database and creates the shared
+    /// services. It starts no task and accepts no connection. `account_key` returns the key that seals the secrets of
+    /// accounts; it runs after the settings were checked, because it may create a key file.
+    ///
+    /// Fails if a setting is invalid, a port is in use or the database is unavailable. Redis may be unavailable.
     pub async fn prepare(
         common: &CommonArgs,
         account_key: impl FnOnce() -> Result<SealingKey, InvalidSetting>,
     ) -> Result<Self, Error> {
         common.check()?;
-        let metrics = common
-            .metrics
-            .metrics_listen
-            .map(|address| (address, Metrics::new()));
-        let counts = metrics.as_ref().map(|(_, counts)| counts.clone());
-        telemetry::start(&common.log, counts).map_err(InvalidSetting)?;
-        let metrics = match metrics {
-            Some((address, counts)) => Some(Exporter::bind(address, counts).await.map_err(unbound)?),
+        let metrics = common.metrics.metrics_listen.map(|_| Metrics::new());
+        telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
+        let exporter = match common.metrics.metrics_listen.zip(metrics) {
+            Some((address, metrics)) => Some(Exporter::bind(address, metrics).await.map_err(bind_error)?),
             None => None,
         };
-        let listener = server::bind(common.network.listen).await.map_err(unbound)?;
+        let listener = server::bind(common.network.listen).await.map_err(bind_error)?;
         let bound = listener.local_addr()?;
         let urls = common.network.urls(bound)?;
         let db = common.open_database(common.database.database_connections).await?;
@@ -131,12 +130,12 @@ impl Runtime {
             notifications,
             data_dir: common.data_dir.clone(),
             redis,
-            metrics,
+            exporter,
             max_connections: common.network.max_connections,
         })
     }
 
-    /// Health with the checks that every program has.
+    /// Returns the health checks of every program: the database, and Redis if it is configured.
     pub fn health(&self) -> Health {
         let db = self.identity.db.clone();
         let health = Health::default().with("database", move || {
@@ -152,14 +151,15 @@ impl Runtime {
         })
     }
 
-    /// Says where it listens, in one line on standard output, and serves until told to end.
+    /// Starts the background tasks, prints the bound address to standard output and serves `routes` until SIGINT or
+    /// SIGTERM. Then closes the database.
     pub async fn serve(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.rate_limiter.clone().share_counts(redis));
         }
-        if let Some(exporter) = self.metrics {
+        if let Some(exporter) = self.exporter {
             tokio::spawn(exporter.serve());
         }
         let common = program::common_routes(
@@ -169,7 +169,7 @@ impl Runtime {
             health.clone(),
         );
         let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
-            .map_err(|error| Error::Other(format!("the OpenAPI document: {error}")))?;
+            .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
         let router = program::finish(routes, self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         server::run(self.listener, router, self.max_connections, health).await?;
@@ -178,12 +178,12 @@ impl Runtime {
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
-fn unbound(error: io::Error) -> InvalidSetting {
+#[allow(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
+fn bind_error(error: io::Error) -> InvalidSetting {
     InvalidSetting(error.to_string())
 }
 
-/// Runs a program to its end, for its exit code: 0, 64 for settings that cannot work, else 1.
+/// Runs a program and returns its exit code: 0 on success, 64 for an invalid setting, 1 for any other error.
 pub fn run(program: impl Future<Output = Result<(), Error>>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -196,11 +196,10 @@ pub fn run(program: impl Future<Output = Result<(), Error>>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             report_error(&error.to_string());
-            ExitCode::from(if matches!(error, Error::InvalidSetting(_)) {
-                EX_USAGE
-            } else {
-                1
-            })
+            match error {
+                Error::InvalidSetting(_) => ExitCode::from(EX_USAGE),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Logs, on standard error.
+//! Logging to standard error.
 
 use crate::metrics::Metrics;
 use clap::Args;
@@ -7,18 +7,18 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-/// How a log line looks.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// For people.
+    /// Readable text.
     Text,
     /// Text on a terminal, JSON elsewhere.
     Auto,
 }
 
-/// Logs.
+/// Settings of the log.
 #[derive(Args, Clone, Debug)]
 pub struct LogArgs {
     /// The format of log lines.
@@ -42,8 +42,8 @@ pub struct LogArgs {
     pub log_level: String,
 }
 
-/// Starts logging, and counting where there are metrics. `level` is a filter such as `info` or
-/// `info,access=warn`; it filters lines, not counts.
+/// Starts logging, and counts events if there are metrics. The filter of log lines does not affect the counts. Fails if
+/// the filter is invalid or logging was already started.
 pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<(), String> {
     let level = args.log_level.as_str();
     let filter = EnvFilter::try_new(level).map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
@@ -52,18 +52,18 @@ pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<(), String> {
         LogFormat::Text => false,
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
-    let lines = tracing_subscriber::registry().with(metrics);
+    let registry = tracing_subscriber::registry().with(metrics);
     let started = if json {
         let layer = tracing_subscriber::fmt::layer()
             .json()
             .flatten_event(true)
             .with_span_list(false);
-        lines
+        registry
             .with(layer.with_writer(std::io::stderr).with_filter(filter))
             .try_init()
     } else {
         let layer = tracing_subscriber::fmt::layer().compact();
-        lines
+        registry
             .with(layer.with_writer(std::io::stderr).with_filter(filter))
             .try_init()
     };

@@ -1,6 +1,6 @@
-//! The database: SQLite or PostgreSQL, one SQL text for both.
+//! The database: SQLite or PostgreSQL, with one SQL text for both.
 //!
-//! Statements are constants made by [`sql!`](crate::sql), run by [`fetch_one!`](crate::fetch_one),
+//! Statements are constants declared with [`sql!`](crate::sql) and run with [`fetch_one!`](crate::fetch_one),
 //! [`fetch_optional!`](crate::fetch_optional), [`fetch_all!`](crate::fetch_all) and
 //! [`execute!`](crate::execute) on [`Db::reader`], [`Db::writer`] or [`Tx::on`]. A test prepares every
 //! statement on both engines.
@@ -25,54 +25,55 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long a request waits for a connection before it is answered 503.
+/// The longest wait for a connection. After it, the request fails with 503.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Readers beside the one SQLite writer.
+/// The number of SQLite connections that read.
 const SQLITE_READERS: u32 = 4;
 
-/// Something that is one thing on SQLite and another on PostgreSQL.
+/// A value for either engine.
 #[derive(Clone, Debug)]
 pub enum Engine<S, P> {
-    /// The embedded engine.
+    /// The value for SQLite.
     Sqlite(S),
-    /// The server.
+    /// The value for PostgreSQL.
     Postgres(P),
 }
 
-/// Connections to the one database of this process. Cheap to clone.
+/// The connections to the database. Clones share them.
 #[derive(Clone, Debug)]
 pub enum Db {
-    /// One writer, so that writes queue here and never fail as busy; readers beside it (WAL).
+    /// One connection writes, so that writes queue in its pool instead of failing with `SQLITE_BUSY`. Others read at the
+    /// same time (WAL).
     Sqlite {
-        /// The one connection that writes.
+        /// The pool of the only connection that writes.
         writer: SqlitePool,
-        /// Connections that read.
+        /// The pool of the connections that read.
         readers: SqlitePool,
     },
-    /// A small pool: few busy connections beat many.
+    /// One pool for reads and writes.
     Postgres(PgPool),
 }
 
-/// A transaction; dropped without [`commit`](Tx::commit) it is rolled back. `BEGIN IMMEDIATE` on the writer of
-/// SQLite, READ COMMITTED on PostgreSQL.
+/// A transaction that is rolled back if it is dropped without [`commit`](Tx::commit). On SQLite it is `BEGIN IMMEDIATE`
+/// on the writer, on PostgreSQL it has the isolation level READ COMMITTED.
 pub struct Tx {
     engine: Engine<Transaction<'static, Sqlite>, Transaction<'static, Postgres>>,
     after_commit: Vec<Box<dyn FnOnce() + Send + Sync>>,
 }
 
-/// Where the database is, checked: `sqlite:PATH` or `postgres://…`.
+/// A valid database URL: `sqlite:PATH` or `postgres://…`.
 #[derive(Clone)]
 pub struct DatabaseUrl(Engine<Box<SqliteConnectOptions>, Box<PgConnectOptions>>);
 
 impl Db {
-    /// Opens the database; a missing SQLite file is made.
+    /// Connects to the database. Creates a missing SQLite file.
     pub async fn open(url: &DatabaseUrl, postgres_connections: u32) -> Result<Self, Error> {
         match &url.0 {
             Engine::Sqlite(options) => {
-                make_private(options.get_filename())?;
-                let pool = |most| {
+                create_private_file(options.get_filename())?;
+                let pool = |max_connections| {
                     SqlitePoolOptions::new()
-                        .max_connections(most)
+                        .max_connections(max_connections)
                         .acquire_timeout(ACQUIRE_TIMEOUT)
                 };
                 Ok(Self::Sqlite {
@@ -81,7 +82,7 @@ impl Db {
                 })
             }
             Engine::Postgres(options) => {
-                // A pool that cannot connect says only that it timed out; a connection says why.
+                // Connects without the pool first, because the pool would report a timeout instead of the cause.
                 let first = tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await;
                 first.map_err(|_| Error::timed_out())??.close().await?;
                 let pool = PgPoolOptions::new()
@@ -94,7 +95,7 @@ impl Db {
         }
     }
 
-    /// Brings the schema up to this program's version.
+    /// Applies the migrations that are missing in the database.
     pub async fn migrate(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite { writer, .. } => sqlx::migrate!("../../migrations/sqlite").run(writer).await?,
@@ -103,7 +104,7 @@ impl Db {
         Ok(())
     }
 
-    /// Where a read runs.
+    /// Returns the connections for statements that read.
     pub fn reader(&self) -> Engine<&SqlitePool, &PgPool> {
         match self {
             Self::Sqlite { readers, .. } => Engine::Sqlite(readers),
@@ -111,7 +112,7 @@ impl Db {
         }
     }
 
-    /// Where a single writing statement runs, committed by itself.
+    /// Returns the connections for single statements that write and commit at once.
     pub fn writer(&self) -> Engine<&SqlitePool, &PgPool> {
         match self {
             Self::Sqlite { writer, .. } => Engine::Sqlite(writer),
@@ -119,7 +120,7 @@ impl Db {
         }
     }
 
-    /// Begins a transaction that will write.
+    /// Begins a transaction for writes.
     pub async fn begin(&self) -> Result<Tx, Error> {
         let engine = match self {
             Self::Sqlite { writer, .. } => Engine::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
@@ -131,17 +132,17 @@ impl Db {
         })
     }
 
-    /// A look at whether anything was written, by whichever process.
+    /// Returns a watch that detects commits of any process.
     pub fn watch(&self) -> Watch {
         Watch::new(self)
     }
 
-    /// Whether the database answers.
+    /// Checks that the database responds.
     pub async fn ping(&self) -> Result<(), Error> {
         crate::fetch_one!(self.reader(), (i64,), "SELECT CAST(1 AS BIGINT)").map(|_| ())
     }
 
-    /// Closes every connection, waiting for what they do.
+    /// Closes every connection after its current statement.
     pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers } => {
@@ -154,7 +155,7 @@ impl Db {
 }
 
 impl Tx {
-    /// Where the statements of this transaction run.
+    /// Returns the connection that runs the statements of this transaction.
     pub fn on(&mut self) -> Engine<&mut SqliteConnection, &mut PgConnection> {
         match &mut self.engine {
             Engine::Sqlite(tx) => Engine::Sqlite(tx),
@@ -162,20 +163,20 @@ impl Tx {
         }
     }
 
-    /// Takes the lock of this number until the transaction ends, without waiting for it: false if another
-    /// transaction has it. On SQLite this one has the whole database.
+    /// Takes the advisory lock `number` until the transaction ends. Returns false at once if another transaction holds
+    /// it. Always succeeds on SQLite, where the transaction already excludes all other writers.
     pub async fn try_lock(&mut self, number: i64) -> Result<bool, Error> {
         let Engine::Postgres(tx) = &mut self.engine else {
             return Ok(true);
         };
-        let (taken,) = sqlx::query_as("SELECT pg_try_advisory_xact_lock($1)")
+        let (is_locked,) = sqlx::query_as("SELECT pg_try_advisory_xact_lock($1)")
             .bind(number)
             .fetch_one(&mut **tx)
             .await?;
-        Ok(taken)
+        Ok(is_locked)
     }
 
-    /// Commits, and then runs the hooks that were added by [`after_commit`](Self::after_commit).
+    /// Commits and then runs the hooks of [`after_commit`](Self::after_commit).
     pub async fn commit(self) -> Result<(), Error> {
         match self.engine {
             Engine::Sqlite(tx) => tx.commit().await?,
@@ -185,7 +186,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Adds a hook that runs once the transaction is committed; a rollback drops it.
+    /// Adds a hook that runs after the commit. It does not run after a rollback.
     pub fn after_commit(&mut self, hook: impl FnOnce() + Send + Sync + 'static) {
         self.after_commit.push(Box::new(hook));
     }
@@ -208,16 +209,16 @@ impl FromStr for DatabaseUrl {
             ))));
         }
         if !text.starts_with("sqlite:") {
-            return Err("a database URL begins with sqlite: or postgres://".to_owned());
+            return Err("a database URL must begin with sqlite: or postgres://".to_owned());
         }
         if text.contains(":memory:") || text.contains("mode=memory") {
-            return Err("an in-memory database would be lost at the end; name a file".to_owned());
+            return Err("an in-memory database loses its data when the process ends: name a file".to_owned());
         }
         let options = SqliteConnectOptions::from_str(text)
             .map_err(|error| error.to_string())?
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
-            // NORMAL can lose the last commits at a power cut, and a revoked token would live again.
+            // NORMAL can lose the last commits at a power failure, which would undo revocations.
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(5));
@@ -231,15 +232,15 @@ impl std::fmt::Debug for DatabaseUrl {
     }
 }
 
-/// Makes a missing database file for this user alone; the files beside it take after it.
-fn make_private(file: &Path) -> Result<(), Error> {
+/// Creates a missing database file with mode 0600, which SQLite copies to its journal files.
+fn create_private_file(file: &Path) -> Result<(), Error> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    let made = OpenOptions::new()
+    let created = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(file);
-    match made {
+    match created {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(sqlx::Error::Io(error).into()),
         _ => Ok(()),
     }

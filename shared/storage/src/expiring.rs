@@ -1,4 +1,5 @@
-//! What may be forgotten: failures in sliding windows, and which one-time things of minutes are used up.
+//! State that expires: failed attempts in sliding windows, claims of one-time values, and remembered keys. Losing it
+//! resets limits and claims, and loses no data.
 
 mod attempts;
 mod memory;
@@ -8,66 +9,66 @@ pub use memory::MemoryStore;
 pub use redis_store::RedisStore;
 
 use crate::redis::{Redis, Unavailable};
-use attempts::Step;
+use attempts::Operation;
 use foundation::clock::Timestamp;
 use std::time::Duration;
 
-/// Where it is kept.
+/// The store of expiring state, in memory or in Redis.
 #[derive(Clone, Debug)]
 pub enum ExpiringStore {
-    /// In this process: for one replica.
+    /// In the memory of this process, for a single replica.
     Memory(MemoryStore),
-    /// In Redis: for any number of them.
+    /// In Redis, shared by all replicas.
     Redis(RedisStore),
 }
 
-/// May this attempt go ahead?
+/// The decision whether an attempt may proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// Yes. It counts as a failure until it is told to have succeeded or to be void.
+    /// The attempt may proceed. It counts as a failure unless it is reported as succeeded or void within 30 seconds.
     Begun,
-    /// No: as many attempts as may fail are under way, not all of them decided yet.
+    /// Refused for now: the attempts under way could fill a count if all of them failed. The caller may retry soon.
     Busy,
-    /// No: one of the counts is full.
+    /// Refused: a count has reached its limit.
     Refused {
-        /// Which, by its place in the list.
+        /// The index of that count in the list that the caller passed.
         count: usize,
-        /// Until then.
+        /// The end of the refusal.
         until: Timestamp,
     },
 }
 
-/// How many failures in how long a sliding window are too many.
+/// A sliding window with the number of failures that it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// So many are.
+    /// The number of failures that reaches the limit.
     pub limit: usize,
-    /// How long a failure counts.
+    /// The time for which a failure counts.
     pub length: Duration,
-    /// What they lead to.
+    /// The consequence of reaching the limit.
     pub rule: Rule,
 }
 
-/// What too many failures lead to.
+/// The consequence of reaching the limit of a [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// None is allowed for a whole window from the last failure on; a success clears the count.
+    /// Refuses every attempt for a whole window after the failure that reaches the limit. A success clears the count.
     Lockout,
-    /// One more is allowed whenever one has left the window; a success changes nothing.
+    /// Refuses attempts until the oldest failure has left the window. A success changes nothing.
     Throttle,
 }
 
-/// One count: what is counted by, and what is too much of it.
+/// A count of failures: its key and its window.
 #[derive(Clone, Debug)]
 pub struct Count {
-    /// Its name; it is hashed where it is stored.
+    /// The key, such as an account or an address. Redis stores only its hash.
     pub key: String,
-    /// Its window.
+    /// The window.
     pub window: Window,
 }
 
 impl ExpiringStore {
-    /// In Redis, if there is one.
+    /// Creates a store in Redis, or in memory if there is no Redis.
     pub fn new(redis: Option<Redis>) -> Self {
         match redis {
             Some(redis) => Self::Redis(RedisStore::new(redis)),
@@ -75,55 +76,57 @@ impl ExpiringStore {
         }
     }
 
-    /// Claims one attempt under each of `counts`, or under none, in one step: whatever the number of callers at
-    /// once, no more attempts than the limit of each are under way or failed. Gives the failures in each window too.
+    /// Atomically reserves an attempt under every count, or under none if one of them refuses it. Concurrent callers
+    /// never exceed a limit, because attempts under way count. Returns the decision and the number of failures of each
+    /// count.
     pub async fn begin_attempt(
         &self,
         counts: &[Count],
         now: Timestamp,
     ) -> Result<(Attempt, Vec<usize>), Unavailable> {
-        self.step(counts, Step::Begin, now).await
+        self.apply(counts, Operation::Begin, now).await
     }
 
-    /// The attempt failed; gives the failures in each window, this one included.
+    /// Records that an attempt failed. Returns the number of failures of each count, including this one.
     pub async fn attempt_failed(&self, counts: &[Count], now: Timestamp) -> Result<Vec<usize>, Unavailable> {
-        Ok(self.step(counts, Step::Fail, now).await?.1)
+        Ok(self.apply(counts, Operation::Fail, now).await?.1)
     }
 
-    /// The attempt succeeded: lockouts begin anew.
+    /// Records that an attempt succeeded, which clears the counts with [`Rule::Lockout`].
     pub async fn attempt_succeeded(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
-        self.step(counts, Step::Succeed, now).await.map(|_| ())
+        self.apply(counts, Operation::Succeed, now).await.map(|_| ())
     }
 
-    /// The attempt was not decided (no hash was computed): it does not count.
+    /// Cancels an attempt that ended without a decision, for example because no password was verified. It does not
+    /// count.
     pub async fn attempt_void(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
-        self.step(counts, Step::Void, now).await.map(|_| ())
+        self.apply(counts, Operation::Void, now).await.map(|_| ())
     }
 
-    /// Counts something that is throttled but neither succeeds nor fails, such as a mail that is asked for: one
-    /// under each of `counts`, or none. Gives until when it is refused, if it is.
+    /// Atomically counts an action without an outcome, such as a requested mail, under every count, or under none if
+    /// one of them refuses it. Returns `None` if the action was counted, otherwise the end of the refusal.
     pub async fn take(&self, counts: &[Count], now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
-        match self.step(counts, Step::Take, now).await?.0 {
+        match self.apply(counts, Operation::Take, now).await?.0 {
             Attempt::Begun => Ok(None),
             Attempt::Refused { until, .. } => Ok(Some(until)),
-            // Others' attempts are under way: it is known in a moment which of them count.
+            // The caller may retry at once: the attempts under way end soon.
             Attempt::Busy => Ok(Some(now)),
         }
     }
 
-    async fn step(
+    async fn apply(
         &self,
         counts: &[Count],
-        step: Step,
+        operation: Operation,
         now: Timestamp,
     ) -> Result<(Attempt, Vec<usize>), Unavailable> {
         match self {
-            Self::Memory(memory) => Ok(memory.step(counts, step, now)),
-            Self::Redis(store) => store.step(counts, step, now).await,
+            Self::Memory(memory) => Ok(memory.apply(counts, operation, now)),
+            Self::Redis(store) => store.apply(counts, operation, now).await,
         }
     }
 
-    /// Claims `key` until `expires_at`: of several callers at once, one is told that it did.
+    /// Claims `key` until `expires_at`. Returns true to exactly one of several callers.
     pub async fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> Result<bool, Unavailable> {
         match self {
             Self::Memory(memory) => Ok(memory.claim(key, expires_at, now)),
@@ -131,7 +134,7 @@ impl ExpiringStore {
         }
     }
 
-    /// Whether `key` was claimed.
+    /// Returns whether `key` is claimed.
     pub async fn is_claimed(&self, key: &str, now: Timestamp) -> Result<bool, Unavailable> {
         match self {
             Self::Memory(memory) => Ok(memory.is_claimed(key, now)),
@@ -139,7 +142,7 @@ impl ExpiringStore {
         }
     }
 
-    /// Remembers `key` until `expires_at`, unless there is no room: what is remembered may be forgotten.
+    /// Remembers `key` until `expires_at`, if there is room for it.
     pub async fn remember(
         &self,
         key: &str,
@@ -153,7 +156,7 @@ impl ExpiringStore {
         Ok(())
     }
 
-    /// Whether `key` is remembered.
+    /// Returns whether `key` is remembered.
     pub async fn remembers(&self, key: &str, now: Timestamp) -> Result<bool, Unavailable> {
         match self {
             Self::Memory(memory) => Ok(memory.remembers(key, now)),

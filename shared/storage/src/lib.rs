@@ -1,8 +1,9 @@
-//! Storage: the database, Redis, and what is built on the two.
+//! Storage: the database, Redis, and the services that use them to share state.
 //!
-//! Nothing here names a table: each table belongs to the module whose rules it serves.
+//! No SQL statement is here: each table belongs to the domain module that writes it.
 
 pub mod db;
+mod eviction;
 pub mod expiring;
 pub mod notifications;
 pub mod rate_limits;

@@ -1,5 +1,5 @@
-//! The feed: a notification to every process that something in the database changed, so that none waits for its
-//! next look. The database has the facts: a notification that is lost costs time and nothing else.
+//! Notifications between processes that rows in the database changed, so that they reload them before their next poll.
+//! A notification carries no data: a lost one delays a process until its next poll and has no other effect.
 
 use crate::redis::{Redis, Unavailable};
 use foundation::random;
@@ -9,25 +9,25 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-/// Words that a slow listener may be behind.
-const BACKLOG: usize = 64;
-/// The channel between processes.
+/// The number of notifications that are kept for a slow subscriber.
+const CAPACITY: usize = 64;
+/// The Redis channel between processes.
 const CHANNEL: &str = "feed";
-/// How often to look whether Redis is still the one it was, and to try for a new connection.
+/// The interval of checks whether Redis was emptied or replaced, and the pause before a reconnection.
 const EPOCH_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is to be looked at anew.
+/// A change in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notification {
-    /// The revocations.
+    /// Revocations were added.
     RevocationsChanged,
-    /// The signing keys: the published set now has this entity tag.
+    /// The signing keys changed. The published key set has this entity tag now.
     SigningKeysChanged(String),
-    /// Everything: messages may have been lost.
+    /// Notifications may have been lost: the subscriber must reload everything.
     Missed,
 }
 
-/// Says messages and hears them. Cheap to clone; the clones share one feed.
+/// Publishes notifications within this process and, through Redis, to other processes. Clones share their subscribers.
 #[derive(Clone, Debug)]
 pub struct Notifications(Arc<Inner>);
 
@@ -35,25 +35,26 @@ pub struct Notifications(Arc<Inner>);
 struct Inner {
     local: broadcast::Sender<Notification>,
     redis: Option<Redis>,
-    /// Tells our own messages from others'.
+    /// Identifies the messages of this process, which it ignores when Redis returns them.
     sender_id: String,
 }
 
-/// Hears a feed.
+/// Receives notifications.
 #[derive(Debug)]
 pub struct Subscription(broadcast::Receiver<Notification>);
 
 impl Notifications {
-    /// A feed within this process, and to those that share its Redis if it has one.
+    /// Creates notifications between the processes that share `redis`, or within this process only.
     pub fn new(redis: Option<Redis>) -> Self {
         Self(Arc::new(Inner {
-            local: broadcast::Sender::new(BACKLOG),
+            local: broadcast::Sender::new(CAPACITY),
             redis,
             sender_id: random::id(),
         }))
     }
 
-    /// Tells every listener: in this process at once, redis through Redis. Call it after the commit.
+    /// Notifies every subscriber, here and in other processes. Call it after the commit, so that subscribers see the
+    /// change.
     pub async fn publish(&self, notification: Notification) {
         self.publish_locally(notification.clone());
         if let Some(redis) = &self.0.redis
@@ -62,16 +63,16 @@ impl Notifications {
                 .publish(CHANNEL, &format!("{} {text}", self.0.sender_id))
                 .await
         {
-            tracing::warn!(%error, "the other processes were not told: they find out at their next look");
+            tracing::warn!(%error, "cannot notify other processes: they see the change at their next poll");
         }
     }
 
-    /// Hears what is said from now on.
+    /// Subscribes to the notifications from now on.
     pub fn subscribe(&self) -> Subscription {
         Subscription(self.0.local.subscribe())
     }
 
-    /// Passes on what other processes say, for ever.
+    /// Relays notifications of other processes until the task is canceled. Returns at once if there is no Redis.
     pub async fn follow(self) {
         let Some(redis) = self.0.redis.clone() else {
             return;
@@ -79,30 +80,30 @@ impl Notifications {
         let mut epoch = None;
         loop {
             if let Err(error) = self.receive(&redis, &mut epoch).await {
-                tracing::warn!(%error, "the feed is interrupted");
+                tracing::warn!(%error, "the subscription to notifications of other processes is interrupted");
             }
             tokio::time::sleep(EPOCH_CHECK_INTERVAL).await;
         }
     }
 
-    /// Hears one connection to its end. What was said before it began is lost, and so is what an emptied
-    /// Redis or another one was told.
+    /// Relays the notifications of one connection until it ends. Notifications are lost while there is no connection
+    /// and when Redis is emptied or replaced, so publishes [`Notification::Missed`] then.
     async fn receive(&self, redis: &Redis, epoch: &mut Option<String>) -> Result<(), Unavailable> {
         let mut messages = redis.subscribe(CHANNEL).await?.into_on_message();
         self.publish_locally(Notification::Missed);
-        let mut look = tokio::time::interval(EPOCH_CHECK_INTERVAL);
+        let mut epoch_check = tokio::time::interval(EPOCH_CHECK_INTERVAL);
         loop {
             tokio::select! {
                 message = messages.next() => match message {
                     Some(message) => self.relay(&String::from_utf8_lossy(message.get_payload_bytes())),
                     None => return Ok(()),
                 },
-                _ = look.tick() => {
-                    let now = redis.epoch().await?;
-                    if epoch.replace(now.clone()).is_some_and(|before| before != now) {
-                        tracing::warn!("Redis was emptied or replaced: everything is read from the database anew");
+                _ = epoch_check.tick() => {
+                    let current = redis.epoch().await?;
+                    if epoch.replace(current.clone()).is_some_and(|previous| previous != current) {
+                        tracing::warn!("Redis was emptied or replaced: reloading everything from the database");
                         self.publish_locally(Notification::Missed);
-                        // The messages of the present one are heard by a connection to it.
+                        // This connection may still be to the replaced Redis.
                         return Ok(());
                     }
                 }
@@ -110,33 +111,34 @@ impl Notifications {
         }
     }
 
-    fn relay(&self, text: &str) {
-        if let Some((sender_id, text)) = text.split_once(' ')
+    /// Publishes a message of another process in this one.
+    fn relay(&self, message: &str) {
+        if let Some((sender_id, text)) = message.split_once(' ')
             && sender_id != self.0.sender_id
         {
-            // A newer version may say what this one does not know.
+            // A process of a newer version may send notifications that this one does not know.
             self.publish_locally(Notification::parse(text).unwrap_or(Notification::Missed));
         }
     }
 
     fn publish_locally(&self, notification: Notification) {
-        // Nobody listening is no failure.
+        // Sending fails only if there is no subscriber, which is not an error.
         let _ = self.0.local.send(notification);
     }
 }
 
 impl Subscription {
-    /// The next notification. One who was too slow hears that some were missed.
+    /// Waits for the next notification. Returns [`Notification::Missed`] to a subscriber that was too slow.
     pub async fn next(&mut self) -> Notification {
         match self.0.recv().await {
             Ok(notification) => notification,
             Err(RecvError::Lagged(_)) => Notification::Missed,
-            // Without a feed there is nothing to hear, ever.
+            // The publisher is gone, so there will be no notification.
             Err(RecvError::Closed) => std::future::pending().await,
         }
     }
 
-    /// A notification that was said already and not heard yet.
+    /// Returns the next notification if one is waiting.
     pub fn try_next(&mut self) -> Option<Notification> {
         match self.0.try_recv() {
             Ok(notification) => Some(notification),
@@ -145,7 +147,8 @@ impl Subscription {
         }
     }
 
-    /// The next notification of the signing keys: their set's entity tag, or `None` where messages were missed.
+    /// Waits for the next change of the signing keys. Returns the entity tag of the key set, or `None` if notifications
+    /// may have been lost.
     pub async fn next_signing_keys(&mut self) -> Option<String> {
         loop {
             match self.next().await {
@@ -158,7 +161,8 @@ impl Subscription {
 }
 
 impl Notification {
-    /// As written between processes; [`Missed`](Self::Missed) is each one's own affair.
+    /// Returns the text to send to other processes, or `None` for [`Missed`](Self::Missed), which concerns only this
+    /// process.
     fn to_text(&self) -> Option<String> {
         match self {
             Self::RevocationsChanged => Some("revoked".to_owned()),
@@ -183,29 +187,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_word_is_heard_as_it_was_said(etag in "\\PC{0,40}") {
-            let said = Notification::SigningKeysChanged(etag);
-            prop_assert_eq!(Notification::parse(&said.to_text().unwrap()), Some(said));
+        fn notifications_survive_a_round_trip(etag in "\\PC{0,40}") {
+            let notification = Notification::SigningKeysChanged(etag);
+            prop_assert_eq!(Notification::parse(&notification.to_text().unwrap()), Some(notification));
         }
 
         #[test]
-        fn any_text_is_a_word_or_not(text in "\\PC{0,40}") {
+        fn parsing_never_panics(text in "\\PC{0,40}") {
             let _ = Notification::parse(&text);
         }
     }
 
     #[test]
-    fn a_word_of_a_newer_version_is_one_that_was_missed() {
-        let feed = Notifications::new(None);
-        let mut heard = feed.0.local.subscribe();
-        feed.relay("another revoked");
-        feed.relay("another something new");
-        feed.relay(&format!("{} revoked", feed.0.sender_id));
-        assert_eq!(heard.try_recv(), Ok(Notification::RevocationsChanged));
-        assert_eq!(heard.try_recv(), Ok(Notification::Missed));
-        assert!(
-            heard.try_recv().is_err(),
-            "our own messages were heard when they were said"
-        );
+    fn an_unknown_notification_counts_as_missed() {
+        let notifications = Notifications::new(None);
+        let mut subscription = notifications.subscribe();
+        notifications.relay("another revoked");
+        notifications.relay("another something new");
+        notifications.relay(&format!("{} revoked", notifications.0.sender_id));
+        assert_eq!(subscription.try_next(), Some(Notification::RevocationsChanged));
+        assert_eq!(subscription.try_next(), Some(Notification::Missed));
+        assert_eq!(subscription.try_next(), None, "own messages are ignored");
     }
 }

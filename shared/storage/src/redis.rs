@@ -1,33 +1,34 @@
-//! The Redis that replicas share. What it holds may be forgotten; what cannot be asked of it in time is not
-//! guessed.
+//! The client of the Redis that replicas share. Redis holds only state that may be lost. Every command fails with
+//! [`Unavailable`] if Redis does not respond in time.
 
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use ::redis::io::tcp::TcpSettings;
 use ::redis::{Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, ScriptInvocation};
 use foundation::random;
+use foundation::sync::lock;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// An answer that takes longer never comes: those who wait for it are told so.
-const TIMEOUT: Duration = Duration::from_millis(250);
-/// After a time-out others need not wait for theirs: for so long they fail at once.
-const REST: Duration = Duration::from_millis(500);
-/// How long a first connection may take.
+/// The time limit of a command.
+const COMMAND_TIMEOUT: Duration = Duration::from_millis(250);
+/// The time after a timed-out command during which further commands fail at once, so that requests do not queue up.
+const FAIL_FAST_PERIOD: Duration = Duration::from_millis(500);
+/// The time limit of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// What every key and channel begins with.
+/// The prefix of every key and channel, which separates them from those of other programs.
 const PREFIX: &str = "latchkey:";
 
-/// Where Redis is: `redis://…`, `rediss://…` with TLS, or `redis+unix:///PATH`.
+/// The URL of a Redis: `redis://…`, `rediss://…` with TLS, or `redis+unix:///PATH`.
 #[derive(Clone)]
 pub struct RedisUrl(Client);
 
-/// Redis does not answer, or not in time.
+/// The error of a command: Redis failed or did not respond in time.
 #[derive(Debug, thiserror::Error)]
 #[error("Redis: {0}")]
 pub struct Unavailable(String);
 
-/// A connection that comes back by itself. Cheap to clone; the clones share it.
+/// A connection to Redis that reconnects automatically. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Redis(Arc<Inner>);
 
@@ -39,11 +40,11 @@ struct Inner {
 }
 
 impl Redis {
-    /// Connects at its first use; needs a running tokio.
+    /// Creates a client that connects at its first command. Must be called in a tokio runtime.
     pub fn new(url: &RedisUrl) -> Result<Self, Unavailable> {
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
-            // The time limit is ours: theirs would not count the wait for a connection.
+            // `run` has its own time limit, which includes the wait for a connection.
             .set_response_timeout(None)
             .set_number_of_retries(2)
             .set_min_delay(Duration::from_millis(20))
@@ -55,48 +56,48 @@ impl Redis {
         })))
     }
 
-    /// The name of something of ours: no other program on the same Redis has it.
-    pub fn name(&self, what: &str) -> String {
-        format!("{PREFIX}{what}")
+    /// Returns the Redis key for `name`, with the prefix of this program.
+    pub fn key(&self, name: &str) -> String {
+        format!("{PREFIX}{name}")
     }
 
-    /// The name of a channel. Channels are not divided by database as keys are.
-    fn channel(&self, what: &str) -> String {
+    /// Returns the Redis channel for `name`. It contains the database number, because channels span all databases.
+    fn channel(&self, name: &str) -> String {
         let database = self.0.client.get_connection_info().redis_settings().db();
-        format!("{PREFIX}{database}:{what}")
+        format!("{PREFIX}{database}:{name}")
     }
 
-    /// Runs a command.
+    /// Runs a command and returns its result.
     pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, Unavailable> {
         let mut connection = self.0.connection.clone();
-        self.in_time(command.query_async(&mut connection)).await
+        self.run(command.query_async(&mut connection)).await
     }
 
-    /// Runs a script, in one step whatever others do.
+    /// Runs a script atomically and returns its result.
     pub async fn script<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Result<T, Unavailable> {
         let mut connection = self.0.connection.clone();
-        self.in_time(script.invoke_async(&mut connection)).await
+        self.run(script.invoke_async(&mut connection)).await
     }
 
-    /// Runs commands together.
+    /// Sends several commands at once and returns their results.
     pub async fn pipeline<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T, Unavailable> {
         let mut connection = self.0.connection.clone();
-        self.in_time(commands.query_async(&mut connection)).await
+        self.run(commands.query_async(&mut connection)).await
     }
 
-    /// Whether it answers.
+    /// Checks that Redis responds.
     pub async fn ping(&self) -> Result<(), Unavailable> {
         self.query::<String>(&::redis::cmd("PING")).await.map(|_| ())
     }
 
-    /// Tells everybody who listens on the channel.
+    /// Publishes a message to all subscribers of a channel.
     pub async fn publish(&self, channel: &str, text: &str) -> Result<(), Unavailable> {
         let mut command = ::redis::cmd("PUBLISH");
         command.arg(self.channel(channel)).arg(text);
         self.query::<i64>(&command).await.map(|_| ())
     }
 
-    /// A connection that hears what is said on the channel from now on.
+    /// Opens a connection that receives the messages of a channel.
     pub async fn subscribe(&self, channel: &str) -> Result<PubSub, Unavailable> {
         let subscribing = async {
             let mut connection = self.0.client.get_async_pubsub().await?;
@@ -104,25 +105,25 @@ impl Redis {
             Ok::<_, RedisError>(connection)
         };
         let subscribed = tokio::time::timeout(CONNECT_TIMEOUT, subscribing).await;
-        Ok(subscribed.map_err(|_| Unavailable("no subscription in 2 s".to_owned()))??)
+        Ok(subscribed.map_err(|_| Unavailable("no subscription within 2 s".to_owned()))??)
     }
 
-    /// What names this very data set: another name says that it was emptied, or is another Redis.
+    /// Returns the random id of the data set, and creates it if it is missing. It changes when Redis is emptied or
+    /// replaced.
     pub async fn epoch(&self) -> Result<String, Unavailable> {
-        let name = self.name("epoch");
-        let read = ::redis::Cmd::get(&name);
-        if let Some(epoch) = self.query::<Option<String>>(&read).await? {
+        let key = self.key("epoch");
+        let get = Cmd::get(&key);
+        if let Some(epoch) = self.query::<Option<String>>(&get).await? {
             return Ok(epoch);
         }
-        // Of several processes at once one names it.
-        self.query::<bool>(&::redis::Cmd::set_nx(&name, random::id()))
-            .await?;
-        let named: Option<String> = self.query(&read).await?;
-        named.ok_or_else(|| Unavailable("it keeps nothing".to_owned()))
+        // If several processes race, the first one sets the id and all of them read it.
+        self.query::<bool>(&Cmd::set_nx(&key, random::id())).await?;
+        let epoch: Option<String> = self.query(&get).await?;
+        epoch.ok_or_else(|| Unavailable("a written key is missing".to_owned()))
     }
 
-    /// What it does when its memory is full, by its own word.
-    pub async fn eviction(&self) -> Result<String, Unavailable> {
+    /// Returns the `maxmemory-policy` that Redis reports, or `unknown`.
+    pub async fn eviction_policy(&self) -> Result<String, Unavailable> {
         let mut info = ::redis::cmd("INFO");
         info.arg("memory");
         let text: String = self.query(&info).await?;
@@ -132,21 +133,19 @@ impl Redis {
         Ok(policy.map_or("unknown", str::trim).to_owned())
     }
 
-    async fn in_time<T>(&self, asked: impl Future<Output = Result<T, RedisError>>) -> Result<T, Unavailable> {
-        if self.timed_out().is_some_and(|at| at.elapsed() < REST) {
-            return Err(Unavailable("it did not answer just now".to_owned()));
+    /// Runs a command within [`COMMAND_TIMEOUT`].
+    async fn run<T>(&self, command: impl Future<Output = Result<T, RedisError>>) -> Result<T, Unavailable> {
+        let timed_out_at = *lock(&self.0.timed_out_at);
+        if timed_out_at.is_some_and(|at| at.elapsed() < FAIL_FAST_PERIOD) {
+            return Err(Unavailable("a recent command timed out".to_owned()));
         }
-        match tokio::time::timeout(TIMEOUT, asked).await {
-            Ok(answer) => Ok(answer?),
+        match tokio::time::timeout(COMMAND_TIMEOUT, command).await {
+            Ok(result) => Ok(result?),
             Err(_) => {
-                *self.0.timed_out_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-                Err(Unavailable("no answer in 250 ms".to_owned()))
+                *lock(&self.0.timed_out_at) = Some(Instant::now());
+                Err(Unavailable("no response within 250 ms".to_owned()))
             }
         }
-    }
-
-    fn timed_out(&self) -> Option<Instant> {
-        *self.0.timed_out_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -160,11 +159,11 @@ impl FromStr for RedisUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = ["redis://", "rediss://", "redis+unix://"];
-        if !known.iter().any(|scheme| text.starts_with(scheme)) {
-            return Err("a Redis URL begins with redis://, rediss:// or redis+unix://".to_owned());
+        let schemes = ["redis://", "rediss://", "redis+unix://"];
+        if !schemes.iter().any(|scheme| text.starts_with(scheme)) {
+            return Err("a Redis URL must begin with redis://, rediss:// or redis+unix://".to_owned());
         }
-        // A connection whose other end is gone without a word is given up soon, and made anew.
+        // Detects a peer that vanished without closing the connection, so that the client reconnects soon.
         let settings = TcpSettings::default().set_nodelay(true);
         #[cfg(target_os = "linux")]
         let settings = settings.set_user_timeout(CONNECT_TIMEOUT);

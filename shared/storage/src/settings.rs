@@ -8,10 +8,10 @@ use foundation::private_files;
 use foundation::settings::InvalidSetting;
 use std::path::Path;
 
-/// The database.
+/// Settings of the database.
 #[derive(Args, Clone, Debug)]
 pub struct DatabaseArgs {
-    /// `sqlite:FILE` or `postgres://…` [default: sqlite:DATA_DIR/latchkey.db].
+    /// The URL of the database, `sqlite:FILE` or `postgres://…` [default: sqlite:DATA_DIR/latchkey.db].
     #[arg(
         long,
         env = "LATCHKEY_DATABASE_URL",
@@ -27,11 +27,11 @@ pub struct DatabaseArgs {
     pub database_connections: u32,
 }
 
-/// Redis.
+/// Settings of Redis.
 #[derive(Args, Clone, Debug)]
 pub struct RedisArgs {
-    /// `redis://…`, `rediss://…` or `redis+unix:///PATH`, shared by all replicas [default: state is kept in this
-    /// process].
+    /// The URL of the Redis that all replicas share, `redis://…`, `rediss://…` or `redis+unix:///PATH` [default: state is
+    /// kept in the memory of this process].
     #[arg(
         long,
         env = "LATCHKEY_REDIS_URL",
@@ -42,10 +42,10 @@ pub struct RedisArgs {
     pub redis_url: Option<RedisUrl>,
 }
 
-/// When requests are rate-limited.
+/// When to limit the rate of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RateLimitMode {
-    /// Only in production: off loopback, or behind an https URL.
+    /// In production only: with a listener off loopback, or behind an https URL.
     Auto,
     /// Always.
     On,
@@ -53,10 +53,10 @@ pub enum RateLimitMode {
     Off,
 }
 
-/// The rate limits.
+/// Settings of the rate limits.
 #[derive(Args, Clone, Debug)]
 pub struct RateLimitArgs {
-    /// When requests are rate-limited: `auto` means in production only.
+    /// When to limit the rate of requests: `auto` means in production only.
     #[arg(
         long,
         env = "LATCHKEY_RATE_LIMITS",
@@ -66,24 +66,24 @@ pub struct RateLimitArgs {
     )]
     pub rate_limits: RateLimitMode,
 
-    /// Reads per minute of one user of a client.
+    /// The number of reads allowed per minute for one user of a client.
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_READS", global = true, default_value_t = 1200, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_reads: u32,
 
-    /// Writes per minute of one user of a client.
+    /// The number of writes allowed per minute for one user of a client.
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_WRITES", global = true, default_value_t = 300, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_writes: u32,
 
-    /// Requests per minute from one address (IPv6: from one /64).
+    /// The number of requests allowed per minute from one address (IPv6: from one /64).
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_ADDRESS", global = true, default_value_t = 600, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_address: u32,
 }
 
 impl DatabaseArgs {
-    /// Returns the URL of the database: the given one, or that of a SQLite file in `data_dir`.
+    /// Returns the configured URL, or that of a SQLite file in `data_dir`.
     pub fn url(&self, data_dir: &Path) -> Result<DatabaseUrl, InvalidSetting> {
         match &self.database_url {
             Some(url) => Ok(url.clone()),
@@ -93,7 +93,7 @@ impl DatabaseArgs {
         }
     }
 
-    /// Opens the database with at most `connections` connections. Creates `data_dir` if the database file belongs
+    /// Opens the database with at most `connections` connections. Creates `data_dir` if the database file is
     /// there.
     pub async fn open(&self, data_dir: &Path, connections: u32) -> Result<Db, InvalidSetting> {
         if self.database_url.is_none() {
@@ -112,10 +112,10 @@ impl RedisArgs {
         redis.map_err(|error| InvalidSetting(format!("REDIS_URL: {error}")))
     }
 
-    /// Refuses, in production, a Redis that evicts keys when its memory is full: a flood could lift a lockout.
-    /// A Redis that does not answer yet is accepted, because most requests do not need it.
+    /// Fails in production if Redis evicts keys when its memory is full, because a flood of keys could then lift a
+    /// lockout. Accepts a Redis that is not available yet, because most requests do not need it.
     pub async fn check_eviction(redis: &Redis, is_production: bool) -> Result<(), InvalidSetting> {
-        match redis.eviction().await {
+        match redis.eviction_policy().await {
             Ok(policy) if policy == "noeviction" => {}
             Ok(policy) if is_production => {
                 return Err(InvalidSetting(format!(
@@ -123,14 +123,16 @@ impl RedisArgs {
                      maxmemory-policy to noeviction"
                 )));
             }
-            Ok(policy) => tracing::warn!(policy, "this Redis evicts keys when its memory is full"),
-            Err(error) => tracing::warn!(%error, "Redis does not answer yet"),
+            Ok(policy) => {
+                tracing::warn!("Redis evicts keys when its memory is full (maxmemory-policy {policy})");
+            }
+            Err(error) => tracing::warn!(%error, "Redis is not available yet"),
         }
         Ok(())
     }
 
-    /// Refuses a production installation without Redis of a `program` that can have replicas: each replica would
-    /// count failed sign-ins alone.
+    /// Fails in production without Redis, for a `program` that can have replicas, because each replica would count
+    /// failed sign-ins alone.
     pub fn check_shared(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
         if is_production && self.redis_url.is_none() {
             return Err(InvalidSetting(format!(
@@ -143,7 +145,7 @@ impl RedisArgs {
 }
 
 impl RateLimitArgs {
-    /// Returns the quotas, or `None` where requests are not limited.
+    /// Returns the quotas, or `None` if requests are not limited.
     pub fn quotas(&self, is_production: bool) -> Option<Quotas> {
         let is_on = match self.rate_limits {
             RateLimitMode::Auto => is_production,

@@ -12,7 +12,7 @@ async fn insert(world: &World, user: &Person, micros: impl IntoIterator<Item = i
     let mut tx = db.begin().await.unwrap();
     let mut ids = Vec::new();
     for at in micros {
-        let id = format!("pay_{}", foundation::random::uuid_of(world.now()));
+        let id = format!("pay_{}", foundation::random::uuid_v7(world.now()));
         let insert =
             "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded,
                                             currency, metadata, created_at, updated_at)

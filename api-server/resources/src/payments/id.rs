@@ -25,7 +25,7 @@ schema! {
 impl PaymentId {
     /// Returns a new id.
     pub(super) fn new(now: Timestamp) -> Self {
-        Self(format!("{PREFIX}{}", random::uuid_of(now)))
+        Self(format!("{PREFIX}{}", random::uuid_v7(now)))
     }
 
     /// Parses an id. Checks only the prefix, the length and the characters; the database decides whether it exists.

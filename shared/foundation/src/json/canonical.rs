@@ -1,9 +1,9 @@
-//! One way of writing each JSON value.
+//! A canonical text form of JSON values.
 
 use serde_json::Value;
 
-/// The value without white space, the members of its objects sorted by name: two texts that say the same have
-/// the same canonical form. A number is as it was written: `1` and `1.0` are two.
+/// Serializes a value without white space and with sorted member names, so that equal values have equal texts.
+/// Numbers keep their form: `1` and `1.0` differ.
 pub fn canonical(value: &Value) -> String {
     let join = |parts: Vec<String>| parts.join(",");
     match value {
@@ -16,7 +16,7 @@ pub fn canonical(value: &Value) -> String {
             format!("{{{}}}", join(members.into_iter().map(member).collect()))
         }
         Value::Array(items) => format!("[{}]", join(items.iter().map(canonical).collect())),
-        plain => plain.to_string(),
+        scalar => scalar.to_string(),
     }
 }
 
@@ -26,17 +26,17 @@ mod tests {
     use crate::json::parse;
     use proptest::prelude::*;
 
-    fn of(text: &str) -> String {
+    fn canonicalize(text: &str) -> String {
         canonical(&parse(text.as_bytes()).unwrap())
     }
 
     #[test]
-    fn order_and_white_space_do_not_matter_and_all_else_does() {
-        let one = r#"{"b":[1,2,{"y":null,"x":"a"}],"a":1}"#;
-        assert_eq!(of(one), r#"{"a":1,"b":[1,2,{"x":"a","y":null}]}"#);
+    fn only_member_order_white_space_and_escapes_are_normalized() {
+        let original = r#"{"b":[1,2,{"y":null,"x":"a"}],"a":1}"#;
+        assert_eq!(canonicalize(original), r#"{"a":1,"b":[1,2,{"x":"a","y":null}]}"#);
         assert_eq!(
-            of(" {\n \"a\" : 1 , \"b\" : [ 1 , 2 , { \"x\" : \"\\u0061\" , \"y\" : null } ] } "),
-            of(one)
+            canonicalize(" {\n \"a\" : 1 , \"b\" : [ 1 , 2 , { \"x\" : \"\\u0061\" , \"y\" : null } ] } "),
+            canonicalize(original)
         );
         for other in [
             r#"{"b":[2,1,{"y":null,"x":"a"}],"a":1}"#,
@@ -45,17 +45,17 @@ mod tests {
             r#"{"b":[1,2,{"y":null,"x":"a"}]}"#,
             r#"{"b":[1,2,{"y":null,"x":"a,\"z\":1"}],"a":1}"#,
         ] {
-            assert_ne!(of(other), of(one), "{other}");
+            assert_ne!(canonicalize(other), canonicalize(original), "{other}");
         }
     }
 
     proptest! {
         #[test]
-        fn the_canonical_form_says_the_same(text in r#"(\{("[a-c]{1,2}":(1|-2.5|"x\\"|null|\[\]|\{\}),){0,3}"z":[0-9]\})"#) {
+        fn the_canonical_form_parses_to_the_same_value(text in r#"(\{("[a-c]{1,2}":(1|-2.5|"x\\"|null|\[\]|\{\}),){0,3}"z":[0-9]\})"#) {
             if let Ok(value) = parse(text.as_bytes()) {
-                let again = parse(canonical(&value).as_bytes()).unwrap();
-                prop_assert_eq!(canonical(&again), canonical(&value));
-                prop_assert_eq!(again, value);
+                let reparsed = parse(canonical(&value).as_bytes()).unwrap();
+                prop_assert_eq!(canonical(&reparsed), canonical(&value));
+                prop_assert_eq!(reparsed, value);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Settings of the listener, the public URLs and the trusted parties.
+//! Settings of the listener, the public URLs and the trusted proxies and origins.
 
 use super::values::{parse_network, parse_origin};
 use clap::Args;
@@ -9,10 +9,10 @@ use std::net::SocketAddr;
 use url::Url;
 use web::Policy;
 
-/// The listener, the public URLs and the trusted parties.
+/// Settings of the listener, the public URLs and the trusted proxies and origins.
 #[derive(Args, Clone, Debug)]
 pub struct NetworkArgs {
-    /// The address to listen on; port 0 takes a free port.
+    /// The address to listen on. Port 0 selects a free port.
     #[arg(
         long,
         env = "LATCHKEY_LISTEN",
@@ -35,24 +35,24 @@ pub struct NetworkArgs {
           value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub audience: Option<String>,
 
-    /// Proxies whose X-Forwarded-For header is believed, as networks, separated by commas.
+    /// The networks of proxies whose X-Forwarded-For header is trusted, separated by commas.
     #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
           value_parser = parse_network)]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// Further origins whose pages may call with cookies, separated by commas.
+    /// Further origins whose pages may send requests with cookies, separated by commas.
     #[arg(long, env = "LATCHKEY_ALLOWED_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN",
           value_parser = parse_origin)]
     pub allowed_origins: Vec<Url>,
 
-    /// The largest number of connections served at once; further ones wait.
+    /// The largest number of open connections. Further ones wait.
     #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
     pub max_connections: usize,
 }
 
 impl NetworkArgs {
-    /// Refuses, in production, a missing base URL and an issuer without TLS.
+    /// Fails in production if the base URL is missing or the issuer's URL is not https.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         if !self.is_production() {
             return Ok(());
@@ -64,20 +64,20 @@ impl NetworkArgs {
                 self.listen
             ))),
             Some(url) if url.scheme() != "https" => Err(InvalidSetting(format!(
-                "the issuer's URL {url} is plain http, and this is no loopback installation: put a proxy with TLS \
-                 before it and set BASE_URL to its https URL"
+                "the issuer's URL {url} is plain http, which only a loopback installation may use: put a TLS proxy in \
+                 front and set BASE_URL to its https URL"
             ))),
             Some(_) => Ok(()),
         }
     }
 
-    /// Whether other machines can reach the program: a listener off loopback, or an https base URL or issuer.
+    /// Returns whether this is a production installation: a listener off loopback, or an https base URL or issuer.
     pub fn is_production(&self) -> bool {
-        let https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
-        !self.listen.ip().is_loopback() || https(&self.base_url) || https(&self.issuer)
+        let is_https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
+        !self.listen.ip().is_loopback() || is_https(&self.base_url) || is_https(&self.issuer)
     }
 
-    /// Returns the URLs of the program; unset ones follow the bound address.
+    /// Returns the URLs of the program. The defaults depend on the bound port.
     pub fn urls(&self, bound: SocketAddr) -> Result<Urls, InvalidSetting> {
         let base = match &self.base_url {
             Some(url) => url.clone(),
@@ -92,7 +92,7 @@ impl NetworkArgs {
         })
     }
 
-    /// Returns the origin of the program and the parties that it trusts.
+    /// Returns the base URL, the trusted origins and the trusted proxies.
     pub fn policy(&self, urls: &Urls) -> Policy {
         let mut allowed_origins: Vec<String> = self.allowed_origins.iter().map(origin_of).collect();
         allowed_origins.extend([origin_of(&urls.base), urls.issuer.clone()]);

@@ -1,24 +1,27 @@
-//! Parsers of settings.
+//! Parsers of setting values.
 
 use ipnet::IpNet;
 use std::net::IpAddr;
 use url::Url;
 
-/// Parses an http or https URL that is an origin: without path, query, fragment or user.
+/// Parses an http or https URL without path, query, fragment, user name and password.
 pub(super) fn parse_origin(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-    let no_user = url.username().is_empty() && url.password().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !is_bare || !no_user {
-        return Err("it must be an origin, such as https://id.example.org, without path or query".to_owned());
+    let has_no_user = url.username().is_empty() && url.password().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !is_bare || !has_no_user {
+        return Err(
+            "the URL must be an origin without path or query, such as https://id.example.org".to_owned(),
+        );
     }
     Ok(url)
 }
 
+/// Parses a network in CIDR notation, or a single address.
 pub(super) fn parse_network(text: &str) -> Result<IpNet, String> {
     text.parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| "a network is written 10.0.0.0/8 or fd00::/8".to_owned())
+        .map_err(|_| "not an address or a network such as 10.0.0.0/8 or fd00::/8".to_owned())
 }
 
 #[cfg(test)]
@@ -26,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_an_origin_and_nothing_more() {
+    fn origins_have_no_path_query_or_user() {
         assert!(parse_origin("https://id.example.org").is_ok());
         for text in [
             "id.example.org",

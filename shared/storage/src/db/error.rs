@@ -1,21 +1,21 @@
-//! What can go wrong with the database, as far as callers tell the cases apart.
+//! Database errors, by the cases that callers distinguish.
 
 /// A failed statement, transaction or connection.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A unique index refused the row.
-    #[error("a row with this key exists")]
+    /// The row violates a unique index.
+    #[error("a row with this key already exists")]
     Conflict,
-    /// No connection, or the server is going away: the same call may work in a moment.
+    /// A temporary failure, such as no connection or a deadlock. The same operation may succeed later.
     #[error("the database is unavailable: {0}")]
     Unavailable(#[source] sqlx::Error),
-    /// Anything else: a bug, or a database that was altered by hand.
-    #[error("the database refused: {0}")]
+    /// A permanent failure, such as a bug or a schema that was altered by hand.
+    #[error("the database reported an error: {0}")]
     Failed(#[source] sqlx::Error),
 }
 
 impl Error {
-    /// An operation that was given up.
+    /// Returns the error of an operation that exceeded its time limit.
     pub fn timed_out() -> Self {
         Self::Unavailable(sqlx::Error::PoolTimedOut)
     }
@@ -25,7 +25,7 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::Database(inner) if inner.is_unique_violation() => Self::Conflict,
-            sqlx::Error::Database(inner) if inner.code().is_some_and(|code| passes(&code)) => {
+            sqlx::Error::Database(inner) if inner.code().is_some_and(|code| is_temporary(&code)) => {
                 Self::Unavailable(error)
             }
             sqlx::Error::PoolTimedOut
@@ -44,9 +44,10 @@ impl From<sqlx::migrate::MigrateError> for Error {
     }
 }
 
-/// SQLite: busy, locked. PostgreSQL: connection exceptions (08), insufficient resources (53), operator
-/// intervention (57P), a server that became read-only (25006), a transaction that lost to another (40001, 40P01).
-fn passes(code: &str) -> bool {
+/// Returns whether an error code stands for a temporary failure. SQLite: busy, locked. PostgreSQL: connection exceptions
+/// (08), insufficient resources (53), operator intervention (57P), a read-only server after a failover (25006),
+/// serialization failures (40001) and deadlocks (40P01).
+fn is_temporary(code: &str) -> bool {
     matches!(code, "5" | "6" | "261" | "517" | "25006" | "40001" | "40P01")
         || code.len() == 5 && ["08", "53", "57P"].iter().any(|class| code.starts_with(class))
 }

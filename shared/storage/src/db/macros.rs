@@ -1,18 +1,18 @@
-//! The macros that declare statements and run them natively on either engine.
+//! Macros that declare statements and run them on either engine.
 
-/// Declares statements as constants, and `STATEMENTS`, the list of them that a test prepares.
+/// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines.
 #[macro_export]
 macro_rules! sql {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
         $($(#[$doc])* const $name: &str = $text;)+
 
-        /// Every statement of this module with its name.
+        /// The statements of this module with their names.
         pub const STATEMENTS: &[(&str, &str)] =
             &[$((concat!(module_path!(), "::", stringify!($name)), $name)),+];
     };
 }
 
-/// `fetch_one!(on, Row, SQL, bind…)`: the one row, an error if there is none.
+/// `fetch_one!(on, Row, SQL, bind…)` returns the first row, or an error if there is none.
 #[macro_export]
 macro_rules! fetch_one {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
@@ -20,7 +20,7 @@ macro_rules! fetch_one {
     };
 }
 
-/// `fetch_optional!(on, Row, SQL, bind…)`: the row, or `None`.
+/// `fetch_optional!(on, Row, SQL, bind…)` returns the first row, or `None` if there is none.
 #[macro_export]
 macro_rules! fetch_optional {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
@@ -28,7 +28,7 @@ macro_rules! fetch_optional {
     };
 }
 
-/// `fetch_all!(on, Row, SQL, bind…)`: all rows.
+/// `fetch_all!(on, Row, SQL, bind…)` returns all rows.
 #[macro_export]
 macro_rules! fetch_all {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
@@ -36,7 +36,7 @@ macro_rules! fetch_all {
     };
 }
 
-/// `execute!(on, SQL, bind…)`: runs a statement that gives no rows, for the number of rows it changed.
+/// `execute!(on, SQL, bind…)` runs a statement without result rows and returns the number of changed rows.
 #[macro_export]
 macro_rules! execute {
     ($on:expr, $sql:expr $(, $bind:expr)* $(,)?) => {

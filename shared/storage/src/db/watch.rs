@@ -1,23 +1,24 @@
-//! Whether anything was written since the last look, where the engine can tell at no cost.
+//! Cheap detection of commits, on SQLite only.
 
 use crate::db::{Db, Error};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, SqliteConnection};
 use std::sync::Arc;
 
-/// The database as it stood at some moment.
+/// A version of the database. Equal versions mean that there was no commit between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// Counts of different connections cannot be compared.
+    /// The number of the connection, because data versions of different connections are not comparable.
     connection: u64,
-    count: i64,
+    data_version: i64,
 }
 
-/// A connection of its own that only watches.
+/// Detects commits of any process, on a connection of its own.
 #[derive(Debug)]
 pub struct Watch {
     sqlite: Option<Arc<SqliteConnectOptions>>,
     connection: Option<SqliteConnection>,
+    /// The number of connections opened so far.
     connections: u64,
 }
 
@@ -33,9 +34,8 @@ impl Watch {
         }
     }
 
-    /// The present version: two that are equal have no commit between them. `None` where the engine cannot
-    /// tell (PostgreSQL), and there was perhaps one. Other processes' commits count on SQLite too
-    /// (`PRAGMA data_version`).
+    /// Returns the current version (`PRAGMA data_version`), or `None` on PostgreSQL, which has no such version, so that
+    /// callers must assume a commit.
     pub async fn version(&mut self) -> Result<Option<Version>, Error> {
         let Some(options) = &self.sqlite else {
             return Ok(None);
@@ -47,14 +47,14 @@ impl Watch {
                 SqliteConnection::connect_with(options).await?
             }
         };
-        let (count,): (i64,) = sqlx::query_as("PRAGMA data_version")
+        let (data_version,): (i64,) = sqlx::query_as("PRAGMA data_version")
             .fetch_one(&mut connection)
             .await?;
-        // One that failed is not kept.
+        // A connection that failed above is dropped, and the next call opens a new one.
         self.connection = Some(connection);
         Ok(Some(Version {
             connection: self.connections,
-            count,
+            data_version,
         }))
     }
 }

@@ -1,154 +1,157 @@
-//! The failures of one name in a sliding window: the rule that every store keeps.
+//! The attempts of one count in a sliding window. Both stores use these rules.
 
 use crate::expiring::{Attempt, Rule, Window};
 use foundation::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// An attempt that was not decided by then never will be (a request is cut at 30 s): it failed.
-const UNDECIDED: Duration = Duration::from_secs(30);
+/// The longest duration of an attempt, since a request is aborted after 30 s. An older one without an outcome counts as
+/// failed.
+const MAX_DURATION: Duration = Duration::from_secs(30);
 
-/// What is known of one name.
+/// The attempts of one count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Attempts {
+    /// The start times of attempts without an outcome.
     under_way: Vec<Timestamp>,
+    /// The times of the failures in the window.
     failed: Vec<Timestamp>,
     locked_until: Option<Timestamp>,
 }
 
-/// What may happen to it.
+/// An operation on the attempts of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// An attempt asks whether it may go ahead.
+pub(super) enum Operation {
+    /// Begin an attempt, if the count admits it.
     Begin,
-    /// An attempt failed.
+    /// Record that an attempt failed.
     Fail,
-    /// An attempt succeeded.
+    /// Record that an attempt succeeded.
     Succeed,
-    /// An attempt came to no decision.
+    /// Cancel an attempt that had no outcome.
     Void,
-    /// What asks whether it may go ahead counts, whatever comes of it.
+    /// Count an action without an outcome, if the count admits it.
     Take,
 }
 
-/// What one count says to a step.
+/// The decision of one count about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Allowed,
+pub(super) enum Admission {
+    Admitted,
+    /// The attempts under way could reach the limit.
     Busy,
-    NotBefore(Timestamp),
+    RefusedUntil(Timestamp),
 }
 
-/// Does the step under each count, or under none if one refuses it: what becomes of the attempt, and how many
-/// failures each has.
-pub(super) fn step_all<'a>(
-    all: impl IntoIterator<Item = (&'a mut Attempts, Window)>,
-    step: Step,
+/// Applies the operation to every count, or to none if one of them refuses it. Returns the decision and the number of
+/// failures of each count.
+pub(super) fn apply_to_all<'a>(
+    counts: impl IntoIterator<Item = (&'a mut Attempts, Window)>,
+    operation: Operation,
     now: Timestamp,
 ) -> (Attempt, Vec<usize>) {
-    let mut all: Vec<_> = all.into_iter().collect();
-    let mut outcome = Attempt::Begun;
-    let mut after = Vec::with_capacity(all.len());
-    for (count, (attempts, window)) in all.iter().enumerate() {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    let mut decision = Attempt::Begun;
+    let mut updated = Vec::with_capacity(counts.len());
+    for (count, (attempts, window)) in counts.iter().enumerate() {
         let mut attempts = (*attempts).clone();
-        match attempts.step(step, *window, now) {
-            Verdict::Allowed => {}
-            Verdict::NotBefore(until) => {
-                outcome = Attempt::Refused { count, until };
+        match attempts.apply(operation, *window, now) {
+            Admission::Admitted => {}
+            Admission::RefusedUntil(until) => {
+                decision = Attempt::Refused { count, until };
                 break;
             }
-            Verdict::Busy => outcome = Attempt::Busy,
+            Admission::Busy => decision = Attempt::Busy,
         }
-        after.push(attempts);
+        updated.push(attempts);
     }
-    if outcome == Attempt::Begun {
-        for ((attempts, _), after) in all.iter_mut().zip(after) {
-            **attempts = after;
+    if decision == Attempt::Begun {
+        for ((attempts, _), updated) in counts.iter_mut().zip(updated) {
+            **attempts = updated;
         }
     }
-    (
-        outcome,
-        all.iter().map(|(attempts, _)| attempts.failed.len()).collect(),
-    )
+    let failures = counts.iter().map(|(attempts, _)| attempts.failure_count());
+    (decision, failures.collect())
 }
 
 impl Attempts {
-    /// Does the step: may it go ahead?
-    fn step(&mut self, step: Step, window: Window, now: Timestamp) -> Verdict {
-        self.slide(window, now);
-        match step {
-            Step::Begin | Step::Take => {
-                let said = self.may_begin(window);
-                match (said, step) {
-                    (Verdict::Allowed, Step::Begin) => self.under_way.push(now),
-                    (Verdict::Allowed, _) => self.fail(window, now),
+    /// Applies the operation, if it is admitted.
+    fn apply(&mut self, operation: Operation, window: Window, now: Timestamp) -> Admission {
+        self.advance(window, now);
+        match operation {
+            Operation::Begin | Operation::Take => {
+                let admission = self.admission(window);
+                match (admission, operation) {
+                    (Admission::Admitted, Operation::Begin) => self.under_way.push(now),
+                    (Admission::Admitted, _) => self.record_failure(window, now),
                     _ => {}
                 }
-                return said;
+                return admission;
             }
-            Step::Fail => {
+            Operation::Fail => {
                 self.under_way.pop();
-                self.fail(window, now);
+                self.record_failure(window, now);
             }
-            Step::Succeed if window.rule == Rule::Lockout => *self = Self::default(),
-            Step::Succeed | Step::Void => {
+            Operation::Succeed if window.rule == Rule::Lockout => *self = Self::default(),
+            Operation::Succeed | Operation::Void => {
                 self.under_way.pop();
             }
         }
-        Verdict::Allowed
+        Admission::Admitted
     }
 
-    /// Failures in the window, as of the last step.
-    pub(super) fn failures(&self) -> usize {
+    /// Returns the number of failures in the window, as of the last operation.
+    pub(super) fn failure_count(&self) -> usize {
         self.failed.len()
     }
 
-    /// Whether nothing may be forgotten of it.
-    pub(super) fn is_full(&self, window: Window) -> bool {
+    /// Returns whether the count refuses attempts.
+    pub(super) fn is_blocking(&self, window: Window) -> bool {
         self.locked_until.is_some() || self.failed.len() >= window.limit
     }
 
-    /// Whether there is nothing to remember.
+    /// Returns whether there is nothing to store.
     pub(super) fn is_empty(&self) -> bool {
         self.under_way.is_empty() && self.failed.is_empty() && self.locked_until.is_none()
     }
 
-    /// Forgets what has left the window, and counts attempts that were never decided as failures.
-    pub(super) fn slide(&mut self, window: Window, now: Timestamp) {
-        self.forget(window, now);
-        let is_lost = |at: &&Timestamp| at.after(UNDECIDED) <= now;
-        let (lost, under_way): (Vec<Timestamp>, Vec<Timestamp>) = self.under_way.iter().partition(is_lost);
+    /// Moves the window to `now`: removes expired failures and locks, and counts abandoned attempts as failed.
+    pub(super) fn advance(&mut self, window: Window, now: Timestamp) {
+        self.remove_expired(window, now);
+        let is_abandoned = |at: &&Timestamp| at.after(MAX_DURATION) <= now;
+        let (abandoned, under_way): (Vec<Timestamp>, Vec<Timestamp>) =
+            self.under_way.iter().partition(is_abandoned);
         self.under_way = under_way;
-        for at in lost {
-            self.fail(window, at);
+        for at in abandoned {
+            self.record_failure(window, at);
         }
-        // What was lost may be long past itself.
-        self.forget(window, now);
+        // An abandoned attempt may already be outside the window.
+        self.remove_expired(window, now);
     }
 
-    fn forget(&mut self, window: Window, now: Timestamp) {
+    fn remove_expired(&mut self, window: Window, now: Timestamp) {
         self.locked_until = self.locked_until.filter(|until| *until > now);
         self.failed.retain(|at| at.after(window.length) > now);
     }
 
-    fn may_begin(&self, window: Window) -> Verdict {
+    fn admission(&self, window: Window) -> Admission {
         if let Some(until) = self.locked_until {
-            return Verdict::NotBefore(until);
+            return Admission::RefusedUntil(until);
         }
         let oldest = self.failed.iter().min();
         if let Some(oldest) = oldest.filter(|_| self.failed.len() >= window.limit) {
-            return Verdict::NotBefore(oldest.after(window.length));
+            return Admission::RefusedUntil(oldest.after(window.length));
         }
         match self.failed.len() + self.under_way.len() >= window.limit {
-            true => Verdict::Busy,
-            false => Verdict::Allowed,
+            true => Admission::Busy,
+            false => Admission::Admitted,
         }
     }
 
-    fn fail(&mut self, window: Window, at: Timestamp) {
+    fn record_failure(&mut self, window: Window, at: Timestamp) {
         self.failed.push(at);
-        let is_full = self.failed.len() >= window.limit;
-        if window.rule == Rule::Lockout && is_full && self.locked_until.is_none() {
+        let is_at_limit = self.failed.len() >= window.limit;
+        if window.rule == Rule::Lockout && is_at_limit && self.locked_until.is_none() {
             self.locked_until = Some(at.after(window.length));
         }
     }
@@ -158,7 +161,7 @@ impl Attempts {
 mod tests {
     use super::*;
 
-    const WINDOW: Window = Window {
+    const LOCKOUT: Window = Window {
         limit: 5,
         length: Duration::from_secs(900),
         rule: Rule::Lockout,
@@ -166,37 +169,37 @@ mod tests {
     const THROTTLE: Window = Window {
         limit: 3,
         rule: Rule::Throttle,
-        ..WINDOW
+        ..LOCKOUT
     };
 
     fn at(seconds: u64) -> Timestamp {
         Timestamp::from_micros(1_700_000_000_000_000).after(Duration::from_secs(seconds))
     }
 
-    fn begin(attempts: &mut Attempts, seconds: u64) -> Verdict {
-        attempts.step(Step::Begin, WINDOW, at(seconds))
+    fn begin(attempts: &mut Attempts, seconds: u64) -> Admission {
+        attempts.apply(Operation::Begin, LOCKOUT, at(seconds))
     }
 
     fn fail(attempts: &mut Attempts, seconds: u64) -> usize {
-        assert_eq!(begin(attempts, seconds), Verdict::Allowed, "at {seconds} s");
-        attempts.step(Step::Fail, WINDOW, at(seconds));
-        attempts.failures()
+        assert_eq!(begin(attempts, seconds), Admission::Admitted, "at {seconds} s");
+        attempts.apply(Operation::Fail, LOCKOUT, at(seconds));
+        attempts.failure_count()
     }
 
     #[test]
-    fn the_fifth_failure_locks_for_a_window_and_blocked_attempts_do_not_extend_it() {
+    fn the_fifth_failure_locks_for_a_window_and_refused_attempts_do_not_extend_it() {
         let mut attempts = Attempts::default();
         for n in 0..5 {
             assert_eq!(fail(&mut attempts, n * 100), usize::try_from(n).unwrap() + 1);
         }
         for seconds in [401, 901, 1299] {
-            assert_eq!(begin(&mut attempts, seconds), Verdict::NotBefore(at(1300)));
+            assert_eq!(begin(&mut attempts, seconds), Admission::RefusedUntil(at(1300)));
         }
         assert_eq!(fail(&mut attempts, 1300), 1, "the window is empty again");
     }
 
     #[test]
-    fn the_window_slides() {
+    fn old_failures_leave_the_window() {
         let mut attempts = Attempts::default();
         for _ in 0..4 {
             fail(&mut attempts, 0);
@@ -205,73 +208,82 @@ mod tests {
     }
 
     #[test]
-    fn attempts_that_were_lost_long_ago_are_past() {
-        for window in [WINDOW, THROTTLE] {
+    fn abandoned_attempts_leave_the_window() {
+        for window in [LOCKOUT, THROTTLE] {
             let mut attempts = Attempts::default();
             for _ in 0..window.limit {
-                assert_eq!(attempts.step(Step::Begin, window, at(0)), Verdict::Allowed);
+                assert_eq!(
+                    attempts.apply(Operation::Begin, window, at(0)),
+                    Admission::Admitted
+                );
             }
             assert_eq!(
-                attempts.step(Step::Begin, window, at(31)),
-                Verdict::NotBefore(at(900))
+                attempts.apply(Operation::Begin, window, at(31)),
+                Admission::RefusedUntil(at(900))
             );
             let mut attempts = Attempts::default();
             for _ in 0..window.limit {
-                assert_eq!(attempts.step(Step::Begin, window, at(0)), Verdict::Allowed);
+                assert_eq!(
+                    attempts.apply(Operation::Begin, window, at(0)),
+                    Admission::Admitted
+                );
             }
-            assert_eq!(attempts.step(Step::Begin, window, at(1_000)), Verdict::Allowed);
+            assert_eq!(
+                attempts.apply(Operation::Begin, window, at(1_000)),
+                Admission::Admitted
+            );
         }
     }
 
     #[test]
-    fn attempts_under_way_count_and_a_success_clears() {
+    fn attempts_under_way_count_and_a_success_clears_a_lockout() {
         let mut attempts = Attempts::default();
         for _ in 0..5 {
-            assert_eq!(begin(&mut attempts, 0), Verdict::Allowed);
+            assert_eq!(begin(&mut attempts, 0), Admission::Admitted);
         }
-        assert_eq!(begin(&mut attempts, 0), Verdict::Busy);
-        attempts.step(Step::Void, WINDOW, at(0));
-        assert_eq!(begin(&mut attempts, 1), Verdict::Allowed);
-        attempts.step(Step::Succeed, WINDOW, at(1));
+        assert_eq!(begin(&mut attempts, 0), Admission::Busy);
+        attempts.apply(Operation::Void, LOCKOUT, at(0));
+        assert_eq!(begin(&mut attempts, 1), Admission::Admitted);
+        attempts.apply(Operation::Succeed, LOCKOUT, at(1));
         assert!(attempts.is_empty());
     }
 
     #[test]
-    fn an_attempt_that_is_never_decided_has_failed() {
+    fn an_attempt_without_an_outcome_counts_as_failed() {
         let mut attempts = Attempts::default();
         for _ in 0..5 {
             begin(&mut attempts, 0);
         }
-        assert_eq!(begin(&mut attempts, 31), Verdict::NotBefore(at(900)));
+        assert_eq!(begin(&mut attempts, 31), Admission::RefusedUntil(at(900)));
     }
 
     #[test]
-    fn a_throttle_lets_one_pass_for_each_that_leaves_the_window_and_no_success_clears_it() {
+    fn a_throttle_admits_one_attempt_per_expired_failure_and_ignores_successes() {
         let mut attempts = Attempts::default();
-        let mut step = |step, seconds| attempts.step(step, THROTTLE, at(seconds));
+        let mut apply = |operation, seconds| attempts.apply(operation, THROTTLE, at(seconds));
         for seconds in [0, 10, 20] {
-            assert_eq!(step(Step::Take, seconds), Verdict::Allowed);
+            assert_eq!(apply(Operation::Take, seconds), Admission::Admitted);
         }
-        assert_eq!(step(Step::Take, 899), Verdict::NotBefore(at(900)));
-        assert_eq!(step(Step::Begin, 900), Verdict::Allowed);
-        assert_eq!(step(Step::Take, 900), Verdict::Busy);
-        step(Step::Succeed, 900);
-        assert_eq!(step(Step::Take, 901), Verdict::Allowed);
-        assert_eq!(step(Step::Take, 902), Verdict::NotBefore(at(910)));
+        assert_eq!(apply(Operation::Take, 899), Admission::RefusedUntil(at(900)));
+        assert_eq!(apply(Operation::Begin, 900), Admission::Admitted);
+        assert_eq!(apply(Operation::Take, 900), Admission::Busy);
+        apply(Operation::Succeed, 900);
+        assert_eq!(apply(Operation::Take, 901), Admission::Admitted);
+        assert_eq!(apply(Operation::Take, 902), Admission::RefusedUntil(at(910)));
     }
 
     #[test]
-    fn what_one_count_refuses_no_other_counts() {
+    fn an_attempt_that_one_count_refuses_is_counted_by_none() {
         let (mut first, mut second) = (Attempts::default(), Attempts::default());
         for _ in 0..3 {
-            second.step(Step::Take, THROTTLE, at(0));
+            second.apply(Operation::Take, THROTTLE, at(0));
         }
-        let both = [(&mut first, WINDOW), (&mut second, THROTTLE)];
+        let both = [(&mut first, LOCKOUT), (&mut second, THROTTLE)];
         let refused = Attempt::Refused {
             count: 1,
             until: at(900),
         };
-        assert_eq!(step_all(both, Step::Begin, at(1)).0, refused);
+        assert_eq!(apply_to_all(both, Operation::Begin, at(1)).0, refused);
         assert!(first.is_empty());
     }
 }

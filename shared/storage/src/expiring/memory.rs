@@ -1,41 +1,48 @@
-//! The ephemeral store of a single process: maps of bounded size behind one lock each.
+//! The expiring store of a single process: maps of bounded size, each behind a lock.
 
-use crate::expiring::attempts::{Attempts, Step, step_all};
+use crate::eviction::make_room;
+use crate::expiring::attempts::{Attempts, Operation, apply_to_all};
 use crate::expiring::{Attempt, Count, Window};
 use foundation::clock::Timestamp;
+use foundation::sync::lock;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// Entries of each map at most: some tens of megabytes.
+/// The largest number of entries of each map, which take some tens of megabytes.
 const CAPACITY: usize = 100_000;
 
-/// Cheap to clone; the clones share one store.
+/// An expiring store in memory. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Maps>);
 
 #[derive(Debug, Default)]
 struct Maps {
     attempts: Mutex<HashMap<String, (Window, Attempts)>>,
-    /// What is claimed, until when.
+    /// The claimed keys with their expiry.
     claims: Mutex<HashMap<String, Timestamp>>,
-    /// What is remembered, until when.
-    memories: Mutex<HashMap<String, Timestamp>>,
+    /// The remembered keys with their expiry.
+    remembered: Mutex<HashMap<String, Timestamp>>,
 }
 
 impl MemoryStore {
-    pub(super) fn step(&self, counts: &[Count], step: Step, now: Timestamp) -> (Attempt, Vec<usize>) {
+    pub(super) fn apply(
+        &self,
+        counts: &[Count],
+        operation: Operation,
+        now: Timestamp,
+    ) -> (Attempt, Vec<usize>) {
         let mut map = lock(&self.0.attempts);
-        let mut all = Vec::with_capacity(counts.len());
+        let mut entries = Vec::with_capacity(counts.len());
         for Count { key, window } in counts {
-            if !map.contains_key(key) && !has_room(&mut map, now) {
+            if !map.contains_key(key) && !make_room_for_attempts(&mut map, now) {
                 return (Attempt::Busy, Vec::new());
             }
-            let found = map.get(key).map(|(_, attempts)| attempts.clone());
-            all.push((found.unwrap_or_default(), *window));
+            let stored = map.get(key).map(|(_, attempts)| attempts.clone());
+            entries.push((stored.unwrap_or_default(), *window));
         }
-        let stepped = all.iter_mut().map(|(attempts, window)| (attempts, *window));
-        let outcome = step_all(stepped, step, now);
-        for (Count { key, .. }, (attempts, window)) in counts.iter().zip(all) {
+        let targets = entries.iter_mut().map(|(attempts, window)| (attempts, *window));
+        let outcome = apply_to_all(targets, operation, now);
+        for (Count { key, .. }, (attempts, window)) in counts.iter().zip(entries) {
             match attempts.is_empty() {
                 true => map.remove(key),
                 false => map.insert(key.clone(), (window, attempts)),
@@ -45,64 +52,46 @@ impl MemoryStore {
     }
 
     pub(super) fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> bool {
-        let mut map = lock(&self.0.claims);
-        if map.get(key).is_some_and(|end| *end > now) {
+        let mut claims = lock(&self.0.claims);
+        if claims.get(key).is_some_and(|expiry| *expiry > now) {
             return false;
         }
-        if map.len() >= CAPACITY {
-            map.retain(|_, end| *end > now);
+        // A valid claim is never evicted, because its key could then be claimed twice.
+        let has_room = make_room(&mut claims, CAPACITY, |expiry| *expiry <= now, |_| None);
+        if has_room {
+            claims.insert(key.to_owned(), expires_at);
         }
-        // Full of claims that still count: to forget one would let it be claimed twice.
-        map.len() < CAPACITY
-            && map
-                .insert(key.to_owned(), expires_at)
-                .is_none_or(|end| end <= now)
+        has_room
     }
 
     pub(super) fn is_claimed(&self, key: &str, now: Timestamp) -> bool {
-        lock(&self.0.claims).get(key).is_some_and(|end| *end > now)
+        lock(&self.0.claims).get(key).is_some_and(|expiry| *expiry > now)
     }
 
     pub(super) fn remember(&self, key: &str, expires_at: Timestamp, now: Timestamp) {
-        let mut map = lock(&self.0.memories);
-        if map.len() >= CAPACITY {
-            map.retain(|_, end| *end > now);
-        }
-        if map.len() < CAPACITY {
-            map.insert(key.to_owned(), expires_at);
+        let mut remembered = lock(&self.0.remembered);
+        if make_room(&mut remembered, CAPACITY, |expiry| *expiry <= now, |_| None) {
+            remembered.insert(key.to_owned(), expires_at);
         }
     }
 
     pub(super) fn remembers(&self, key: &str, now: Timestamp) -> bool {
-        lock(&self.0.memories).get(key).is_some_and(|end| *end > now)
+        let remembered = lock(&self.0.remembered);
+        remembered.get(key).is_some_and(|expiry| *expiry > now)
     }
 }
 
-/// Makes room in a full map: what is over goes first, then what has the fewest failures. What is full never
-/// goes, so that no flood of other names lifts a lock; where that is all there is, there is no room.
-fn has_room(map: &mut HashMap<String, (Window, Attempts)>, now: Timestamp) -> bool {
-    if map.len() < CAPACITY {
-        return true;
-    }
-    map.retain(|_, (window, entry)| {
-        entry.slide(*window, now);
-        !entry.is_empty()
-    });
-    let mut failures = 0;
-    while map.len() > CAPACITY / 10 * 9 {
-        let before = map.len();
-        map.retain(|_, (window, entry)| entry.failures() > failures || entry.is_full(*window));
-        if map.len() == before && map.values().all(|(window, entry)| entry.is_full(*window)) {
-            break;
-        }
-        failures = failures * 2 + 1;
-    }
-    map.len() < CAPACITY
-}
-
-/// A panic while the lock was held leaves nothing half-written here.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Makes room for one more entry. Counts with the fewest failures are evicted first; counts that refuse attempts never
+/// are, so that a flood of other keys cannot lift a lockout.
+fn make_room_for_attempts(map: &mut HashMap<String, (Window, Attempts)>, now: Timestamp) -> bool {
+    let is_expired = |(window, attempts): &mut (Window, Attempts)| {
+        attempts.advance(*window, now);
+        attempts.is_empty()
+    };
+    let weight = |(window, attempts): &(Window, Attempts)| {
+        (!attempts.is_blocking(*window)).then(|| attempts.failure_count())
+    };
+    make_room(map, CAPACITY, is_expired, weight)
 }
 
 #[cfg(test)]
@@ -123,16 +112,16 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_other_names_lifts_no_lock() {
+    fn a_flood_of_other_keys_lifts_no_lockout() {
         let memory = MemoryStore::default();
         let count = |key: &str| Count {
             key: key.to_owned(),
             window: WINDOW,
         };
-        let begin = |key: &str, seconds| memory.step(&[count(key)], Step::Begin, at(seconds)).0;
+        let begin = |key: &str, seconds| memory.apply(&[count(key)], Operation::Begin, at(seconds)).0;
         for _ in 0..5 {
             begin("k", 0);
-            memory.step(&[count("k")], Step::Fail, at(0));
+            memory.apply(&[count("k")], Operation::Fail, at(0));
         }
         for n in 0..=CAPACITY {
             begin(&n.to_string(), 1);
@@ -148,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_claimed_once_until_it_expires() {
+    fn a_key_is_claimed_once_until_it_expires() {
         let memory = MemoryStore::default();
         assert!(memory.claim("a", at(10), at(0)));
         assert!(!memory.claim("a", at(20), at(9)));

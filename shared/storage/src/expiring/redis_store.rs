@@ -1,6 +1,6 @@
-//! The ephemeral store that replicas share, in Redis.
+//! The expiring store that replicas share in Redis.
 
-use crate::expiring::attempts::{Attempts, Step, step_all};
+use crate::expiring::attempts::{Attempts, Operation, apply_to_all};
 use crate::expiring::{Attempt, Count};
 use crate::redis::{Redis, Unavailable};
 use ::redis::{Cmd, Script};
@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Replaces values if each still is the one that was read (an absent one is empty); empty values go.
-const REPLACE: &str = r"
+/// A compare-and-swap of several keys. Each key has three arguments: the expected value, the new value and its time to
+/// live in milliseconds. An empty value stands for an absent key. Returns 1, or 0 if a value was not the expected one.
+const COMPARE_AND_SWAP: &str = r"
 for i, key in ipairs(KEYS) do
   if (redis.call('GET', key) or '') ~= ARGV[3 * i - 2] then return 0 end
 end
@@ -21,73 +22,75 @@ for i, key in ipairs(KEYS) do
 end
 return 1
 ";
-/// Each failed try means that another process's succeeded.
-const TRIES: usize = 100;
-/// Beyond the last moment that counts, for clocks that differ from Redis'.
-const SLACK: Duration = Duration::from_secs(60);
+/// The number of tries of a compare-and-swap. Each failed try means that another caller made progress.
+const MAX_TRIES: usize = 100;
+/// Keeps entries longer than they count, in case the clock of Redis differs from ours.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 
-/// Cheap to clone.
+/// An expiring store in Redis. Clones share its connection.
 #[derive(Clone, Debug)]
 pub struct RedisStore {
     redis: Redis,
-    replace: Arc<Script>,
-    /// Whose turn it is in this process to try again.
-    turn: Arc<Mutex<()>>,
+    compare_and_swap: Arc<Script>,
+    /// Held by a caller that lost a race, so that the retries of this process run one after the other.
+    retry_lock: Arc<Mutex<()>>,
 }
 
-/// One value to be replaced by another.
+/// A change of one key. Empty values stand for an absent key.
 struct Change<'a> {
     key: &'a str,
-    before: String,
-    after: String,
-    kept: Duration,
+    expected: String,
+    new: String,
+    time_to_live: Duration,
 }
 
 impl RedisStore {
     pub(super) fn new(redis: Redis) -> Self {
         Self {
             redis,
-            replace: Arc::new(Script::new(REPLACE)),
-            turn: Arc::default(),
+            compare_and_swap: Arc::new(Script::new(COMPARE_AND_SWAP)),
+            retry_lock: Arc::default(),
         }
     }
 
-    /// Reads, does the step here, and writes if nobody else has meanwhile. After a lost race the callers of this
-    /// process try one after the other: many of them may share a name, as those behind one address do.
-    pub(super) async fn step(
+    /// Reads the counts, applies the operation here and writes the result unless a count changed meanwhile. After a
+    /// lost race, the callers of this process retry one after the other, because many of them can share a count, such
+    /// as that of their address.
+    pub(super) async fn apply(
         &self,
         counts: &[Count],
-        step: Step,
+        operation: Operation,
         now: Timestamp,
     ) -> Result<(Attempt, Vec<usize>), Unavailable> {
         let keys: Vec<String> = counts
             .iter()
             .map(|count| self.key("attempts", &count.key))
             .collect();
-        let mut turn = None;
-        for _ in 0..TRIES {
-            let before: Vec<Option<String>> = self.redis.query(&Cmd::mget(&keys)).await?;
-            let before: Vec<String> = before.into_iter().map(Option::unwrap_or_default).collect();
-            // What was altered into nonsense is as good as forgotten.
-            let read = |text: &String| serde_json::from_str::<Attempts>(text).unwrap_or_default();
-            let mut all: Vec<Attempts> = before.iter().map(read).collect();
+        let mut retry_guard = None;
+        for _ in 0..MAX_TRIES {
+            let stored: Vec<Option<String>> = self.redis.query(&Cmd::mget(&keys)).await?;
+            let stored: Vec<String> = stored.into_iter().map(Option::unwrap_or_default).collect();
+            let mut attempts: Vec<Attempts> = stored.iter().map(|text| deserialize(text)).collect();
             let windows = counts.iter().map(|count| count.window);
-            let outcome = step_all(all.iter_mut().zip(windows), step, now);
-            let values = all.iter().map(write).zip(before).zip(counts);
+            let outcome = apply_to_all(attempts.iter_mut().zip(windows), operation, now);
+            let values = stored.into_iter().zip(attempts.iter().map(serialize));
             let changes: Vec<Change<'_>> = values
+                .zip(counts)
                 .zip(&keys)
-                .map(|(((after, before), count), key)| Change {
+                .map(|(((expected, new), count), key)| Change {
                     key,
-                    before,
-                    after,
-                    kept: count.window.length * 2 + SLACK,
+                    expected,
+                    new,
+                    time_to_live: count.window.length * 2 + CLOCK_TOLERANCE,
                 })
                 .collect();
-            if changes.iter().all(|change| change.before == change.after) || self.replace(&changes).await? {
+            if changes.iter().all(|change| change.expected == change.new)
+                || self.compare_and_swap(&changes).await?
+            {
                 return Ok(outcome);
             }
-            if turn.is_none() {
-                turn = Some(self.turn.lock().await);
+            if retry_guard.is_none() {
+                retry_guard = Some(self.retry_lock.lock().await);
             }
         }
         Ok((Attempt::Busy, Vec::new()))
@@ -101,11 +104,11 @@ impl RedisStore {
     ) -> Result<bool, Unavailable> {
         let change = Change {
             key: &self.key("claims", key),
-            before: String::new(),
-            after: "1".to_owned(),
-            kept: expires_at.since(now) + SLACK,
+            expected: String::new(),
+            new: "1".to_owned(),
+            time_to_live: expires_at.since(now) + CLOCK_TOLERANCE,
         };
-        self.replace(&[change]).await
+        self.compare_and_swap(&[change]).await
     }
 
     pub(super) async fn is_claimed(&self, key: &str) -> Result<bool, Unavailable> {
@@ -118,44 +121,50 @@ impl RedisStore {
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), Unavailable> {
-        let kept = millis(expires_at.since(now));
+        let time_to_live = millis(expires_at.since(now));
         let key = self.key("memories", key);
-        self.redis.query(&Cmd::pset_ex(key, "1", kept)).await
+        self.redis.query(&Cmd::pset_ex(key, "1", time_to_live)).await
     }
 
     pub(super) async fn remembers(&self, key: &str) -> Result<bool, Unavailable> {
         self.redis.query(&Cmd::exists(self.key("memories", key))).await
     }
 
-    /// Writes all of the changes or, where one came too late, none.
-    async fn replace(&self, changes: &[Change<'_>]) -> Result<bool, Unavailable> {
-        let mut script = self.replace.prepare_invoke();
+    /// Makes all of the changes, or none if a key does not have its expected value. Returns whether it made them.
+    async fn compare_and_swap(&self, changes: &[Change<'_>]) -> Result<bool, Unavailable> {
+        let mut script = self.compare_and_swap.prepare_invoke();
         for change in changes {
             script.key(change.key);
             script
-                .arg(&change.before)
-                .arg(&change.after)
-                .arg(millis(change.kept));
+                .arg(&change.expected)
+                .arg(&change.new)
+                .arg(millis(change.time_to_live));
         }
         self.redis.script(&script).await
     }
 
-    /// Names are hashed: they hold e-mail addresses. Those of a kind share a slot of a Redis cluster, since a
-    /// script writes several.
+    /// Returns the Redis key of an entry. The name is hashed because it can contain an e-mail address. The hash tag
+    /// `{kind}` puts all keys of a kind into one slot of a Redis cluster, because one script writes several of them.
     fn key(&self, kind: &str, name: &str) -> String {
-        self.redis
-            .name(&format!("{{{kind}}}:{}", secret::encode(&secret::hash(name))))
+        let hash = secret::encode(&secret::hash(name));
+        self.redis.key(&format!("{{{kind}}}:{hash}"))
     }
 }
 
-/// What is stored of a count; nothing where there is nothing to remember.
-fn write(attempts: &Attempts) -> String {
+/// Parses stored attempts. An absent or corrupted value counts as no attempts.
+fn deserialize(text: &str) -> Attempts {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Returns the text to store, or an empty one if there is nothing to store.
+fn serialize(attempts: &Attempts) -> String {
     match attempts.is_empty() {
         true => String::new(),
         false => serde_json::to_string(attempts).unwrap_or_default(),
     }
 }
 
+/// Converts to milliseconds, at least one: Redis accepts no time to live of zero.
 fn millis(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX).max(1)
 }

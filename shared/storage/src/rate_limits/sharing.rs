@@ -1,102 +1,101 @@
-//! Pooling the counts of several processes: a few times a second each adds what it counted to a sum in Redis,
-//! and takes the sum for its own count. A caller may exceed a limit by what fits into that time.
+//! Sharing of counts between processes. At a short interval, each process adds its new requests to totals in Redis and
+//! takes over the totals. Within one interval a caller can exceed a limit.
 
-use crate::rate_limits::{Count, RateLimiter, WINDOW, window};
+use crate::rate_limits::{Count, RateLimiter, WINDOW, window_at};
 use crate::redis::{Redis, Unavailable};
 use ::redis::Pipeline;
-use foundation::clock;
-use foundation::clock::Timestamp;
+use foundation::clock::{self, Timestamp};
 use foundation::secret;
-use std::sync::PoisonError;
+use foundation::sync::lock;
 use std::time::Duration;
 
-/// How often.
-const EVERY: Duration = Duration::from_millis(200);
-/// Sums asked for at once.
-const BATCH: usize = 1_000;
+const INTERVAL: Duration = Duration::from_millis(200);
+/// The largest number of totals in one Redis pipeline.
+const BATCH_SIZE: usize = 1_000;
 
-/// What one caller did here since the last time.
-struct Share {
+/// The new requests of one caller under one limit since the last exchange.
+struct Increment {
     key: String,
     window: i64,
-    made: u32,
+    requests: u32,
 }
 
 impl RateLimiter {
-    /// Pools for ever. While Redis is away each process counts for itself.
+    /// Shares the counts with other processes until the task is canceled. Returns at once if requests are not limited.
+    /// While Redis is unavailable, each process counts alone.
     pub async fn share_counts(self, redis: Redis) {
         if self.quotas.is_none() {
             return;
         }
         loop {
-            tokio::time::sleep(EVERY).await;
-            for shares in self.shares(clock::now()).chunks(BATCH) {
-                match sums(&redis, shares).await {
-                    Ok(sums) => self.learn(shares, &sums),
+            tokio::time::sleep(INTERVAL).await;
+            for increments in self.take_increments(clock::now()).chunks(BATCH_SIZE) {
+                match add_to_totals(&redis, increments).await {
+                    Ok(totals) => self.apply_totals(increments, &totals),
                     Err(error) => {
-                        tracing::debug!(%error, "rate limits are counted by each process alone");
-                        self.keep(shares);
+                        tracing::debug!(%error, "cannot share rate limit counts: each process counts alone");
+                        self.restore_increments(increments);
                     }
                 }
             }
         }
     }
 
-    /// What was not pooled yet, and is from now on.
-    fn shares(&self, now: Timestamp) -> Vec<Share> {
-        let present = window(now);
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let unpooled = counts
+    /// Takes the unshared requests of the current window.
+    fn take_increments(&self, now: Timestamp) -> Vec<Increment> {
+        let current = window_at(now);
+        let mut counts = lock(&self.counts);
+        let unshared = counts
             .iter_mut()
-            .filter(|(_, count)| count.window == present && count.unpooled > 0);
-        unpooled
-            .map(|(key, count)| Share {
+            .filter(|(_, count)| count.window == current && count.unshared > 0);
+        unshared
+            .map(|(key, count)| Increment {
                 key: key.clone(),
                 window: count.window,
-                made: std::mem::take(&mut count.unpooled),
+                requests: std::mem::take(&mut count.unshared),
             })
             .collect()
     }
 
-    /// Keeps what could not be pooled for the next time.
-    fn keep(&self, shares: &[Share]) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        for share in shares {
-            if let Some(count) = counts
-                .get_mut(&share.key)
-                .filter(|count| count.window == share.window)
-            {
-                count.unpooled = count.unpooled.saturating_add(share.made);
-            }
+    /// Puts increments back after a failed exchange.
+    fn restore_increments(&self, increments: &[Increment]) {
+        for increment in increments {
+            self.update(increment, |count| {
+                count.unshared = count.unshared.saturating_add(increment.requests);
+            });
         }
     }
 
-    /// Takes the sums for the counts; what was counted here meanwhile comes on top. A sum that knows less
-    /// than this process (Redis was emptied) takes nothing back.
-    fn learn(&self, shares: &[Share], sums: &[u32]) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        for (share, sum) in shares.iter().zip(sums) {
-            if let Some(count) = counts
-                .get_mut(&share.key)
-                .filter(|count| count.window == share.window)
-            {
-                let Count { unpooled, .. } = *count;
-                count.made = count.made.max(sum.saturating_add(unpooled));
-            }
+    /// Raises each count to its total plus the requests since the exchange. A total that is lower, because Redis was
+    /// emptied, changes nothing.
+    fn apply_totals(&self, increments: &[Increment], totals: &[u32]) {
+        for (increment, total) in increments.iter().zip(totals) {
+            self.update(increment, |count| {
+                count.requests = count.requests.max(total.saturating_add(count.unshared));
+            });
+        }
+    }
+
+    /// Updates the count of an increment, unless it was evicted or its window is over.
+    fn update(&self, increment: &Increment, change: impl FnOnce(&mut Count)) {
+        let mut counts = lock(&self.counts);
+        let count = counts.get_mut(&increment.key);
+        if let Some(count) = count.filter(|count| count.window == increment.window) {
+            change(count);
         }
     }
 }
 
-/// Adds shares to their sums, and gives these.
-async fn sums(redis: &Redis, shares: &[Share]) -> Result<Vec<u32>, Unavailable> {
+/// Adds increments to their totals in Redis and returns the new totals.
+async fn add_to_totals(redis: &Redis, increments: &[Increment]) -> Result<Vec<u32>, Unavailable> {
     let mut pipeline = Pipeline::new();
-    for share in shares {
-        // Hashed: keys hold addresses.
-        let name = secret::encode(&secret::hash(&share.key));
-        let name = redis.name(&format!("rate:{}:{name}", share.window));
-        pipeline.incr(&name, share.made);
-        let kept = WINDOW.as_secs().cast_signed() * 2;
-        pipeline.expire(&name, kept).ignore();
+    for increment in increments {
+        // Hashed, because keys contain addresses.
+        let hash = secret::encode(&secret::hash(&increment.key));
+        let key = redis.key(&format!("rate:{}:{hash}", increment.window));
+        pipeline.incr(&key, increment.requests);
+        let time_to_live = WINDOW.as_secs().cast_signed() * 2;
+        pipeline.expire(&key, time_to_live).ignore();
     }
     redis.pipeline(&pipeline).await
 }
@@ -104,30 +103,30 @@ async fn sums(redis: &Redis, shares: &[Share]) -> Result<Vec<u32>, Unavailable> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate_limits::{Quotas, RateLimiter};
+    use crate::rate_limits::Quotas;
 
     #[test]
-    fn what_others_counted_counts_here_and_what_came_meanwhile_comes_on_top() {
+    fn totals_of_other_processes_count_and_unshared_requests_are_added() {
         let quotas = Quotas {
             reads: 10,
             writes: 1,
             address: 1,
         };
-        let (limits, now) = (RateLimiter::new(Some(quotas)), Timestamp::from_micros(0));
-        let read = || limits.by_principal("1", true, now).unwrap().remaining;
+        let (limiter, now) = (RateLimiter::new(Some(quotas)), Timestamp::from_micros(0));
+        let read = || limiter.by_principal("1", true, now).unwrap().remaining;
         assert_eq!((read(), read()), (9, 8));
-        let shares = limits.shares(now);
-        assert_eq!((shares.len(), shares[0].made), (1, 2));
+        let increments = limiter.take_increments(now);
+        assert_eq!((increments.len(), increments[0].requests), (1, 2));
         assert_eq!(read(), 7);
-        limits.learn(&shares, &[6]);
-        assert_eq!(read(), 2, "six pooled, one since, and this one");
-        let shares = limits.shares(now);
-        limits.learn(&shares, &[1]);
-        assert_eq!(read(), 1, "an emptied Redis gives nothing back");
-        limits.keep(&shares);
-        let shares = limits.shares(now);
-        assert_eq!(shares[0].made, 3, "two that were not pooled, and one since");
+        limiter.apply_totals(&increments, &[6]);
+        assert_eq!(read(), 2, "six in total, one unshared, and this one");
+        let increments = limiter.take_increments(now);
+        limiter.apply_totals(&increments, &[1]);
+        assert_eq!(read(), 1, "an emptied Redis does not lower a count");
+        limiter.restore_increments(&increments);
+        let increments = limiter.take_increments(now);
+        assert_eq!(increments[0].requests, 3, "two that were restored, and one since");
         let later = now.after(WINDOW);
-        assert!(limits.shares(later).is_empty(), "of another window nobody asks");
+        assert!(limiter.take_increments(later).is_empty(), "the window is over");
     }
 }
