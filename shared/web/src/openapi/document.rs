@@ -1,19 +1,10 @@
-//! The OpenAPI 3.1 document. Router and document are one list: routes are added by `routes!`, each with
-//! the description that stands on its handler. What all operations have in common is added here.
+//! The document: general description, tags, servers and security schemes.
 
-mod common_responses;
-pub mod error_responses;
-pub mod headers;
-mod publish;
-
-pub(crate) use error_responses::add_to_operations;
-pub use error_responses::error_responses;
-pub use publish::publish;
-
+use crate::openapi::common_responses;
+use crate::openapi::operations::operations;
 use crate::{cookies, csrf};
 use foundation::scope;
-use foundation::urls::Urls;
-use foundation::urls::origin_of;
+use foundation::urls::{Urls, origin_of};
 use std::collections::BTreeSet;
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, AuthorizationCode, Flow, Http, HttpAuthScheme, OAuth2, Scopes, SecurityScheme,
@@ -21,48 +12,50 @@ use utoipa::openapi::security::{
 use utoipa::openapi::tag::{Tag, TagBuilder};
 use utoipa::openapi::{Components, Contact, Info, License, OpenApi, OpenApiBuilder, Paths, Server};
 
-/// What the front page of the document says.
-const ABOUT: &str = "\
+/// The description of the API at the head of the document, in Markdown.
+const DESCRIPTION: &str = "\
 Latchkey is an OAuth 2.0 issuer and a resource API.
 
-**Who calls** says so by an access token (`Authorization: Bearer`), or by the session cookie that signing in \
-gives; a call by cookie that changes something repeats the `csrf` cookie in the header `x-csrf-token`.
+**Authentication**: send an access token (`Authorization: Bearer`), or the session cookie that signing in \
+sets. A request with the session cookie that changes something also sends the value of the `csrf` cookie in \
+the header `x-csrf-token`.
 
-**Errors** are `{code, message, correlationId}`: programs look at `code`, people at `message`, and the \
-correlation id finds the request in the log.
+**Errors** have the body `{code, message, correlationId}`. The `code` is for programs, the `message` is for \
+people, and the `correlationId` identifies the request in the log.
 
-**Idempotency**: a write that takes the header `Idempotency-Key` is done once for each key, however often it \
-is sent. A key belongs to a user of a client, a method and a path (with or without `/v1`), and is kept for 30 days \
-unless this installation says otherwise. Once a call succeeded, the same key and body are answered with the same \
-status, body and `Location`, and `Idempotent-Replayed: true`; another body is refused with 422. Bodies are the same \
-if they have the same members with the same values: neither their order nor white space matters. An error stores \
-nothing: the call may be sent again with the same key. Calls with one key at the same time wait for the first, five \
-seconds at most.
+**Idempotency**: a write that accepts the header `Idempotency-Key` takes effect once per key, even if it is \
+sent several times. A key is valid for one user, client, method and path (with or without `/v1`). It is \
+stored for 30 days, unless the operator configured another time. After a request succeeded, another request \
+with the same key and the same body gets the same status, body and `Location`, with the header \
+`Idempotent-Replayed: true`. A different body is rejected with 422. Two bodies are the same if they have \
+the same members with the same values; member order and white space do not matter. Errors are not stored, \
+so a failed request can be sent again with the same key. Concurrent requests with the same key wait for the \
+first one, for at most five seconds.
 
-**Versions**: the paths of the API exist with and without the prefix `/v1`, and both are version 1.";
+**Versions**: every path of the API exists with and without the prefix `/v1`. Both are version 1.";
 
-/// What operations are grouped by.
+/// The tags of operations with their descriptions, in the order of the document.
 const TAGS: [(&str, &str); 10] = [
-    ("Posts", "Texts of users, drafts and published ones."),
-    ("Comments", "What readers say of a post."),
-    ("Payments", "Sums of money, and what becomes of them."),
-    ("Users", "Accounts, and one's own."),
+    ("Posts", "Posts of users: drafts and published posts."),
+    ("Comments", "Comments on posts."),
+    ("Payments", "Payments and their states."),
+    ("Users", "User accounts, including the caller's own."),
     (
         "Sessions",
-        "Signing in and out with cookies, and trying out tokens.",
+        "Signing in and out with cookies, and checking access tokens.",
     ),
-    ("OAuth", "The endpoints of RFC 6749 for apps."),
+    ("OAuth", "The OAuth 2.0 endpoints for apps (RFC 6749)."),
     (
         "Pages",
-        "Plain HTML forms, for people: sign-in, consent, a new password.",
+        "HTML forms for people: sign-in, consent and password reset.",
     ),
-    ("Administration", "For administrators alone."),
-    ("Discovery", "What client libraries read."),
-    ("Service", "Health, and this document."),
+    ("Administration", "Operations for administrators only."),
+    ("Discovery", "Metadata for OAuth client libraries."),
+    ("Service", "Health checks and this document."),
 ];
 
-/// The document of a program whose routes are these.
-fn document(routes: OpenApi, urls: &Urls) -> OpenApi {
+/// Completes the document of a program from the document that `routes!` collected.
+pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
     let mut document = OpenApiBuilder::new()
         .info(info(urls))
         .paths(routes.paths)
@@ -74,19 +67,16 @@ fn document(routes: OpenApi, urls: &Urls) -> OpenApi {
     document
 }
 
-/// Says of a service's routes that they exist under one prefix alone: version prefixes are none of theirs.
-pub fn unversioned(document: &mut OpenApi, server: &str) {
+/// Documents that all paths of the routes exist on this server only, so without version prefixes.
+pub fn set_server(document: &mut OpenApi, server: &str) {
     for item in document.paths.paths.values_mut() {
         item.servers = Some(vec![Server::new(server)]);
     }
 }
 
-/// Those of the tags that a path has.
+/// Returns the tags that at least one operation uses.
 fn tags(paths: &Paths) -> Vec<Tag> {
-    let items = paths.paths.values();
-    let operations = items.flat_map(|item| [&item.get, &item.post, &item.put, &item.patch, &item.delete]);
-    let used: BTreeSet<&str> = operations
-        .flatten()
+    let used: BTreeSet<&str> = operations(paths)
         .filter_map(|operation| operation.tags.as_ref())
         .flatten()
         .map(String::as_str)
@@ -106,16 +96,17 @@ fn info(urls: &Urls) -> Info {
     let mut license = License::new(env!("CARGO_PKG_LICENSE"));
     license.identifier = Some(env!("CARGO_PKG_LICENSE").to_owned());
     let mut contact = Contact::new();
-    contact.name = Some("Who runs this installation".to_owned());
+    contact.name = Some("The operator of this installation".to_owned());
     contact.url = Some(origin_of(&urls.base));
     let mut info = Info::new("Latchkey", env!("CARGO_PKG_VERSION"));
-    info.description = Some(ABOUT.to_owned());
+    info.description = Some(DESCRIPTION.to_owned());
     info.license = Some(license);
     info.contact = Some(contact);
     info
 }
 
-/// Where the routes say that they are served, below the base URL; there itself if they say nothing.
+/// Returns the servers of the routes as absolute URLs below the base URL; the base URL itself if they name
+/// none.
 fn servers(given: Option<Vec<Server>>, urls: &Urls) -> Vec<Server> {
     let base = origin_of(&urls.base);
     let mut servers = given.unwrap_or_else(|| vec![Server::new("")]);
@@ -125,7 +116,7 @@ fn servers(given: Option<Vec<Server>>, urls: &Urls) -> Vec<Server> {
     servers
 }
 
-/// How callers authenticate: the names that operations use in `security`.
+/// Adds the security schemes, whose names operations use in `security`.
 fn components(given: Option<Components>, urls: &Urls) -> Components {
     let mut components = given.unwrap_or_default();
     let scopes = scope::ALL.map(|name| (name, scope::in_words(name)));
@@ -134,8 +125,9 @@ fn components(given: Option<Components>, urls: &Urls) -> Components {
         format!("{}/token", urls.issuer),
     );
     let code = AuthorizationCode::with_refresh_url(&authorize, &token, Scopes::from_iter(scopes), &token);
-    let sid = ApiKeyValue::with_description(cookies::SID, "The session that signing in begins.");
-    let token = ApiKeyValue::with_description(csrf::HEADER, "The value of the csrf cookie, see /csrf.");
+    let sid = ApiKeyValue::with_description(cookies::SID, "The session cookie that signing in sets.");
+    let token =
+        ApiKeyValue::with_description(csrf::HEADER, "The value of the csrf cookie. Get one from /csrf.");
     let schemes = [
         ("session", SecurityScheme::ApiKey(ApiKey::Cookie(sid))),
         ("csrf", SecurityScheme::ApiKey(ApiKey::Header(token))),
@@ -143,7 +135,7 @@ fn components(given: Option<Components>, urls: &Urls) -> Components {
             "oauth2",
             SecurityScheme::OAuth2(OAuth2::with_description(
                 [Flow::AuthorizationCode(code)],
-                "An access token, got by the authorization code grant with PKCE.",
+                "An access token of the authorization code grant with PKCE.",
             )),
         ),
         (
@@ -151,7 +143,9 @@ fn components(given: Option<Components>, urls: &Urls) -> Components {
             SecurityScheme::Http(
                 Http::builder()
                     .scheme(HttpAuthScheme::Basic)
-                    .description(Some("A confidential client's id and secret, each form-encoded."))
+                    .description(Some(
+                        "The id and the secret of a confidential client, each form-encoded.",
+                    ))
                     .build(),
             ),
         ),
