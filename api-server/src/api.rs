@@ -62,14 +62,14 @@ impl Api {
     pub fn health(&self, health: Health) -> Health {
         let (jwks, revocations) = (self.jwks.clone(), self.revocations.clone());
         health
-            .with("revocations", move || {
+            .with_required("revocations", move || {
                 let revocations = revocations.clone();
                 async move {
                     let read = revocations.any_revoked(&[]).await;
                     read.map(|_| ()).map_err(|error| error.to_string())
                 }
             })
-            .with("signing_keys", move || std::future::ready(jwks.check()))
+            .with_required("signing_keys", move || std::future::ready(jwks.check()))
     }
 
     /// Returns the routes.

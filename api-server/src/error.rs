@@ -25,8 +25,8 @@ pub(crate) struct ApiError(Error);
 
 impl ApiError {
     /// Adds the caller to the security event that is recorded with the error.
-    pub(crate) fn by(self, user_id: Option<i64>, client_id: Option<&str>) -> Self {
-        Self(self.0.by(user_id, client_id))
+    pub(crate) fn with_caller(self, user_id: Option<i64>, client_id: Option<&str>) -> Self {
+        Self(self.0.with_caller(user_id, client_id))
     }
 }
 

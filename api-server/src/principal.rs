@@ -58,7 +58,7 @@ impl Principal {
     /// Adds the caller to the error, for the security event that is recorded with it.
     pub(crate) fn attribute(&self, error: impl Into<ApiError>) -> ApiError {
         let user_id = self.user.as_ref().map(|user| user.id);
-        error.into().by(user_id, self.client_id.as_deref())
+        error.into().with_caller(user_id, self.client_id.as_deref())
     }
 }
 

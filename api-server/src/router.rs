@@ -45,8 +45,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(protected::read));
     let mut documents = OpenApiRouter::new()
         .routes(routes!(metadata::read))
-        .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
-    openapi::unversioned(documents.get_openapi_mut(), &app.policy.url(""));
+        .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
+    openapi::set_server(documents.get_openapi_mut(), &app.policy.url(""));
     let versioned = versions::serve(VERSIONS[0], versioned)
         .route_layer(from_fn_with_state(app.db.clone(), error::record_security_events))
         .route_layer(map_response_with_state(
@@ -54,7 +54,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
             challenge::complete,
         ));
     rate_limits::limit_by_address(versioned, app.rate_limiter.clone())
-        .route_layer(from_fn_with_state(app.cors.clone(), cors::share))
+        .route_layer(from_fn_with_state(app.cors.clone(), cors::add_headers))
         .merge(documents)
         .with_state(app)
 }

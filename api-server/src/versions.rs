@@ -149,7 +149,7 @@ mod tests {
     use time::macros::datetime;
     use tower::ServiceExt as _;
     use web::Policy;
-    use web::program::finish;
+    use web::program::with_middleware;
 
     /// Returns a router with one route that answers with its own path.
     fn program(version: Version) -> Router {
@@ -161,7 +161,7 @@ mod tests {
         };
         #[allow(clippy::disallowed_methods, reason = "a route of this test alone")]
         let routes = Router::new().route("/thing", route);
-        finish(serve(version, routes.into()).into(), Arc::new(policy))
+        with_middleware(serve(version, routes.into()).into(), Arc::new(policy))
     }
 
     async fn call(program: &Router, method: &str, path: &str) -> Response {

@@ -33,11 +33,11 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(token::token))
         .routes(routes!(security_events::list));
     let calls = rate_limits::limit_by_address(calls, app.rate_limiter.clone())
-        .route_layer(from_fn_with_state(app.cors.clone(), cors::share));
+        .route_layer(from_fn_with_state(app.cors.clone(), cors::add_headers));
     let documents = OpenApiRouter::new()
         .routes(routes!(discovery::jwks))
         .routes(routes!(discovery::metadata))
-        .route_layer(from_fn_with_state(Cors::Anyone, cors::share));
+        .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     let mut router = rate_limits::limit_by_address(pages, app.rate_limiter.clone())
         .merge(calls)
         .merge(documents)
@@ -45,7 +45,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .layer(from_fn_with_state(db, record_security_events))
         .with_state(app);
     documentation::complete_forms(router.get_openapi_mut());
-    openapi::unversioned(router.get_openapi_mut(), &issuer);
+    openapi::set_server(router.get_openapi_mut(), &issuer);
     router
 }
 

@@ -99,5 +99,5 @@ pub(crate) fn precondition_required() -> Error {
 
 /// 422: the current password in the body is wrong.
 pub(crate) fn wrong_current_password() -> Error {
-    Error::not_the_accounts("current_password", "the password of this account")
+    Error::incorrect_member("current_password", "the password of this account")
 }

@@ -38,7 +38,7 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, A
     };
     count(parts, app, Some(session.user.id), "")?;
     csrf::check(&parts.method, &parts.headers, &app.policy)
-        .map_err(|mismatch| ApiError::from(mismatch).by(Some(session.user.id), None))?;
+        .map_err(|mismatch| ApiError::from(mismatch).with_caller(Some(session.user.id), None))?;
     Ok(Some(Caller::Session(session)))
 }
 

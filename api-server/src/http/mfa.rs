@@ -102,7 +102,7 @@ pub(crate) async fn confirm(
     let recovery_codes = match mfa::confirm(&identity, &session, &otp, &context).await {
         Ok(codes) => codes,
         Err(mfa::Error::Credentials(login::Error::WrongCode)) => {
-            return Err(Error::not_the_accounts("otp", "the code that the app shows now").into());
+            return Err(Error::incorrect_member("otp", "the code that the app shows now").into());
         }
         Err(error) => return Err(error.into()),
     };

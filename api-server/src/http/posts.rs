@@ -16,7 +16,7 @@ use resources::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, Post
 use std::sync::Arc;
 use storage::db::Db;
 use web::Context;
-use web::body::LARGE;
+use web::body::LARGE_LIMIT;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
 use web::{Error, JsonBody, Policy};
@@ -59,13 +59,13 @@ pub(crate) async fn list(
     responses(
         (status = 201, description = "The post.", body = Post,
          headers(("Location"), ("ETag"), ("Idempotent-Replayed"))),
-        OptionalIdempotencyKey, PostWriter, JsonBody<LARGE>,
+        OptionalIdempotencyKey, PostWriter, JsonBody<LARGE_LIMIT>,
     )
 )]
 pub(crate) async fn create(
     key: OptionalIdempotencyKey,
     PostWriter(author): PostWriter,
-    body: JsonBody<LARGE>,
+    body: JsonBody<LARGE_LIMIT>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let now = key.now();
@@ -115,7 +115,7 @@ pub(crate) async fn read(
     security(("session" = [], "csrf" = []), ("oauth2" = ["posts:write"])),
     responses(
         (status = 200, description = "The changed post.", body = Post, headers(("ETag"))),
-        PostWriter, PathId, JsonBody<LARGE>, code::PreconditionFailed, code::PreconditionRequired,
+        PostWriter, PathId, JsonBody<LARGE_LIMIT>, code::PreconditionFailed, code::PreconditionRequired,
     )
 )]
 pub(crate) async fn update(
@@ -124,7 +124,7 @@ pub(crate) async fn update(
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,
-    body: JsonBody<LARGE>,
+    body: JsonBody<LARGE_LIMIT>,
 ) -> Result<impl IntoResponse, ApiError> {
     let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
     let post = found.map_err(|error| author.attribute(error))?;
@@ -171,7 +171,7 @@ fn show(post: Post) -> impl IntoResponse {
     etag_response::with_etag(post.etag(), post)
 }
 
-fn read_new(body: &JsonBody<LARGE>) -> Result<NewPost, Error> {
+fn read_new(body: &JsonBody<LARGE_LIMIT>) -> Result<NewPost, Error> {
     let mut fields = body.fields()?;
     let title = fields.required("title", PostTitle::parse);
     let body = fields.optional("body", PostBody::parse).unwrap_or_default();
@@ -181,7 +181,7 @@ fn read_new(body: &JsonBody<LARGE>) -> Result<NewPost, Error> {
     fields.finish(title.map(|title| NewPost { title, body, status }))
 }
 
-fn read_patch(body: &JsonBody<LARGE>) -> Result<PostPatch, Error> {
+fn read_patch(body: &JsonBody<LARGE_LIMIT>) -> Result<PostPatch, Error> {
     let mut fields = body.fields()?;
     let patch = PostPatch {
         title: fields.optional("title", PostTitle::parse),

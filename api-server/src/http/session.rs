@@ -22,7 +22,7 @@ use std::convert::Infallible;
 use storage::db::Db;
 use utoipa::ToSchema;
 use web::Context;
-use web::error::BodyMeant;
+use web::error::IntentionallyEmpty;
 use web::openapi::error_responses::code;
 use web::{Error, JsonBody, cookies};
 
@@ -100,7 +100,7 @@ pub(crate) async fn login(
         password: sign_in.password,
         otp: sign_in.otp,
     };
-    let former = cookies::only(&headers, cookies::SID).map(Secret::new);
+    let former = cookies::single(&headers, cookies::SID).map(Secret::new);
     match login::login(&identity, presented, proof, former.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.session_lifetimes.absolute);
@@ -111,7 +111,7 @@ pub(crate) async fn login(
                 .into_response())
         }
         Err(login::Error::WrongCredentials) => {
-            Ok((StatusCode::UNAUTHORIZED, Extension(BodyMeant)).into_response())
+            Ok((StatusCode::UNAUTHORIZED, Extension(IntentionallyEmpty)).into_response())
         }
         Err(error) => Err(error.into()),
     }

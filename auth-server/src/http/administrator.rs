@@ -28,7 +28,7 @@ impl FromRequestParts<App> for Administrator {
         let user_id = Some(session.user.id);
         rate_limits::by_principal(&app.rate_limiter, &format!("{}/", session.user.id), parts)?;
         csrf::check(&parts.method, &parts.headers, &app.policy)
-            .map_err(|mismatch| Error::from(mismatch).by(user_id, None))?;
+            .map_err(|mismatch| Error::from(mismatch).with_caller(user_id, None))?;
         if session.password_change_required {
             return Err(Error::new(
                 Code::PasswordChangeRequired,
@@ -36,7 +36,9 @@ impl FromRequestParts<App> for Administrator {
             ));
         }
         if session.user.role != Role::Admin {
-            return Err(Error::new(Code::Forbidden, "Only administrators may call this.").by(user_id, None));
+            return Err(
+                Error::new(Code::Forbidden, "Only administrators may call this.").with_caller(user_id, None)
+            );
         }
         Ok(Self)
     }

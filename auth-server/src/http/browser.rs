@@ -32,5 +32,5 @@ where
 
 /// The value of the session cookie; `None` if it is missing or repeated.
 pub(crate) fn session_cookie(headers: &HeaderMap) -> Option<Secret> {
-    cookies::only(headers, cookies::SID).map(Secret::new)
+    cookies::single(headers, cookies::SID).map(Secret::new)
 }

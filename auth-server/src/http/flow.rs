@@ -39,7 +39,7 @@ impl FlowCookie {
     }
 
     fn read(headers: &HeaderMap) -> Self {
-        let value = cookies::only(headers, COOKIE).filter(|value| value.len() == 43);
+        let value = cookies::single(headers, COOKIE).filter(|value| value.len() == 43);
         Self(value.map(Secret::new))
     }
 }

@@ -68,7 +68,7 @@ pub(crate) async fn token(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let bytes = match body::read(body, body::SMALL).await {
+    let bytes = match body::read(body, body::DEFAULT_LIMIT).await {
         Ok(bytes) => bytes,
         Err(error) => return error.into_response(),
     };

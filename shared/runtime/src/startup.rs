@@ -114,7 +114,7 @@ impl Runtime {
             db,
         };
         let policy = Arc::new(common.network.policy(&urls));
-        let cors = Cors::Registered {
+        let cors = Cors::KnownOrigins {
             policy: Arc::clone(&policy),
             origins: Origins::new(identity.db.clone()),
         };
@@ -138,14 +138,14 @@ impl Runtime {
     /// Returns the health checks of every program: the database, and Redis if it is configured.
     pub fn health(&self) -> Health {
         let db = self.identity.db.clone();
-        let health = Health::default().with("database", move || {
+        let health = Health::default().with_required("database", move || {
             let db = db.clone();
             async move { db.ping().await.map_err(|error| error.to_string()) }
         });
         let Some(redis) = self.redis.clone() else {
             return health;
         };
-        health.with_help_of("redis", move || {
+        health.with_optional("redis", move || {
             let redis = redis.clone();
             async move { redis.ping().await.map_err(|error| error.to_string()) }
         })
@@ -170,7 +170,7 @@ impl Runtime {
         );
         let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
             .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
-        let router = program::finish(routes, self.policy);
+        let router = program::with_middleware(routes, self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         server::run(self.listener, router, self.max_connections, health).await?;
         self.identity.db.close().await;

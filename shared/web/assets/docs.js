@@ -1,5 +1,5 @@
-// Shows /openapi.json. What is tried out is called with the session of this browser, so a call that changes
-// something carries the anti-forgery token, as any page's would.
+// Shows /openapi.json. Requests that a visitor tries out use the session of the browser, so the interceptor adds the
+// anti-forgery token.
 SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#swagger-ui",

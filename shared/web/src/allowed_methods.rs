@@ -1,12 +1,13 @@
-//! The methods of a path: `Allow`, and the answer to `OPTIONS` (RFC 9110 §9.3.7, §10.2.1).
+//! The `Allow` header, `OPTIONS` and 405 (RFC 9110 §9.3.7, §10.2.1, §15.5.6).
 
 use crate::error::Error;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 
-/// Completes the answer to a request whose path exists without its method. The router marks it by `Allow`,
-/// whatever the layers around the route said: that the method is wrong comes before any refusal of theirs.
-pub(crate) fn complete(response: &mut Response, method: &Method) {
+/// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support the method. The
+/// router marks such responses by `Allow`. Replaces any error of the layers around the route, such as 429,
+/// because 405 takes precedence.
+pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) {
     let Some(allow) = allow(response.headers()) else {
         return;
     };
@@ -23,7 +24,7 @@ pub(crate) fn complete(response: &mut Response, method: &Method) {
     };
 }
 
-/// The router's `Allow`, and `OPTIONS`, which every path has.
+/// Returns the `Allow` header of the router with `OPTIONS` added, which every path supports.
 fn allow(headers: &HeaderMap) -> Option<HeaderValue> {
     let named = headers.get(header::ALLOW)?.to_str().ok()?;
     let methods = named.split(',').map(str::trim);

@@ -1,4 +1,4 @@
-//! Reading bodies: within a limit, within a time, as JSON.
+//! Request bodies: size limit, time limit and the JSON extractor.
 
 use crate::error::{Code, Error};
 use crate::headers::single;
@@ -7,43 +7,43 @@ use crate::openapi::error_responses;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::{HeaderMap, header};
-use foundation::json;
-use foundation::secret;
+use foundation::{json, secret};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use utoipa::IntoResponses;
 use utoipa::openapi::{RefOr, Response};
 
-/// The limit of most bodies.
-pub const SMALL: usize = 64 * 1024;
-/// The limit of a post.
-pub const LARGE: usize = 1024 * 1024;
-/// A body must arrive within this time, well before the whole request is given up.
+/// The maximum size of most bodies, in bytes.
+pub const DEFAULT_LIMIT: usize = 64 * 1024;
+/// The maximum size of the body of a post, in bytes.
+pub const LARGE_LIMIT: usize = 1024 * 1024;
+/// The time limit for the arrival of a body. Shorter than the time limit of the whole request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// A body sent as JSON, of at most `MAX` bytes, not looked at yet.
+/// Extractor of a body sent as JSON, of at most `MAX` bytes, which is not parsed yet.
 ///
-/// Rejects with 415 (not sent as JSON, or encoded), 413 (too large) and 408 (too slow). What is wrong
-/// inside comes out of [`fields`](Self::fields), so that a handler can put 404, 403 and 412 before it.
+/// Rejects with 415 (not sent as JSON, or with a content coding), 413 (too large) and 408 (too slow).
+/// [`fields`](Self::fields) parses the body, so that a handler can answer 404, 403 and 412 before 400 and
+/// 422.
 #[derive(Debug)]
-pub struct JsonBody<const MAX: usize = SMALL>(Bytes);
+pub struct JsonBody<const MAX: usize = DEFAULT_LIMIT>(Bytes);
 
 impl<const MAX: usize> JsonBody<MAX> {
-    /// Reads the body as one JSON object: 400 if it is not JSON, 422 if it is not an object or names a
-    /// member twice.
+    /// Parses the body as a JSON object. Fails with 400 if it is not JSON, and with 422 if it is not an
+    /// object or names a member twice.
     pub fn fields(&self) -> Result<Fields, Error> {
         Fields::read(&self.0)
     }
 
-    /// What is the same of two bodies that say the same: the SHA-256 of the value in the canonical form
-    /// that [`json::canonical`] gives. Refuses what [`fields`](Self::fields) refuses.
+    /// Returns the SHA-256 of the body in its canonical form, see [`json::canonical`]. Bodies that differ
+    /// only in white space and member order have the same fingerprint. Fails like [`fields`](Self::fields).
     pub fn fingerprint(&self) -> Result<Vec<u8>, Error> {
         Ok(secret::hash(&json::canonical(&self.fields()?.into_value())))
     }
 }
 
-/// The object without members.
+/// An empty JSON object.
 impl<const MAX: usize> Default for JsonBody<MAX> {
     fn default() -> Self {
         Self(Bytes::from_static(b"{}"))
@@ -72,7 +72,7 @@ impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
     }
 }
 
-/// `None` where no body is sent and none is said to be.
+/// Extracts `None` if the request has neither a body nor a `Content-Type`.
 impl<S: Send + Sync, const MAX: usize> OptionalFromRequest<S> for JsonBody<MAX> {
     type Rejection = Error;
 
@@ -98,7 +98,8 @@ impl<const MAX: usize> IntoResponses for JsonBody<MAX> {
     }
 }
 
-/// The media type in lower case without its parameters, where UTF-8 is the charset if one is named.
+/// Returns the media type in lower case without its parameters; `None` if it is absent or its charset is not
+/// UTF-8.
 pub fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = single(headers, header::CONTENT_TYPE.as_str())?.to_ascii_lowercase();
     let mut parts = value.split(';').map(str::trim);
@@ -109,17 +110,17 @@ pub fn media_type(headers: &HeaderMap) -> Option<String> {
         .then_some(media_type)
 }
 
-/// Reads a body of at most `max` bytes.
+/// Reads a body of at most `max` bytes. Fails with 413 if it is larger, and with 408 if it takes too long.
 pub async fn read(body: Body, max: usize) -> Result<Bytes, Error> {
     match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, max).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::new(
             Code::PayloadTooLarge,
-            format!("The body is over the limit of {max} bytes."),
+            format!("The body is larger than the limit of {max} bytes."),
         )),
         Ok(Err(_)) => Err(Error::new(
             Code::MalformedJson,
-            "The body could not be read to its end.",
+            "The body could not be read completely.",
         )),
         Err(_) => Err(Error::new(
             Code::RequestTimeout,

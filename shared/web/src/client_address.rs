@@ -1,14 +1,15 @@
-//! The client's address. A forwarded one counts only from a trusted proxy.
+//! The client's address, which trusted proxies forward in `X-Forwarded-For`.
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// The address at the other end of the connection, set by `serve`.
+/// The IP address of the TCP peer. The accept loop of the server adds it to the extensions of every request.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-/// Walks `X-Forwarded-For` from the nearest hop outwards for as long as the hop that wrote it is trusted.
+/// Returns the address of the client: reads `X-Forwarded-For` from right to left, as long as each entry was
+/// written by a trusted proxy. Returns the peer if the peer is not trusted.
 pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|net| net.contains(&address.to_canonical()));
     let hops: Vec<&str> = headers
@@ -44,13 +45,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_untrusted_is_believed(forwarded in "[ -~]{0,64}") {
+        fn an_untrusted_peer_cannot_forward_an_address(forwarded in "[ -~]{0,64}") {
             prop_assert_eq!(client("192.0.2.1", &forwarded), "192.0.2.1");
         }
     }
 
     #[test]
-    fn only_a_trusted_proxy_may_say_who_called() {
+    fn trusted_proxies_forward_the_client_address() {
         assert_eq!(client("192.0.2.1", "198.51.100.7"), "192.0.2.1");
         assert_eq!(client("10.0.0.1", "198.51.100.7"), "198.51.100.7");
         assert_eq!(

@@ -1,12 +1,11 @@
-//! Content coding, and entity tags that stay usable through it.
+//! Response compression and `If-None-Match`.
 //!
-//! A strong tag must differ between codings (RFC 9110 §8.8.3), so that of a compressed answer ends in
-//! [`etag::GZIP`], which is taken off again where a caller sends the tag back. 304 is decided here, outside
-//! the compression, and so carries the tag that the 200 would have.
+//! A strong entity tag must differ between content codings (RFC 9110 §8.8.3), so the tag of a compressed
+//! response gets a suffix, which the parsers of conditional headers remove. `If-None-Match` is evaluated
+//! outside the compression layer, so that a 304 carries the same tag as the 200 that it replaces.
 
 use crate::content_negotiation::Preferences;
-use crate::etag;
-use crate::etag::IfNoneMatch;
+use crate::etag::{self, IfNoneMatch};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -16,17 +15,17 @@ use axum::response::Response;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{Predicate as _, SizeAbove};
 
-/// What is smaller gains nothing.
+/// The minimum size of a compressed response, in bytes. Smaller ones gain nothing.
 const MIN_SIZE: u64 = 1024;
 
-/// Wraps routes in compression and in `If-None-Match`.
-pub(crate) fn layers(routes: Router) -> Router {
+/// Adds compression and `If-None-Match` to routes.
+pub(crate) fn add_layers(routes: Router) -> Router {
     let compression = CompressionLayer::new().compress_when(SizeAbove::new(MIN_SIZE).and(may_be_compressed));
     routes.layer(compression).layer(from_fn(negotiate))
 }
 
-/// Text that holds no secret. What its handler says may not be stored, or comes with a cookie, may hold one,
-/// and beside something that the caller chose its compressed size gives it away (BREACH).
+/// Whether a response is text without secrets. The compressed size of a secret next to attacker-chosen text
+/// reveals the secret (BREACH), so responses with `no-store` or with a cookie are not compressed.
 fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let value = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let media_type = value(header::CONTENT_TYPE).and_then(|value| value.split(';').next());
@@ -38,13 +37,13 @@ fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Ex
     status == StatusCode::OK && is_text && !is_secret
 }
 
-/// Middleware: decides the coding for the compression inside, marks the tag of what it compressed, and
-/// answers 304 to whoever has it.
+/// Middleware: selects the content coding for the compression layer inside, adds the suffix to the tag of a
+/// compressed response, and answers 304 if `If-None-Match` lists the tag.
 async fn negotiate(mut request: Request, next: Next) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    let known = is_read.then(|| IfNoneMatch::read(request.headers()));
-    // What a write answers may show a secret this once: it is left as it is. And the layer inside answers
-    // 406 where it cannot please, after the handler has run; so it is told all or nothing.
+    let if_none_match = is_read.then(|| IfNoneMatch::read(request.headers()));
+    // Responses to writes are not compressed, because they may contain a secret. `CompressionLayer` may
+    // answer 406 after the handler ran, so it gets either `gzip` or no header.
     let wants_gzip = is_read && wants_gzip(request.headers());
     request.headers_mut().remove(header::ACCEPT_ENCODING);
     if wants_gzip {
@@ -57,25 +56,25 @@ async fn negotiate(mut request: Request, next: Next) -> Response {
         return response;
     };
     if response.headers().contains_key(header::CONTENT_ENCODING)
-        && let Ok(marked) = HeaderValue::try_from(etag::compressed(etag))
+        && let Ok(marked) = HeaderValue::try_from(etag::for_gzip(etag))
     {
         response.headers_mut().insert(header::ETAG, marked);
     }
-    let is_known = known.is_some_and(|known| known.matches(etag));
-    if is_known && response.status() == StatusCode::OK {
+    let is_unmodified = if_none_match.is_some_and(|tags| tags.matches(etag));
+    if is_unmodified && response.status() == StatusCode::OK {
         return not_modified(response);
     }
     response
 }
 
-/// Gzip for whoever accepts it and wants the bare text no more than that.
+/// Whether the caller accepts gzip with at least the weight of no compression.
 fn wants_gzip(headers: &HeaderMap) -> bool {
     let accepted = Preferences::read(headers, &header::ACCEPT_ENCODING);
     let gzip = accepted.weight(&["gzip", "x-gzip", "*"]);
     gzip > 0 && gzip >= accepted.weight(&["identity"])
 }
 
-/// The 304 in place of a 200 (RFC 9110 §15.4.5).
+/// Converts a 200 into a 304 (RFC 9110 §15.4.5).
 fn not_modified(response: Response) -> Response {
     let (mut parts, _) = response.into_parts();
     parts.status = StatusCode::NOT_MODIFIED;

@@ -1,16 +1,16 @@
-//! What a caller would rather have: `Accept` and `Accept-Encoding` (RFC 9110 §12.4.2, §12.5).
+//! Content negotiation by `Accept` and `Accept-Encoding` (RFC 9110 §12.4.2, §12.5).
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// A longer header says nothing.
+/// The maximum length of a header, in bytes. A longer one counts as absent.
 const MAX_LENGTH: usize = 4096;
 
-/// Names and how much each is wanted, in thousandths.
+/// The listed names with their weights, in thousandths.
 #[derive(Debug)]
 pub(crate) struct Preferences(Vec<(String, u16)>);
 
 impl Preferences {
-    /// Reads the header; several lines count as one list. A member that cannot be read is left out.
+    /// Parses the header. Several header lines count as one list, and malformed members are left out.
     pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Self {
         let lines: Vec<&str> = headers
             .get_all(name)
@@ -20,12 +20,12 @@ impl Preferences {
         if lines.iter().map(|line| line.len()).sum::<usize>() > MAX_LENGTH {
             return Self(Vec::new());
         }
-        let members = lines.iter().flat_map(|line| split(line, ','));
-        Self(members.filter_map(member).collect())
+        let members = lines.iter().flat_map(|line| split_unquoted(line, ','));
+        Self(members.filter_map(parse_member).collect())
     }
 
-    /// How much the first of these names that is listed is wanted; 0 if none is. Give the most specific
-    /// name first.
+    /// Returns the weight of the first of `names` that is listed, or 0 if none is. The caller passes the most
+    /// specific name first, such as a media type before its range.
     pub(crate) fn weight(&self, names: &[&str]) -> u16 {
         let listed = |name: &&str| {
             let weights = self.0.iter().filter(|(found, _)| found == name);
@@ -35,16 +35,16 @@ impl Preferences {
     }
 }
 
-/// A name in lower case and its weight. Other parameters than `q` are not told apart.
-fn member(text: &str) -> Option<(String, u16)> {
-    let mut parts = split(text, ';').into_iter().map(str::trim);
+/// Parses a member into its name in lower case and its weight. Parameters other than `q` are ignored.
+fn parse_member(text: &str) -> Option<(String, u16)> {
+    let mut parts = split_unquoted(text, ';').into_iter().map(str::trim);
     let name = parts.next()?.to_ascii_lowercase();
     let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-    Some((name, weight.map_or(Some(1000), thousandths)?))
+    Some((name, weight.map_or(Some(1000), parse_qvalue)?))
 }
 
-/// A `qvalue` (RFC 9110 §12.4.2): 0 to 1 with three decimals at most.
-fn thousandths(text: &str) -> Option<u16> {
+/// Parses a `qvalue` (RFC 9110 §12.4.2), 0 to 1 with at most three decimals, into thousandths.
+fn parse_qvalue(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -57,8 +57,8 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-/// Splits at a separator where it is not within a quoted string (RFC 9110 §5.6.4).
-fn split(text: &str, separator: char) -> Vec<&str> {
+/// Splits at each separator outside a quoted string (RFC 9110 §5.6.4).
+fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |c: char| {
         let ends = c == separator && !quoted;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_name_that_is_listed_decides() {
+    fn the_first_listed_name_determines_the_weight() {
         let accept = preferences(r#"a/b;q=0.25, a/*;x="q=1;\",";q=0.5,*/*;q=0.1, a/c;q=0"#);
         assert_eq!(accept.weight(&["a/b", "a/*", "*/*"]), 250);
         assert_eq!(accept.weight(&["a/x", "a/*", "*/*"]), 500);
@@ -95,23 +95,23 @@ mod tests {
     }
 
     #[test]
-    fn a_header_beyond_its_limit_says_nothing() {
+    fn a_header_over_the_limit_counts_as_absent() {
         let long = format!("gzip{}", ", x".repeat(2_000));
         assert_eq!(preferences(&long).weight(&["gzip"]), 0);
     }
 
     proptest! {
         #[test]
-        fn a_weight_is_a_weight_whatever_the_header(value in r#"[a-c/*;q=.,"\\ 0-9]{0,48}"#) {
+        fn weights_are_at_most_1000_for_any_header(value in r#"[a-c/*;q=.,"\\ 0-9]{0,48}"#) {
             for (_, weight) in preferences(&value).0 {
                 prop_assert!(weight <= 1000);
             }
         }
 
         #[test]
-        fn a_qvalue_is_what_it_says(weight in 0_u16..=1000) {
+        fn every_qvalue_is_parsed(weight in 0_u16..=1000) {
             let text = format!("{}.{:03}", weight / 1000, weight % 1000);
-            prop_assert_eq!(thousandths(&text), Some(weight));
+            prop_assert_eq!(parse_qvalue(&text), Some(weight));
         }
     }
 }

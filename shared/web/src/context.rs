@@ -1,4 +1,4 @@
-//! The extractor of the request context, which the outermost middleware creates.
+//! The extractor of the request context, which the `request_log` middleware creates.
 
 use crate::error::Error;
 use axum::extract::FromRequestParts;
@@ -19,7 +19,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Context {
 }
 
 /// Returns the context of a request from its extensions. Fails with a 500 where the middleware of
-/// [`program::finish`](crate::program::finish) does not surround the route.
+/// [`program::with_middleware`](crate::program::with_middleware) does not surround the route.
 pub fn request_context(extensions: &Extensions) -> Result<&RequestContext, Error> {
     let context = extensions.get::<RequestContext>();
     context.ok_or_else(|| Error::internal(&"the request has no RequestContext"))

@@ -1,14 +1,15 @@
-//! Cookies (RFC 6265): read without guessing, set with the attributes written out.
+//! Reading `Cookie` and writing `Set-Cookie` headers (RFC 6265).
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use foundation::secret::Secret;
 use std::time::Duration;
 
-/// The session's cookie.
+/// The name of the session cookie.
 pub const SID: &str = "sid";
-/// The anti-forgery token's cookie.
+/// The name of the cookie with the anti-forgery token.
 pub const CSRF: &str = "csrf";
 
-/// Every value that cookies of this name have in the request.
+/// Returns the values of all cookies of this name, which a browser may send several times.
 pub fn all<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
     headers
         .get_all(header::COOKIE)
@@ -21,16 +22,16 @@ pub fn all<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The value of the only cookie of this name; `None` if there is none or more than one.
-pub fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// Returns the value of a cookie that must appear once; `None` if it is absent or repeated.
+pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     match all(headers, name).as_slice() {
         [value] => Some(value),
         _ => None,
     }
 }
 
-/// A `Set-Cookie` for this origin alone, `SameSite=Lax`, `Path=/`. Attributes beyond that are `extra`,
-/// such as `; HttpOnly`.
+/// Returns a `Set-Cookie` value with `SameSite=Lax` and `Path=/`, for this host only. `extra` holds further
+/// attributes, such as `; HttpOnly`.
 pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> HeaderValue {
     let age = max_age
         .map(|age| format!("; Max-Age={}", age.as_secs()))
@@ -39,12 +40,12 @@ pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> H
         .unwrap_or(HeaderValue::from_static(""))
 }
 
-/// The cookie of a new session.
-pub fn set_sid(sid: &foundation::secret::Secret, lifetime: Duration) -> HeaderValue {
+/// Returns the `Set-Cookie` value of a new session.
+pub fn set_sid(sid: &Secret, lifetime: Duration) -> HeaderValue {
     set(SID, sid.expose(), Some(lifetime), "; HttpOnly; Secure")
 }
 
-/// Takes the session's cookie away.
+/// Returns the `Set-Cookie` value that removes the session cookie.
 pub fn clear_sid() -> HeaderValue {
     set(SID, "", Some(Duration::ZERO), "; HttpOnly; Secure")
 }

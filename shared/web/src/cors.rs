@@ -1,6 +1,6 @@
-//! Who may read answers from another origin: the `Access-Control-…` headers (Fetch standard §3.3).
+//! CORS: the `Access-Control-…` headers (Fetch standard §3.3).
 //!
-//! Pages and `/authorize` have none of this: a browser goes there, it does not fetch them.
+//! Pages and `/authorize` are outside this module, because browsers navigate to them and never fetch them.
 
 use crate::headers::single;
 use crate::{DeferredHeaders, Policy};
@@ -11,70 +11,89 @@ use axum::response::Response;
 use identity::grants::origins::{Origins, Party};
 use std::sync::Arc;
 
-/// What a page may send along.
+/// The request headers that a page may send.
 const REQUEST_HEADERS: &str = "authorization, content-type, if-match, if-none-match, idempotency-key, \
                                x-csrf-token, accept, traceparent";
-/// What a page may read of an answer beside what any page may.
+/// The response headers that a page may read, beside those that the Fetch standard always exposes.
 const RESPONSE_HEADERS: &str = "etag, location, link, x-correlation-id, retry-after, ratelimit, \
                                 ratelimit-policy, idempotent-replayed, deprecation, sunset, www-authenticate";
-/// How long a browser may keep the answer to a preflight, in seconds.
+/// The lifetime of a preflight response in the browser's cache, in seconds.
 const MAX_AGE: &str = "600";
 
-/// Whose pages may read the answers of some routes.
+/// The origins whose pages may read the responses of a set of routes.
 #[derive(Clone, Debug)]
 pub enum Cors {
-    /// Everybody's, without cookies: documents that are public.
-    Anyone,
-    /// Those of our own origins and of registered single-page apps; with cookies only what is ours.
-    Registered {
-        /// Our own origins.
+    /// Any origin, without cookies. For public documents.
+    AnyOrigin,
+    /// The trusted origins of the policy and the origins of registered single-page apps. The trusted origins
+    /// and those of first-party apps may send cookies.
+    KnownOrigins {
+        /// The policy with the trusted origins.
         policy: Arc<Policy>,
-        /// The apps'.
+        /// The origins of the registered apps.
         origins: Origins,
     },
 }
 
-/// Middleware: promises the headers for the origin that asks. One that is not known gets none, and is
-/// served like any caller that is no browser.
-pub async fn share(State(cors): State<Cors>, request: Request, next: Next) -> Response {
-    if let Some(promised) = request.extensions().get::<DeferredHeaders>() {
-        if let Cors::Registered { .. } = cors {
-            promised.add(header::VARY, HeaderValue::from_static("Origin"));
+/// An origin that may read a response.
+struct AllowedOrigin {
+    /// The value of `Access-Control-Allow-Origin`.
+    value: HeaderValue,
+    with_credentials: bool,
+}
+
+/// Middleware: adds the CORS headers if the request comes from an allowed origin. A request from any other
+/// origin is handled as usual, and the browser withholds the response from the page.
+pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next) -> Response {
+    if let Some(deferred) = request.extensions().get::<DeferredHeaders>() {
+        if let Cors::KnownOrigins { .. } = cors {
+            deferred.add(header::VARY, HeaderValue::from_static("Origin"));
         }
-        if let Some((origin, is_ours)) = cors.reader(request.headers()).await {
-            promise(promised, origin, is_ours, is_preflight(&request));
+        if let Some(origin) = cors.allowed_origin(request.headers()).await {
+            add_cors_headers(deferred, origin, is_preflight(&request));
         }
     }
     next.run(request).await
 }
 
 impl Cors {
-    /// The origin that may read, and whether it may do so with cookies.
-    async fn reader(&self, headers: &HeaderMap) -> Option<(HeaderValue, bool)> {
+    /// Returns the allowed origin of a request; `None` without an `Origin` header or for an unknown origin.
+    async fn allowed_origin(&self, headers: &HeaderMap) -> Option<AllowedOrigin> {
         let origin = single(headers, header::ORIGIN.as_str())?;
-        let is_ours = match self {
-            Self::Anyone => return Some((HeaderValue::from_static("*"), false)),
-            Self::Registered { policy, .. } if policy.allowed_origins.iter().any(|ours| ours == origin) => {
+        let with_credentials = match self {
+            Self::AnyOrigin => {
+                return Some(AllowedOrigin {
+                    value: HeaderValue::from_static("*"),
+                    with_credentials: false,
+                });
+            }
+            Self::KnownOrigins { policy, .. }
+                if policy.allowed_origins.iter().any(|allowed| allowed == origin) =>
+            {
                 true
             }
-            Self::Registered { origins, .. } => origins.party(origin).await? == Party::First,
+            Self::KnownOrigins { origins, .. } => origins.party(origin).await? == Party::First,
         };
-        Some((HeaderValue::from_str(origin).ok()?, is_ours))
+        let value = HeaderValue::from_str(origin).ok()?;
+        Some(AllowedOrigin {
+            value,
+            with_credentials,
+        })
     }
 }
 
-fn promise(promised: &DeferredHeaders, origin: HeaderValue, with_cookies: bool, is_preflight: bool) {
-    let say = |name: HeaderName, value: &'static str| promised.add(name, HeaderValue::from_static(value));
-    promised.add(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    if with_cookies {
-        say(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, "true");
+fn add_cors_headers(deferred: &DeferredHeaders, origin: AllowedOrigin, is_preflight: bool) {
+    let add = |name: HeaderName, value: &'static str| deferred.add(name, HeaderValue::from_static(value));
+    deferred.add(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.value);
+    if origin.with_credentials {
+        add(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, "true");
     }
     if is_preflight {
-        // The methods are added where they are known.
-        say(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
-        say(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+        // The module allowed_methods adds Access-Control-Allow-Methods from the router's Allow header.
+        add(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
+        add(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
     } else {
-        say(header::ACCESS_CONTROL_EXPOSE_HEADERS, RESPONSE_HEADERS);
+        add(header::ACCESS_CONTROL_EXPOSE_HEADERS, RESPONSE_HEADERS);
     }
 }
 

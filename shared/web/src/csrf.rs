@@ -1,4 +1,5 @@
-//! The anti-forgery token: double submit of a cookie, and the browser's word on where a call comes from.
+//! Protection against cross-site request forgery: a double-submit token, and the check of `Origin` or
+//! `Sec-Fetch-Site`.
 
 use crate::error::{Code, Error};
 use crate::headers::single;
@@ -12,14 +13,14 @@ use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// The header that repeats the cookie.
+/// The request header that repeats the value of the `csrf` cookie.
 pub const HEADER: &str = "x-csrf-token";
 
-/// The request may be a forgery.
+/// The token is missing or wrong, or the request comes from an unknown origin.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "This call needs the anti-forgery token: get it from /csrf, and send it in the x-csrf-token header \
-     along with the csrf cookie, from an origin this service knows."
+    "The anti-forgery token is missing or wrong, or the origin is not allowed. Get a token from /csrf, and send it \
+     in the x-csrf-token header together with the csrf cookie."
 )]
 pub struct Mismatch;
 
@@ -29,20 +30,20 @@ impl From<Mismatch> for Error {
     }
 }
 
-/// The anti-forgery token of a browser.
+/// An anti-forgery token.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Token {
-    /// To be sent in the header `x-csrf-token`.
+    /// The value to send in the header `x-csrf-token`.
     #[schema(example = "0197b1f0-5a3c-7c1e-9d55-2f1f6c0e8a11")]
     token: String,
 }
 
 /// Get an anti-forgery token
 ///
-/// The caller's token, or a new one; in the body and in the cookie `csrf`.
+/// Returns the token of the caller's `csrf` cookie, or a new one, and sets the cookie.
 #[utoipa::path(
     get, path = "/csrf", operation_id = "readCsrfToken", tag = "Sessions",
-    responses((status = 200, description = "The token.", body = Token, headers(("Set-Cookie"))))
+    responses((status = 200, description = "The token, which is also set as the cookie `csrf`.", body = Token, headers(("Set-Cookie"))))
 )]
 pub async fn issue(State(policy): State<Arc<Policy>>, headers: HeaderMap) -> impl IntoResponse {
     let (token, cookie) = token(&headers, &policy);
@@ -52,10 +53,11 @@ pub async fn issue(State(policy): State<Arc<Policy>>, headers: HeaderMap) -> imp
     )
 }
 
-/// The token of this browser, or a new one where it has none of ours, with the cookie that keeps it.
+/// Returns the token of the `csrf` cookie, or a new one if the request has no valid cookie, and the
+/// `Set-Cookie` value that stores it.
 pub fn token(headers: &HeaderMap, policy: &Policy) -> (String, HeaderValue) {
-    let present = cookies::only(headers, cookies::CSRF).filter(|value| is_token(value));
-    let token = present.map_or_else(random::uuid, str::to_owned);
+    let current = cookies::single(headers, cookies::CSRF).filter(|value| is_token(value));
+    let token = current.map_or_else(random::uuid, str::to_owned);
     let secure = if policy.base_url.scheme() == "https" {
         "; Secure"
     } else {
@@ -65,26 +67,28 @@ pub fn token(headers: &HeaderMap, policy: &Policy) -> (String, HeaderValue) {
     (token, cookie)
 }
 
-/// Checks a call that has no bearer token. One that has nothing ambient, neither cookies of ours nor a
-/// browser's headers, has nothing to forge and passes.
+/// Checks a request without a bearer token. Safe methods pass. So do requests without any ambient authority
+/// (a cookie of this service, or a header that only browsers send), because a forged request always carries
+/// some.
 pub fn check(method: &Method, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     if method.is_safe() {
         return Ok(());
     }
     let has_cookie = |name| !cookies::all(headers, name).is_empty();
-    let is_ambient = has_cookie(cookies::SID)
+    let has_ambient_authority = has_cookie(cookies::SID)
         || has_cookie(cookies::CSRF)
         || headers.contains_key(header::ORIGIN)
         || headers.contains_key("sec-fetch-site");
-    if !is_ambient {
+    if !has_ambient_authority {
         return Ok(());
     }
     check_token(headers, single(headers, HEADER), policy)
 }
 
-/// Checks that `presented` (a header or a form's hidden field) is the cookie's value, and the origin.
+/// Checks that `presented`, from a header or a hidden form field, equals the cookie's value, and that the
+/// origin is allowed.
 pub fn check_token(headers: &HeaderMap, presented: Option<&str>, policy: &Policy) -> Result<(), Mismatch> {
-    let cookie = cookies::only(headers, cookies::CSRF)
+    let cookie = cookies::single(headers, cookies::CSRF)
         .filter(|value| !value.is_empty())
         .ok_or(Mismatch)?;
     let presented = presented.ok_or(Mismatch)?;
@@ -94,7 +98,8 @@ pub fn check_token(headers: &HeaderMap, presented: Option<&str>, policy: &Policy
     check_origin(headers, policy)
 }
 
-/// `Origin` on the allow-list; without one, `Sec-Fetch-Site` not from elsewhere.
+/// Checks that `Origin` is on the list of allowed origins. Without `Origin`, `Sec-Fetch-Site` must not be
+/// cross-site or same-site.
 fn check_origin(headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     if headers.contains_key(header::ORIGIN) {
         let origin = single(headers, header::ORIGIN.as_str()).ok_or(Mismatch)?;
@@ -111,7 +116,7 @@ fn check_origin(headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     }
 }
 
-/// Whether it has the form that [`token`] gives: a UUID.
+/// Whether a value has the form of the tokens that [`token`] creates, a UUID.
 fn is_token(value: &str) -> bool {
     value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }

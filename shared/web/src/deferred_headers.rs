@@ -1,32 +1,33 @@
-//! Headers that are promised before a request is handled.
+//! Headers that are added to a response after its request was handled.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The headers that the answer will have whatever becomes of the request: a refusal, a time-out and a
-/// panic have them too. An extension of every request; `observe` keeps the promise.
+/// Headers to add to the response in any case, also after an error, a timeout or a panic. The
+/// `request_log` middleware adds this to the extensions of every request and later
+/// writes the headers.
 #[derive(Clone, Debug, Default)]
 pub struct DeferredHeaders(Arc<Mutex<HeaderMap>>);
 
 impl DeferredHeaders {
-    /// Promises a header; one that is there already becomes a list.
+    /// Adds a header. If the response has one of this name, the values are joined into a list.
     pub fn add(&self, name: HeaderName, value: HeaderValue) {
         let mut headers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         headers.append(name, value);
     }
 
-    /// Writes them into an answer.
+    /// Moves the headers into a response.
     pub(crate) fn write_to(&self, headers: &mut HeaderMap) {
-        let promised = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        for name in promised.keys() {
-            for value in promised.get_all(name) {
+        let deferred = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for name in deferred.keys() {
+            for value in deferred.get_all(name) {
                 add_to_list(headers, name, value);
             }
         }
     }
 }
 
-/// Adds a member to a header that is a list, kept in one line.
+/// Adds a member to a list header and joins all its members in one line.
 pub(crate) fn add_to_list(headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
     let lines = headers.get_all(name).iter().chain([value]);
     let members: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
@@ -41,14 +42,14 @@ mod tests {
     use axum::http::header;
 
     #[test]
-    fn what_is_promised_joins_what_is_there_in_one_line() {
-        let promised = DeferredHeaders::default();
-        promised.add(header::VARY, HeaderValue::from_static("Origin"));
-        promised.add(header::AGE, HeaderValue::from_static("1"));
+    fn deferred_values_join_existing_ones_in_one_line() {
+        let deferred = DeferredHeaders::default();
+        deferred.add(header::VARY, HeaderValue::from_static("Origin"));
+        deferred.add(header::AGE, HeaderValue::from_static("1"));
         let mut headers = HeaderMap::new();
         headers.append(header::VARY, HeaderValue::from_static("Authorization, Cookie"));
         headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-        promised.write_to(&mut headers);
+        deferred.write_to(&mut headers);
         let lines: Vec<_> = headers.get_all(header::VARY).iter().collect();
         assert_eq!(lines, ["Authorization, Cookie, Accept-Encoding, Origin"]);
         assert_eq!(headers[header::AGE], "1");

@@ -1,12 +1,15 @@
-//! Errors: their codes, and what each is on the wire.
+//! The error type of both services.
 //!
-//! A handler gives an [`Error`]; [`request_log`] writes the body, because only there the
-//! correlation id is known, and does the same for the errors that the framework makes itself.
+//! A handler returns an [`Error`]. The `request_log` middleware writes the body,
+//! because only the middleware knows the trace id, and writes the same body for errors that axum and tower
+//! create themselves.
 
 pub(crate) mod body;
+mod code;
 mod conversions;
 mod security_events;
 
+pub use code::Code;
 pub use security_events::record_security_events;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -17,160 +20,19 @@ use std::borrow::Cow;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// Every `code` of an error body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Code {
-    /// Nobody is signed in.
-    Unauthenticated,
-    /// The access token is not accepted (RFC 6750 §3.1).
-    InvalidToken,
-    /// The access token lacks a scope (RFC 6750 §3.1).
-    InsufficientScope,
-    /// Not theirs to do.
-    Forbidden,
-    /// The anti-forgery token is missing or wrong.
-    CsrfMismatch,
-    /// A one-time code is missing or wrong.
-    MfaRequired,
-    /// The session may do nothing but choose another password.
-    PasswordChangeRequired,
-    /// No such thing, or not for this caller's eyes.
-    NotFound,
-    /// The path exists, the method does not.
-    MethodNotAllowed,
-    /// The request took too long to arrive.
-    RequestTimeout,
-    /// An account with this e-mail exists.
-    EmailTaken,
-    /// The payment is past the state that this move begins from.
-    PaymentStateConflict,
-    /// The header `Idempotency-Key` is missing.
-    IdempotencyKeyMissing,
-    /// The header `Idempotency-Key` holds no key.
-    IdempotencyKeyInvalid,
-    /// The key came before, with another body.
-    IdempotencyKeyReused,
-    /// The first call with this key is not done yet.
-    IdempotencyInProgress,
-    /// `If-Match` does not match (RFC 9110 §13.1.1).
-    PreconditionFailed,
-    /// `If-Match` is missing (RFC 6585 §3).
-    PreconditionRequired,
-    /// The body is over its limit.
-    PayloadTooLarge,
-    /// The body is not sent as JSON.
-    UnsupportedMediaType,
-    /// The body is not JSON.
-    MalformedJson,
-    /// JSON, but not what is asked for.
-    ValidationFailed,
-    /// The token of a mailed link is not good.
-    ResetTokenInvalid,
-    /// Too many failed sign-ins.
-    LoginLocked,
-    /// Too many requests (RFC 6585 §4).
-    RateLimited,
-    /// Something this service needs does not answer.
-    DependencyUnavailable,
-    /// A bug.
-    InternalError,
-}
-
-impl Code {
-    /// Every code, in the order of the documentation.
-    pub(crate) const ALL: [Self; 27] = [
-        Self::Unauthenticated,
-        Self::InvalidToken,
-        Self::InsufficientScope,
-        Self::Forbidden,
-        Self::CsrfMismatch,
-        Self::MfaRequired,
-        Self::PasswordChangeRequired,
-        Self::NotFound,
-        Self::MethodNotAllowed,
-        Self::RequestTimeout,
-        Self::EmailTaken,
-        Self::PaymentStateConflict,
-        Self::IdempotencyKeyMissing,
-        Self::IdempotencyKeyInvalid,
-        Self::IdempotencyKeyReused,
-        Self::IdempotencyInProgress,
-        Self::PreconditionFailed,
-        Self::PreconditionRequired,
-        Self::PayloadTooLarge,
-        Self::UnsupportedMediaType,
-        Self::MalformedJson,
-        Self::ValidationFailed,
-        Self::ResetTokenInvalid,
-        Self::LoginLocked,
-        Self::RateLimited,
-        Self::DependencyUnavailable,
-        Self::InternalError,
-    ];
-
-    /// Returns the `code` member of the error body.
-    pub(crate) const fn name(self) -> &'static str {
-        self.wire().1
-    }
-
-    /// Returns the status code and the `code` member of the error body.
-    pub(crate) const fn wire(self) -> (StatusCode, &'static str) {
-        match self {
-            Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
-            Self::InvalidToken => (StatusCode::UNAUTHORIZED, "invalid_token"),
-            Self::InsufficientScope => (StatusCode::FORBIDDEN, "insufficient_scope"),
-            Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
-            Self::CsrfMismatch => (StatusCode::FORBIDDEN, "csrf_mismatch"),
-            Self::MfaRequired => (StatusCode::FORBIDDEN, "mfa_required"),
-            Self::PasswordChangeRequired => (StatusCode::FORBIDDEN, "password_change_required"),
-            Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
-            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            Self::RequestTimeout => (StatusCode::REQUEST_TIMEOUT, "request_timeout"),
-            Self::EmailTaken => (StatusCode::CONFLICT, "email_taken"),
-            Self::PaymentStateConflict => (StatusCode::CONFLICT, "payment_state_conflict"),
-            Self::IdempotencyKeyMissing => (StatusCode::BAD_REQUEST, "idempotency_key_missing"),
-            Self::IdempotencyKeyInvalid => (StatusCode::BAD_REQUEST, "idempotency_key_invalid"),
-            Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
-            Self::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
-            Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
-            Self::PreconditionRequired => (StatusCode::PRECONDITION_REQUIRED, "precondition_required"),
-            Self::PayloadTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large"),
-            Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
-            Self::MalformedJson => (StatusCode::BAD_REQUEST, "malformed_json"),
-            Self::ValidationFailed => (StatusCode::UNPROCESSABLE_ENTITY, "validation_failed"),
-            Self::ResetTokenInvalid => (StatusCode::UNPROCESSABLE_ENTITY, "reset_token_invalid"),
-            Self::LoginLocked => (StatusCode::TOO_MANY_REQUESTS, "login_locked"),
-            Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
-            Self::DependencyUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "dependency_unavailable"),
-            Self::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
-        }
-    }
-
-    /// Whether the body is a problem (RFC 9457) whatever the caller asked for: so are those of idempotency
-    /// keys (draft-ietf-httpapi-idempotency-key-header §2.7).
-    pub(crate) const fn is_problem(self) -> bool {
-        matches!(
-            self,
-            Self::IdempotencyKeyMissing
-                | Self::IdempotencyKeyInvalid
-                | Self::IdempotencyKeyReused
-                | Self::IdempotencyInProgress
-        )
-    }
-}
-
-/// What is wrong with one member of a body.
+/// An error in one member of a request body.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FieldError {
-    /// Where: a JSON pointer (RFC 6901).
+    /// The member, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// What, for programs.
+    /// The kind of error, for programs.
     pub code: &'static str,
-    /// What, for people.
+    /// The error, for people. It continues a sentence that begins with the pointer.
     pub message: String,
 }
 
-/// An error answer. Made into a response, it carries itself as an extension for `request_log` to write.
+/// An error response. [`IntoResponse`] adds it to the response as an extension, from which the `request_log`
+/// middleware writes the body.
 #[derive(Clone, Debug)]
 pub struct Error {
     code: Code,
@@ -182,16 +44,17 @@ pub struct Error {
     client_id: Option<String>,
 }
 
-/// Marks a response whose body is meant to be empty (a refused login).
+/// A response extension that marks an empty body as intended, such as that of a failed login. The
+/// `request_log` middleware then adds no error body.
 #[derive(Clone, Copy, Debug)]
-pub struct BodyMeant;
+pub struct IntentionallyEmpty;
 
 impl Error {
-    /// An error of this code; the message says what to do about it.
+    /// Creates an error. The message says what is wrong and what to do about it.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
-            status: code.wire().0,
+            status: code.status(),
             message: message.into(),
             errors: Vec::new(),
             headers: Vec::new(),
@@ -200,17 +63,17 @@ impl Error {
         }
     }
 
-    /// 404: no such thing, said in the same words whatever the reason.
+    /// Creates a 404. The message is the same for a missing resource and a hidden one.
     pub fn not_found() -> Self {
-        Self::new(Code::NotFound, "There is nothing here.")
+        Self::new(Code::NotFound, "There is no such resource.")
     }
 
-    /// 422: these members are wrong.
+    /// Creates a 422 that lists the invalid members of the body.
     pub fn validation(errors: Vec<FieldError>) -> Self {
         let message = match errors.as_slice() {
             [one] => format!("The body is not valid: {} {}.", one.pointer, one.message),
             many => format!(
-                "The body is not valid: {} members are wrong, see errors.",
+                "The body is not valid: {} members are invalid, see errors.",
                 many.len()
             ),
         };
@@ -220,27 +83,28 @@ impl Error {
         }
     }
 
-    /// 422: this member is not what the account knows.
-    pub fn not_the_accounts(member: &str, what: &str) -> Self {
+    /// Creates a 422 for a member that differs from the stored or expected value, such as a wrong current
+    /// password. `expected` names that value, as in "the password of this account".
+    pub fn incorrect_member(member: &str, expected: &str) -> Self {
         Self::validation(vec![FieldError {
             pointer: format!("/{member}"),
             code: "invalid",
-            message: format!("is not {what}"),
+            message: format!("is not {expected}"),
         }])
     }
 
-    /// 500: logs the cause, which the caller is not told.
+    /// Creates a 500 and logs its cause, which the response does not contain.
     pub fn internal(cause: &dyn std::fmt::Display) -> Self {
-        tracing::error!(%cause, "internal error");
+        tracing::error!(error = %cause, "internal error");
         Self::new(
             Code::InternalError,
-            "Something went wrong on our side. The correlation id finds it in our log.",
+            "The server failed to handle the request. Report the correlation id to the operator.",
         )
     }
 
-    /// 503: logs the cause.
+    /// Creates a 503 and logs its cause, which the response does not contain.
     pub fn unavailable(cause: &dyn std::fmt::Display) -> Self {
-        tracing::error!(%cause, "a dependency is unavailable");
+        tracing::error!(error = %cause, "a dependency is unavailable");
         Self::new(
             Code::DependencyUnavailable,
             "A part of the service does not answer. Try again in a moment.",
@@ -257,44 +121,44 @@ impl Error {
         self
     }
 
-    /// Adds `Retry-After`, in whole seconds and at least one.
+    /// Adds a `Retry-After` header.
     #[must_use]
-    pub fn retry_after(self, length: Duration) -> Self {
-        self.header(header::RETRY_AFTER, &retry_after(length))
+    pub fn retry_after(self, delay: Duration) -> Self {
+        self.header(header::RETRY_AFTER, &retry_after(delay))
     }
 
-    /// Uses another status than the code's own.
+    /// Replaces the status code of the error code by another one.
     #[must_use]
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
-    /// Says whose request it was, for the security event.
+    /// Sets the user and the client that sent the request, for the security event.
     #[must_use]
-    pub fn by(mut self, user_id: Option<i64>, client_id: Option<&str>) -> Self {
+    pub fn with_caller(mut self, user_id: Option<i64>, client_id: Option<&str>) -> Self {
         self.user_id = user_id;
         self.client_id = client_id.map(str::to_owned);
         self
     }
 
-    /// The code.
+    /// Returns the error code.
     pub const fn code(&self) -> Code {
         self.code
     }
 
-    /// What a status of the framework's own making means.
-    pub(crate) fn of_status(status: StatusCode) -> Self {
+    /// Creates the error for a response without a body that axum or tower created.
+    pub(crate) fn from_status(status: StatusCode) -> Self {
         let error = match status {
             StatusCode::NOT_FOUND => Self::not_found(),
             StatusCode::METHOD_NOT_ALLOWED => Self::new(
                 Code::MethodNotAllowed,
-                "This path has other methods: see the Allow header.",
+                "This path does not support the method. The Allow header lists the supported methods.",
             ),
             StatusCode::PAYLOAD_TOO_LARGE => Self::new(Code::PayloadTooLarge, "The body is too large."),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
                 Code::UnsupportedMediaType,
-                "The body's media type is not supported.",
+                "The media type of the body is not supported.",
             ),
             StatusCode::SERVICE_UNAVAILABLE => Self::new(
                 Code::DependencyUnavailable,
@@ -321,13 +185,13 @@ impl IntoResponse for Error {
     }
 }
 
-/// A length of time as `Retry-After` writes it: whole seconds, rounded up, at least one.
-pub fn retry_after(length: Duration) -> String {
-    let seconds = length.as_secs() + u64::from(length.subsec_nanos() > 0);
+/// Formats a delay for `Retry-After`: whole seconds, rounded up, at least one.
+pub fn retry_after(delay: Duration) -> String {
+    let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
     seconds.max(1).to_string()
 }
 
-/// A panic in a handler: a 500 like any other.
+/// Creates the 500 response for a panic in a handler.
 #[allow(clippy::needless_pass_by_value, reason = "the signature is tower-http's")]
 pub(crate) fn from_panic(cause: Box<dyn Any + Send>) -> Response {
     let cause = cause

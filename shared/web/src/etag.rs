@@ -3,31 +3,31 @@
 use axum::http::{HeaderMap, header};
 use foundation::schema;
 
-/// How the tag of a compressed answer ends.
-const GZIP: &str = "--gzip";
+/// The suffix of the tag of a compressed response.
+const GZIP_SUFFIX: &str = "--gzip";
 
-/// Entity tags in a header, or any.
-const TAGS: &str = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#;
+/// The pattern of a list of entity tags, or `*`.
+const LIST_PATTERN: &str = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#;
 
 schema! {
-    IfMatch = schema::text(1, 8_192, TAGS, "Entity tags, separated by commas, or `*`.");
+    IfMatch = schema::text(1, 8_192, LIST_PATTERN, "Entity tags, separated by commas, or `*`.");
 }
 
-/// What an `If-Match` header asks for.
+/// A parsed `If-Match` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IfMatch {
     /// Absent or empty.
     Missing,
-    /// `*`: whatever version there is.
+    /// `*`, which matches any version.
     Any,
-    /// One of these tags. Weak and unreadable ones are left out: they match nothing.
+    /// The strong tags of the list. Weak and malformed ones are left out, because they match nothing.
     Tags(Vec<String>),
 }
 
 impl IfMatch {
-    /// Reads the header; several lines count as one list.
+    /// Parses the header. Several header lines count as one list.
     pub fn read(headers: &HeaderMap) -> Self {
-        // A line that is no text is an unreadable member: it matches nothing.
+        // A line that is not visible ASCII counts as a malformed tag.
         let lines = headers
             .get_all(header::IF_MATCH)
             .iter()
@@ -40,7 +40,7 @@ impl IfMatch {
             return Self::Any;
         }
         Self::Tags(
-            tags(&text)
+            parse_tags(&text)
                 .into_iter()
                 .filter(|(weak, _)| !weak)
                 .map(|(_, tag)| tag)
@@ -48,7 +48,7 @@ impl IfMatch {
         )
     }
 
-    /// Strong comparison (RFC 9110 §8.8.3.2).
+    /// Compares by strong comparison (RFC 9110 §8.8.3.2). `Missing` matches nothing.
     pub fn matches(&self, etag: &str) -> bool {
         match self {
             Self::Missing => false,
@@ -58,28 +58,28 @@ impl IfMatch {
     }
 }
 
-/// What an `If-None-Match` header names.
+/// A parsed `If-None-Match` header.
 #[derive(Clone, Debug)]
 pub(crate) enum IfNoneMatch {
-    /// `*`: whatever version there is.
+    /// `*`, which matches any version.
     Any,
-    /// One of these tags; none if the header is absent or unreadable.
+    /// The tags of the list, without their weakness. Empty if the header is absent or malformed.
     Tags(Vec<String>),
 }
 
 impl IfNoneMatch {
-    /// Reads the header; several lines count as one list.
+    /// Parses the header. Several header lines count as one list.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::IF_NONE_MATCH).iter();
         let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
         if lines.iter().any(|line| line.trim() == "*") {
             return Self::Any;
         }
-        let tags = lines.into_iter().flat_map(tags);
+        let tags = lines.into_iter().flat_map(parse_tags);
         Self::Tags(tags.map(|(_, tag)| tag).collect())
     }
 
-    /// Weak comparison (RFC 9110 §8.8.3.2).
+    /// Compares by weak comparison (RFC 9110 §8.8.3.2).
     pub(crate) fn matches(&self, etag: &str) -> bool {
         match self {
             Self::Any => true,
@@ -88,17 +88,17 @@ impl IfNoneMatch {
     }
 }
 
-/// The tag of the same version under gzip.
-pub(crate) fn compressed(etag: &str) -> String {
+/// Returns the tag of the same version compressed by gzip.
+pub(crate) fn for_gzip(etag: &str) -> String {
     match etag.strip_suffix('"') {
-        Some(open) => format!("{open}{GZIP}\""),
+        Some(open) => format!("{open}{GZIP_SUFFIX}\""),
         None => etag.to_owned(),
     }
 }
 
-/// The tags of a list, each with whether it is weak, as they are without compression. An unreadable member
-/// ends the list: nothing after it can be told apart.
-fn tags(mut rest: &str) -> Vec<(bool, String)> {
+/// Parses a list of tags into pairs of weakness and tag, without the suffix of compressed responses. Parsing
+/// stops at the first malformed member, because the bounds of the following ones are unknown.
+fn parse_tags(mut rest: &str) -> Vec<(bool, String)> {
     let mut tags = Vec::new();
     loop {
         rest = rest.trim_start_matches([' ', '\t', ',']);
@@ -113,7 +113,7 @@ fn tags(mut rest: &str) -> Vec<(bool, String)> {
         if !(after.is_empty() || after.starts_with(',')) {
             return tags;
         }
-        let opaque = opaque.strip_suffix(GZIP).unwrap_or(opaque);
+        let opaque = opaque.strip_suffix(GZIP_SUFFIX).unwrap_or(opaque);
         tags.push((weak, format!("\"{opaque}\"")));
         rest = after;
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn strong_tags_match_and_weak_or_unreadable_ones_never_do() {
+    fn if_match_matches_strong_tags_only() {
         for value in [
             r#""7-1""#,
             "*",
@@ -159,8 +159,8 @@ mod tests {
     }
 
     #[test]
-    fn the_tag_of_a_compressed_answer_is_that_of_its_version() {
-        assert_eq!(compressed(r#""7-1""#), r#""7-1--gzip""#);
+    fn the_tag_of_a_compressed_response_matches_its_version() {
+        assert_eq!(for_gzip(r#""7-1""#), r#""7-1--gzip""#);
         assert!(if_match(r#""7-1--gzip""#).matches(r#""7-1""#));
         assert!(!if_match(r#"W/"7-1--gzip""#).matches(r#""7-1""#));
         assert!(!if_match(r#""7-2--gzip""#).matches(r#""7-1""#));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn weak_tags_do_for_a_read() {
+    fn if_none_match_matches_weak_tags() {
         let mut headers = HeaderMap::new();
         assert!(!IfNoneMatch::read(&headers).matches(r#""7-1""#));
         headers.append(header::IF_NONE_MATCH, r#""6-1""#.parse().unwrap());
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_header_is_read(value in r#"[ -~]{0,64}"#) {
+        fn any_header_is_parsed(value in r#"[ -~]{0,64}"#) {
             let _ = if_match(&value).matches("\"7-1\"");
         }
     }

@@ -1,4 +1,4 @@
-//! `/livez` and `/readyz`.
+//! Liveness (`/livez`) and readiness (`/readyz`).
 
 use axum::Json;
 use axum::extract::State;
@@ -13,108 +13,114 @@ use utoipa::ToSchema;
 
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
-/// What readiness depends on, by name.
+/// The dependencies that readiness checks, by name. Cheap to clone; all clones share the draining state.
 #[derive(Clone, Default)]
 pub struct Health {
-    checks: Vec<(&'static str, Need, Check)>,
+    checks: Vec<(&'static str, Dependency, Check)>,
     draining: Arc<AtomicBool>,
 }
 
-/// What the service is without something.
+/// The effect of a missing dependency on readiness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    /// Of no use: requests had better go elsewhere.
-    Hard,
-    /// Of use still. All replicas lack it at once, so there is no elsewhere.
-    Soft,
+enum Dependency {
+    /// 503 `not ready`, so that the load balancer sends requests to other replicas.
+    Required,
+    /// 200 `degraded`: most requests still succeed, and the other replicas miss the dependency too.
+    Optional,
 }
 
 impl Health {
-    /// Adds a dependency; its check says what is missing.
+    /// Adds a dependency that the service cannot work without. Its check returns the error text if it is
+    /// missing.
     #[must_use]
-    pub fn with<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    pub fn with_required<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        self.add(name, Need::Hard, check)
+        self.add(name, Dependency::Required, check)
     }
 
-    /// Adds a dependency without which most requests are served still.
+    /// Adds a dependency that most requests do not need. Its check returns the error text if it is missing.
     #[must_use]
-    pub fn with_help_of<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    pub fn with_optional<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        self.add(name, Need::Soft, check)
+        self.add(name, Dependency::Optional, check)
     }
 
-    fn add<F>(mut self, name: &'static str, need: Need, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    fn add<F>(
+        mut self,
+        name: &'static str,
+        dependency: Dependency,
+        check: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
         self.checks
-            .push((name, need, Arc::new(move || Box::pin(check()))));
+            .push((name, dependency, Arc::new(move || Box::pin(check()))));
         self
     }
 
-    /// From now on not ready: the process is about to end.
+    /// Makes readiness answer 503 from now on, because the process is shutting down.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 }
 
-/// That the process serves.
+/// The liveness of the process.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Liveness {
     #[schema(example = "live")]
     status: &'static str,
 }
 
-/// What the process depends on.
+/// The readiness of the process and the state of its dependencies.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Readiness {
-    /// `ready`; `degraded` where something is missing that few requests need; or `not ready`.
+    /// `ready`, `degraded` (a dependency that few requests need is missing) or `not ready`.
     #[schema(example = "ready")]
     status: &'static str,
-    /// Each dependency by its name: `ok`, or what is wrong.
+    /// The state of each dependency by its name: `ok` or the error.
     #[schema(example = json!({"database": "ok"}))]
     checks: BTreeMap<&'static str, String>,
 }
 
-/// Does the process serve?
+/// Check liveness
 ///
-/// 200 for as long as the process answers at all.
+/// Answers 200 as long as the process can answer at all.
 #[utoipa::path(
     get, path = "/livez", operation_id = "livez", tag = "Service",
-    responses((status = 200, description = "It does.", body = Liveness))
+    responses((status = 200, description = "The process is alive.", body = Liveness))
 )]
 pub async fn livez() -> impl IntoResponse {
     Json(Liveness { status: "live" })
 }
 
-/// Does everything answer that the process depends on?
+/// Check readiness
 ///
-/// 200 `ready` when every dependency answers, 200 `degraded` when one is missing without which most requests
-/// are served still, else 503 `not ready`; and which ones do not answer.
+/// Checks every dependency. Answers 200 `ready` if all of them work, 200 `degraded` if only dependencies that
+/// few requests need are missing, and otherwise 503 `not ready`. The body lists the state of each dependency.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "readyz", tag = "Service",
     responses(
-        (status = 200, description = "Most requests are served.", body = Readiness),
-        (status = 503, description = "Something does not, or the process is about to end.", body = Readiness,
-         example = json!({"status": "not ready", "checks": {"database": "the database does not answer"}})),
+        (status = 200, description = "The service is ready, or degraded.", body = Readiness),
+        (status = 503, description = "A required dependency is missing, or the process is shutting down.", body = Readiness,
+         example = json!({"status": "not ready", "checks": {"database": "the database is unavailable: connection refused"}})),
     )
 )]
 pub async fn readyz(State(health): State<Health>) -> impl IntoResponse {
     let mut checks = BTreeMap::new();
     let mut missing = Vec::new();
-    for (name, need, check) in &health.checks {
+    for (name, dependency, check) in &health.checks {
         let outcome = check().await;
-        missing.extend(outcome.is_err().then_some(*need));
+        missing.extend(outcome.is_err().then_some(*dependency));
         checks.insert(*name, outcome.err().unwrap_or_else(|| "ok".to_owned()));
     }
     let is_draining = health.draining.load(Ordering::Relaxed);
     let (code, status) = match missing.as_slice() {
-        missing if is_draining || missing.contains(&Need::Hard) => {
+        missing if is_draining || missing.contains(&Dependency::Required) => {
             (StatusCode::SERVICE_UNAVAILABLE, "not ready")
         }
         [] => (StatusCode::OK, "ready"),

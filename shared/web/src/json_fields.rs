@@ -1,11 +1,12 @@
-//! JSON objects read member by member, so that every faulty member is reported at once.
+//! Parsing of JSON objects member by member, so that one response reports all invalid members.
 
 use crate::error::{Code, Error, FieldError};
 use foundation::json::{self, ParseError};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The members of an object, to be taken one by one; what is left at [`finish`](Fields::finish) is unknown.
+/// The members of a JSON object. Each getter removes its member, and [`finish`](Fields::finish) rejects the
+/// rest as unknown.
 #[derive(Debug)]
 pub struct Fields {
     members: Map<String, Value>,
@@ -13,9 +14,10 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads an object.
+    /// Parses an object. Fails with 400 if the bytes are not JSON, and with 422 if they are not an object or
+    /// name a member twice.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let whole = |code, message: String| {
+        let body_error = |code, message: String| {
             Error::validation(vec![FieldError {
                 pointer: String::new(),
                 code,
@@ -27,22 +29,22 @@ impl Fields {
                 members,
                 errors: Vec::new(),
             }),
-            Ok(_) => Err(whole("wrong_type", "must be a JSON object".to_owned())),
-            Err(ParseError::Invalid(message)) => Err(whole("not_allowed", message)),
+            Ok(_) => Err(body_error("wrong_type", "must be a JSON object".to_owned())),
+            Err(ParseError::Invalid(message)) => Err(body_error("not_allowed", message)),
             Err(ParseError::Malformed(message)) => Err(Error::new(
                 Code::MalformedJson,
-                format!("The body is not JSON: {message}."),
+                format!("The body is not valid JSON: {message}."),
             )),
         }
     }
 
-    /// Whether a member is there, and not taken yet.
+    /// Whether a member is present and not removed yet.
     pub fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }
 
-    /// Takes a member that must be there and be a string that `parse` accepts. Its error goes on with
-    /// "… must …" or "… is …".
+    /// Removes a required member, a string that `parse` accepts. The error text of `parse` continues a
+    /// sentence that begins with the member, such as "must be …" or "is …".
     pub fn required<T, E: ToString>(
         &mut self,
         name: &str,
@@ -51,7 +53,7 @@ impl Fields {
         self.expect(name).then(|| self.optional(name, parse))?
     }
 
-    /// Takes a member that must be there and be a whole number that `parse` accepts.
+    /// Removes a required member, an integer that `parse` accepts.
     pub fn required_integer<T, E: ToString>(
         &mut self,
         name: &str,
@@ -60,16 +62,16 @@ impl Fields {
         self.expect(name).then(|| self.optional_integer(name, parse))?
     }
 
-    /// Takes a member that may be absent and is a whole number otherwise.
+    /// Removes an optional member, an integer that `parse` accepts.
     pub fn optional_integer<T, E: ToString>(
         &mut self,
         name: &str,
         parse: impl FnOnce(i64) -> Result<T, E>,
     ) -> Option<T> {
-        self.take(name, "must be a whole number", |value| value.as_i64(), parse)
+        self.take(name, "must be an integer", |value| value.as_i64(), parse)
     }
 
-    /// Takes a member that may be absent and is an object of strings otherwise.
+    /// Removes an optional member, an object of strings that `parse` accepts.
     pub fn optional_strings<T, E: ToString>(
         &mut self,
         name: &str,
@@ -79,7 +81,7 @@ impl Fields {
         self.take(name, "must be an object of strings", read, parse)
     }
 
-    /// Takes a member that may be absent; `null` is not absence.
+    /// Removes an optional member, a string that `parse` accepts. `null` is an error.
     pub fn optional<T, E: ToString>(
         &mut self,
         name: &str,
@@ -92,21 +94,22 @@ impl Fields {
         self.take(name, "must be a string", read, |text: String| parse(&text))
     }
 
-    /// All that is left, as it was sent.
+    /// Returns the remaining members.
     pub(crate) fn into_value(self) -> Value {
         Value::Object(self.members)
     }
 
-    /// Whether a member that must be there is.
+    /// Whether a required member is present. Adds an error if it is not.
     fn expect(&mut self, name: &str) -> bool {
         let has = self.has(name);
         if !has {
-            self.fault(name, "required", "is required");
+            self.add_error(name, "required", "is required");
         }
         has
     }
 
-    /// Takes a member: first as what it must be, which `wrong_type` says, then as what `parse` accepts.
+    /// Removes a member. `read` converts it to its JSON type, or else `wrong_type` is the error text, and
+    /// `parse` validates it.
     fn take<V, T, E: ToString>(
         &mut self,
         name: &str,
@@ -115,17 +118,17 @@ impl Fields {
         parse: impl FnOnce(V) -> Result<T, E>,
     ) -> Option<T> {
         let Some(value) = read(self.members.remove(name)?) else {
-            self.fault(name, "wrong_type", wrong_type);
+            self.add_error(name, "wrong_type", wrong_type);
             return None;
         };
         let parsed = parse(value);
         parsed
-            .map_err(|error| self.fault(name, "invalid", &error.to_string()))
+            .map_err(|error| self.add_error(name, "invalid", &error.to_string()))
             .ok()
     }
 
-    /// Notes that a member is at fault.
-    pub fn fault(&mut self, name: &str, code: &'static str, message: &str) {
+    /// Adds an error for a member.
+    fn add_error(&mut self, name: &str, code: &'static str, message: &str) {
         let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
         self.errors.push(FieldError {
             pointer,
@@ -134,11 +137,11 @@ impl Fields {
         });
     }
 
-    /// Gives `value` if no member was at fault and none is left over.
+    /// Returns `value` if no member was invalid and none is left. Fails with 422 otherwise.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Error> {
         for name in std::mem::take(&mut self.members).keys().take(20) {
-            let shown: String = name.chars().take(100).collect();
-            self.fault(&shown, "unknown", "is not a member of this body");
+            let name: String = name.chars().take(100).collect();
+            self.add_error(&name, "unknown", "is not a member of this body");
         }
         match value {
             Some(value) if self.errors.is_empty() => Ok(value),

@@ -1,6 +1,7 @@
-//! HTTP for both services: middleware, extractors, error bodies, the OpenAPI document and health.
+//! The HTTP layer of both services: middleware, extractors, error bodies, the OpenAPI document and health
+//! checks.
 //!
-//! This crate knows axum and no SQL.
+//! This crate uses axum and contains no SQL.
 
 mod allowed_methods;
 pub mod body;

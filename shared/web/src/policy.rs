@@ -1,4 +1,4 @@
-//! The origin of this service and the parties that it trusts.
+//! The base URL of this program, and the origins and proxies that it trusts.
 
 use foundation::urls::origin_of;
 use ipnet::IpNet;
@@ -9,9 +9,9 @@ use url::Url;
 pub struct Policy {
     /// The base URL under which clients reach this program.
     pub base_url: Url,
-    /// Origins whose pages may send cookies: those of the base URL and the issuer, and ALLOWED_ORIGINS.
+    /// Origins whose pages may send cookies: those of the base URL, of the issuer and of ALLOWED_ORIGINS.
     pub allowed_origins: Vec<String>,
-    /// Peers whose `X-Forwarded-For` header is believed.
+    /// Networks of proxies whose `X-Forwarded-For` header is trusted.
     pub trusted_proxies: Vec<IpNet>,
 }
 

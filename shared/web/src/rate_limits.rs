@@ -1,8 +1,10 @@
-//! Rate limits on the wire: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), 429.
+//! Rate limits over HTTP: the `RateLimit` and `RateLimit-Policy` headers
+//! (draft-ietf-httpapi-ratelimit-headers) and 429.
 
 use crate::context::request_context;
 use crate::error::{Code, Error};
-use crate::{DeferredHeaders, error, openapi};
+use crate::openapi::error_responses::add_to_operations;
+use crate::{DeferredHeaders, error};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, Method};
@@ -14,13 +16,14 @@ use utoipa_axum::router::OpenApiRouter;
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Counts every request of these routes under the client's address, and documents the 429 response of each operation.
+/// Counts every request of these routes under the client's address, and documents the 429 response of each
+/// operation.
 pub fn limit_by_address<S: Clone + Send + Sync + 'static>(
     routes: OpenApiRouter<S>,
     limiter: RateLimiter,
 ) -> OpenApiRouter<S> {
     let mut routes = routes.route_layer(from_fn_with_state(limiter, by_address));
-    openapi::add_to_operations(routes.get_openapi_mut(), &[Code::RateLimited]);
+    add_to_operations(routes.get_openapi_mut(), &[Code::RateLimited]);
     routes
 }
 
@@ -49,7 +52,7 @@ pub fn by_principal(limiter: &RateLimiter, principal: &str, parts: &Parts) -> Re
     apply(decision, &parts.extensions)
 }
 
-/// Adds the `RateLimit` headers to the response, and refuses a request that is over its limit.
+/// Adds the `RateLimit` headers to the response. Fails with 429 if the request is over its limit.
 fn apply(decision: Option<Decision>, extensions: &Extensions) -> Result<(), Error> {
     let Some(decision) = decision else {
         return Ok(());
@@ -58,8 +61,8 @@ fn apply(decision: Option<Decision>, extensions: &Extensions) -> Result<(), Erro
     let resets_in = error::retry_after(decision.resets_in);
     if let Some(deferred) = extensions.get::<DeferredHeaders>() {
         let policy = format!(r#""{name}";q={quota};w={window}"#);
-        let left = format!(r#""{name}";r={};t={resets_in}"#, decision.remaining);
-        for (header, value) in [(RATE_LIMIT_POLICY, policy), (RATE_LIMIT, left)] {
+        let remaining = format!(r#""{name}";r={};t={resets_in}"#, decision.remaining);
+        for (header, value) in [(RATE_LIMIT_POLICY, policy), (RATE_LIMIT, remaining)] {
             if let Ok(value) = HeaderValue::try_from(value) {
                 deferred.add(header, value);
             }
@@ -70,7 +73,7 @@ fn apply(decision: Option<Decision>, extensions: &Extensions) -> Result<(), Erro
     }
     Err(Error::new(
         Code::RateLimited,
-        format!("Too many requests: {quota} a minute are allowed here. Try again in {resets_in} s."),
+        format!("Too many requests. The limit is {quota} per minute. Try again in {resets_in} s."),
     )
     .retry_after(decision.resets_in))
 }

@@ -1,9 +1,9 @@
-//! What surrounds every request: the trace id, the log line, the time limit and the error body.
+//! The outermost middleware: trace id, log line, time limit, error body and the headers of every response.
 
 use crate::client_address::{Peer, client_address};
 use crate::deferred_headers::{DeferredHeaders, add_to_list};
-use crate::error::body::Form;
-use crate::error::{BodyMeant, Code, Error};
+use crate::error::body::ErrorFormat;
+use crate::error::{Code, Error, IntentionallyEmpty};
 use crate::headers::single;
 use crate::{Policy, allowed_methods};
 use axum::body::Body;
@@ -18,25 +18,26 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
-/// A request that takes longer is given up.
+/// The time limit of a request, from its head to the head of its response.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// What is kept of a `User-Agent`, in characters.
+/// The maximum length of a stored `User-Agent`, in characters. The rest is cut off.
 const MAX_USER_AGENT: usize = 200;
 
-/// Which route took the request, told from within the router.
+/// The matched route. [`record_route`] sets it inside the router, and [`wrap_request`] reads it outside.
 #[derive(Clone, Debug, Default)]
 struct Route(Arc<OnceLock<MatchedPath>>);
 
-/// What the answer depends on beside the response.
+/// The parts of the request that the completion of its response depends on.
 struct ResponseContext {
     method: Method,
-    form: Form,
+    error_format: ErrorFormat,
     trace_id: String,
     deferred_headers: DeferredHeaders,
 }
 
-/// The outermost middleware, around the router: only there are the methods of a path known.
-pub(crate) async fn surround(
+/// Middleware: creates the request context, applies the time limit, completes the response and logs the
+/// request. Goes around the router, because the router adds `Allow` outside its own layers.
+pub(crate) async fn wrap_request(
     State(policy): State<Arc<Policy>>,
     mut request: Request,
     next: Next,
@@ -49,7 +50,7 @@ pub(crate) async fn surround(
     let (route, deferred_headers) = (Route::default(), DeferredHeaders::default());
     let response_context = ResponseContext {
         method: request.method().clone(),
-        form: Form::requested(request.headers()),
+        error_format: ErrorFormat::negotiate(request.headers()),
         trace_id: trace_id.clone(),
         deferred_headers: deferred_headers.clone(),
     };
@@ -69,11 +70,11 @@ pub(crate) async fn surround(
             Ok(response) => response,
             Err(_) => Error::unavailable(&"the request took longer than 30 s").into_response(),
         };
-        let response = finish(response, &response_context);
+        let response = complete_response(response, &response_context);
         tracing::info!(
             target: ACCESS,
             method = %response_context.method,
-            // The pattern, not the path: what a path or a query holds may be personal or secret.
+            // The pattern and not the path, because paths and queries may contain personal data or secrets.
             route = route.0.get().map(MatchedPath::as_str),
             status = response.status().as_u16(),
             duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
@@ -84,7 +85,7 @@ pub(crate) async fn surround(
     .await
 }
 
-/// Middleware around each route: tells [`surround`] which one it is.
+/// Middleware around each route: records the matched route for [`wrap_request`].
 pub(crate) async fn record_route(request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     if let (Some(route), Some(path)) = (extensions.get::<Route>(), extensions.get::<MatchedPath>()) {
@@ -93,7 +94,7 @@ pub(crate) async fn record_route(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// The trace id of a valid W3C `traceparent` header (version 00).
+/// Returns the trace id of a valid W3C `traceparent` header (version 00).
 fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_hex = |text: &str, length| {
@@ -102,21 +103,22 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     let value = single(headers, "traceparent")?;
     let mut parts = value.split('-');
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    let whole = parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_digit);
-    (whole && is_hex(trace, 32) && is_hex(parent, 16)).then(|| trace.to_owned())
+    let is_valid =
+        parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_digit);
+    (is_valid && is_hex(trace, 32) && is_hex(parent, 16)).then(|| trace.to_owned())
 }
 
-/// What the client says that it is, fit to be stored and shown.
+/// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters.
 fn user_agent(headers: &HeaderMap) -> Option<String> {
-    let said = String::from_utf8_lossy(headers.get(header::USER_AGENT)?.as_bytes());
-    let shown = said.chars().filter(|char| !char.is_control());
-    Some(shown.take(MAX_USER_AGENT).collect()).filter(|said: &String| !said.is_empty())
+    let value = String::from_utf8_lossy(headers.get(header::USER_AGENT)?.as_bytes());
+    let printable = value.chars().filter(|char| !char.is_control());
+    Some(printable.take(MAX_USER_AGENT).collect()).filter(|text: &String| !text.is_empty())
 }
 
-/// Writes the error body, where there is none yet, and the headers of every response.
-fn finish(mut response: Response, response_context: &ResponseContext) -> Response {
+/// Adds the headers of every response, and the error body of an error that has none yet.
+fn complete_response(mut response: Response, response_context: &ResponseContext) -> Response {
     response_context.deferred_headers.write_to(response.headers_mut());
-    allowed_methods::complete(&mut response, &response_context.method);
+    allowed_methods::answer_unmatched_method(&mut response, &response_context.method);
     let error = error_without_body(&mut response);
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&response_context.trace_id) {
@@ -130,34 +132,34 @@ fn finish(mut response: Response, response_context: &ResponseContext) -> Respons
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     if let Some(error) = error {
-        let form = if error.code().is_problem() {
-            Form::Problem
+        let format = if error.code().is_problem() {
+            ErrorFormat::Problem
         } else {
-            response_context.form
+            response_context.error_format
         };
-        let media_type = HeaderValue::from_static(form.media_type());
+        let media_type = HeaderValue::from_static(format.media_type());
         headers.insert(header::CONTENT_TYPE, media_type);
         headers.remove(header::CONTENT_LENGTH);
         add_to_list(headers, &header::VARY, &HeaderValue::from_static("Accept"));
         if error.code() == Code::RequestTimeout || error.code() == Code::PayloadTooLarge {
-            // The rest of the body is still on its way: do not read it as the next request.
+            // The rest of the body may still arrive and must not be read as the next request.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        *response.body_mut() = Body::from(error.body(form, &response_context.trace_id));
+        *response.body_mut() = Body::from(error.body(format, &response_context.trace_id));
     }
     response
 }
 
-/// The error of a response that has yet to get its body. A page or an OAuth error has its own; an empty
-/// one may be meant.
+/// Removes and returns the error of an error response that still needs a body. Pages and OAuth errors have a
+/// body of their own, and [`IntentionallyEmpty`] marks responses that must not get one.
 fn error_without_body(response: &mut Response) -> Option<Error> {
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();
     let is_bare = !response.headers().contains_key(header::CONTENT_TYPE)
-        && response.extensions().get::<BodyMeant>().is_none();
+        && response.extensions().get::<IntentionallyEmpty>().is_none();
     (failed && is_bare).then(|| {
         let error = response.extensions_mut().remove::<Error>();
-        error.unwrap_or_else(|| Error::of_status(status))
+        error.unwrap_or_else(|| Error::from_status(status))
     })
 }
 
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_valid_traceparent_is_continued_and_no_other() {
+    fn only_a_valid_traceparent_is_continued() {
         let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         assert_eq!(
             trace_id(good).as_deref(),

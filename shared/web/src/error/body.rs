@@ -1,5 +1,5 @@
-//! The one error body: `{code, message, correlationId}`, with `errors` where fields are at fault; and the
-//! same as a problem (RFC 9457) for those who ask for one.
+//! The error body: `{code, message, correlationId}`, and `errors` if members of the request body are invalid.
+//! A caller that prefers `application/problem+json` gets the same members within problem details (RFC 9457).
 
 use crate::content_negotiation::Preferences;
 use crate::error::{Error, FieldError};
@@ -10,50 +10,51 @@ use utoipa::ToSchema;
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const PROBLEM: &str = "application/problem+json";
 
-/// In which form the caller wants errors.
+/// The format of an error body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ErrorFormat {
     /// `application/json`
     Json,
     /// `application/problem+json`
     Problem,
 }
 
-/// What every error says.
+/// The error body.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Error)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Body<'a> {
-    /// What went wrong, for programs.
+pub(crate) struct ErrorBody<'a> {
+    /// The error code, for programs.
     pub(crate) code: &'a str,
-    /// What went wrong and what to do, for people.
+    /// The error and what to do about it, for people.
     pub(crate) message: &'a str,
-    /// Finds the request in the log; also in `X-Correlation-Id`.
+    /// The trace id of the request, which identifies it in the log. Also sent as `X-Correlation-Id`.
     pub(crate) correlation_id: &'a str,
-    /// Which members of the body are at fault.
+    /// The invalid members of the request body.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
     pub(crate) errors: &'a [FieldError],
 }
 
-/// The members of RFC 9457 §3.1, and the usual ones beside them.
+/// Problem details (RFC 9457 §3.1), with the members of the error body as extensions.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Problem<'a> {
-    /// Names the problem.
+#[schema(as = Problem)]
+pub(crate) struct ProblemDetails<'a> {
+    /// The problem type, a URN.
     r#type: String,
-    /// The problem in words, the same at every occurrence.
+    /// The problem type in words, the same for every occurrence.
     title: String,
     /// The status code.
     status: u16,
-    /// What went wrong and what to do.
+    /// The error and what to do about it, the same text as `message`.
     detail: &'a str,
     #[serde(flatten)]
-    body: Body<'a>,
+    body: ErrorBody<'a>,
 }
 
-impl<'a> Problem<'a> {
-    /// The same as this body, answered with this status.
-    pub(crate) fn new(status: StatusCode, body: Body<'a>) -> Self {
+impl<'a> ProblemDetails<'a> {
+    /// Creates the problem details of an error body.
+    pub(crate) fn new(status: StatusCode, body: ErrorBody<'a>) -> Self {
         Self {
             r#type: format!("urn:problem-type:latchkey:{}", body.code),
             title: title(body.code),
@@ -64,9 +65,9 @@ impl<'a> Problem<'a> {
     }
 }
 
-impl Form {
-    /// A problem for whoever names its media type and wants JSON no more than that.
-    pub(crate) fn requested(headers: &HeaderMap) -> Self {
+impl ErrorFormat {
+    /// Reads `Accept`. Returns `Problem` if the caller lists its media type with at least the weight of JSON.
+    pub(crate) fn negotiate(headers: &HeaderMap) -> Self {
         let accept = Preferences::read(headers, &header::ACCEPT);
         let problem = accept.weight(&[PROBLEM]);
         if problem > 0 && problem >= accept.weight(&[JSON, "application/*", "*/*"]) {
@@ -76,7 +77,7 @@ impl Form {
         }
     }
 
-    /// The media type.
+    /// Returns the media type.
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Json => JSON,
@@ -86,24 +87,23 @@ impl Form {
 }
 
 impl Error {
-    /// The body's bytes.
-    pub(crate) fn body(&self, form: Form, correlation_id: &str) -> Vec<u8> {
-        let (_, code) = self.code.wire();
-        let body = Body {
-            code,
+    /// Serializes the body.
+    pub(crate) fn body(&self, format: ErrorFormat, correlation_id: &str) -> Vec<u8> {
+        let body = ErrorBody {
+            code: self.code.name(),
             message: &self.message,
             correlation_id,
             errors: &self.errors,
         };
-        let written = match form {
-            Form::Json => serde_json::to_vec(&body),
-            Form::Problem => serde_json::to_vec(&Problem::new(self.status, body)),
+        let written = match format {
+            ErrorFormat::Json => serde_json::to_vec(&body),
+            ErrorFormat::Problem => serde_json::to_vec(&ProblemDetails::new(self.status, body)),
         };
         written.unwrap_or_default()
     }
 }
 
-/// A code in words: the same at every occurrence (RFC 9457 §3.1.3).
+/// Returns the title of a problem type: the code in words (RFC 9457 §3.1.3).
 fn title(code: &str) -> String {
     let words = code.replace('_', " ");
     let mut letters = words.chars();
@@ -116,14 +116,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn asked(accept: &str) -> Form {
+    fn negotiated(accept: &str) -> ErrorFormat {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().unwrap());
-        Form::requested(&headers)
+        ErrorFormat::negotiate(&headers)
     }
 
     #[test]
-    fn a_problem_is_for_those_who_name_it_and_want_json_no_more() {
+    fn problem_details_are_sent_if_accepted_at_least_as_much_as_json() {
         for accept in [
             "application/problem+json",
             "APPLICATION/Problem+JSON",
@@ -134,7 +134,7 @@ mod tests {
             r#"text/html;x="a,b", application/problem+json"#,
             "application/problem+json;q=0.2, application/json;q=0, */*",
         ] {
-            assert_eq!(asked(accept), Form::Problem, "{accept}");
+            assert_eq!(negotiated(accept), ErrorFormat::Problem, "{accept}");
         }
         for accept in [
             "",
@@ -150,15 +150,15 @@ mod tests {
             "application/problem+xml",
             r#"text/html;x="a, application/problem+json""#,
         ] {
-            assert_eq!(asked(accept), Form::Json, "{accept}");
+            assert_eq!(negotiated(accept), ErrorFormat::Json, "{accept}");
         }
-        assert_eq!(Form::requested(&HeaderMap::new()), Form::Json);
+        assert_eq!(ErrorFormat::negotiate(&HeaderMap::new()), ErrorFormat::Json);
     }
 
     proptest! {
         #[test]
-        fn any_header_is_read(accept in r"(application/problem\+json|[ -~]){0,16}") {
-            let _ = asked(&accept);
+        fn any_accept_header_is_handled(accept in r"(application/problem\+json|[ -~]){0,16}") {
+            let _ = negotiated(&accept);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the errors of the domain modules of both services are on the wire.
+//! Conversions of the errors of the shared domain modules into error responses.
 
 use crate::error::{Code, Error, FieldError};
 use identity::mail_throttle::MailThrottled;
@@ -37,7 +37,7 @@ impl From<login::Error> for Error {
             }
             login::Error::CodeMissing => Self::new(
                 Code::MfaRequired,
-                "The password is right. Send a code of your authenticator app too, or a recovery code, as otp.",
+                "A one-time code is required too. Send one of your authenticator app, or a recovery code, as otp.",
             ),
             login::Error::WrongCode => Self::new(
                 Code::MfaRequired,
@@ -49,7 +49,7 @@ impl From<login::Error> for Error {
             login::Error::CaptchaRequired => Self::validation(vec![FieldError {
                 pointer: "/captcha".to_owned(),
                 code: "required",
-                message: "is required after repeated failures: the answer of a captcha just solved"
+                message: "is required after repeated failures: send the token of a newly solved captcha"
                     .to_owned(),
             }]),
             login::Error::CaptchaUnavailable(error) => Self::unavailable(&error),
@@ -61,10 +61,11 @@ impl From<login::Error> for Error {
     }
 }
 
-/// Of somebody signed in who was to show once more who they are.
-fn not_proven(error: login::Error) -> Error {
+/// Converts the error of a signed-in user who had to enter the password again. The session itself is valid,
+/// so a wrong password is an invalid member (422), not a failed authentication (401).
+fn reauthentication_error(error: login::Error) -> Error {
     match error {
-        login::Error::WrongCredentials => Error::not_the_accounts("password", "the password of this account"),
+        login::Error::WrongCredentials => Error::incorrect_member("password", "the password of this account"),
         error => error.into(),
     }
 }
@@ -74,20 +75,20 @@ impl From<mfa::Error> for Error {
         match error {
             mfa::Error::AlreadyEnabled => Self::new(
                 Code::Forbidden,
-                "Two-step sign-in is on already: turn it off first, to begin with another app.",
+                "Two-step sign-in is already on. Turn it off first to use another authenticator app.",
             ),
             mfa::Error::NotEnabled => Self::not_found(),
-            mfa::Error::Credentials(error) => not_proven(error),
+            mfa::Error::Credentials(error) => reauthentication_error(error),
         }
     }
 }
 
 impl From<MailThrottled> for Error {
-    fn from(refusal: MailThrottled) -> Self {
-        match refusal {
+    fn from(error: MailThrottled) -> Self {
+        match error {
             MailThrottled::TooMany { retry_after } => {
-                let says = refusal.to_string();
-                Self::new(Code::RateLimited, format!("No mail is sent: {says}.")).retry_after(retry_after)
+                let message = format!("No mail was sent: {error}.");
+                Self::new(Code::RateLimited, message).retry_after(retry_after)
             }
             MailThrottled::StoreUnavailable(error) => error.into(),
             MailThrottled::Database(error) => error.into(),
@@ -100,9 +101,9 @@ impl From<accounts::Error> for Error {
         match error {
             accounts::Error::LastAdministrator => Self::new(
                 Code::Forbidden,
-                "This is the last administrator: make another one first.",
+                "This is the last administrator. Make another user an administrator first.",
             ),
-            accounts::Error::Credentials(error) => not_proven(error),
+            accounts::Error::Credentials(error) => reauthentication_error(error),
             accounts::Error::Database(error) => error.into(),
         }
     }
@@ -123,7 +124,7 @@ impl From<email_verifications::Error> for Error {
         match error {
             email_verifications::Error::TokenInvalid => token_invalid(&error),
             email_verifications::Error::EmailTaken => {
-                Self::new(Code::EmailTaken, "Another account has this e-mail.")
+                Self::new(Code::EmailTaken, "Another account has this e-mail address.")
             }
             email_verifications::Error::Database(error) => error.into(),
         }

@@ -1,4 +1,4 @@
-//! Refusals that are security events.
+//! Security events for error responses.
 
 use crate::Context;
 use crate::error::{Code, Error};
@@ -9,8 +9,8 @@ use axum::response::{IntoResponse as _, Response};
 use storage::db;
 
 impl Error {
-    /// The security event that this refusal is, if it is one.
-    pub fn event(&self) -> Option<Event> {
+    /// Returns the security event that this error causes, if any.
+    fn security_event(&self) -> Option<Event> {
         let name = match self.code {
             Code::CsrfMismatch => EventName::CsrfFail,
             Code::Forbidden | Code::InsufficientScope => EventName::AuthorizationFail,
@@ -27,7 +27,8 @@ impl Error {
     }
 }
 
-/// Middleware: writes the security event of a refusal. Put around the routes of a service.
+/// Middleware for all routes of a service: records the security event of an error response. Answers with the
+/// error of the database if the event cannot be recorded.
 pub async fn record_security_events(
     State(db): State<db::Db>,
     Context(context): Context,
@@ -35,7 +36,10 @@ pub async fn record_security_events(
     next: Next,
 ) -> Response {
     let response = next.run(request).await;
-    let event = response.extensions().get::<Error>().and_then(Error::event);
+    let event = response
+        .extensions()
+        .get::<Error>()
+        .and_then(Error::security_event);
     if let Some(event) = event
         && let Err(error) = event.record_alone(&db, &context).await
     {

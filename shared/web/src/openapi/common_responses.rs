@@ -1,51 +1,42 @@
-//! What all operations have in common: headers, errors, closed bodies, a word on security.
+//! The parts that all operations share: common headers and errors, closed request bodies and explicit
+//! `security`.
 
-use crate::error::body::{Body, Problem};
+use crate::error::body::{ErrorBody, ProblemDetails};
 use crate::error::{Code, FieldError};
 use crate::openapi::error_responses::{ErrorKey, error_responses};
 use crate::openapi::headers::{self, CORRELATION_ID};
+use crate::openapi::operations::operations_mut;
 use std::collections::BTreeMap;
-use utoipa::openapi::path::{Operation, Parameter, PathItem};
+use utoipa::openapi::path::{Operation, Parameter};
 use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, Components, Schema, SchemaType, Type};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema as _, ToSchema};
 
 /// The errors that any operation may answer with.
-const EVERYWHERE: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
+const COMMON_ERRORS: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
 
-/// Completes every operation of a document, and adds the components that they refer to.
+/// Completes every operation of the document, and adds the components that the operations refer to.
 pub(crate) fn add(document: &mut OpenApi) {
     let components = document.components.get_or_insert_default();
-    components.schemas.insert("Error".to_owned(), Body::schema());
-    components.schemas.insert("Problem".to_owned(), Problem::schema());
+    components.schemas.insert("Error".to_owned(), ErrorBody::schema());
+    components
+        .schemas
+        .insert("Problem".to_owned(), ProblemDetails::schema());
     components
         .schemas
         .insert(FieldError::name().into_owned(), FieldError::schema());
-    for item in document.paths.paths.values_mut() {
-        for (is_safe, operation) in operations(item) {
-            operation.security.get_or_insert_default();
-            close_body(operation, components);
-            operation.parameters.iter_mut().flatten().for_each(never_null);
-            add_responses(operation, is_safe, components);
-        }
+    for (is_safe, operation) in operations_mut(&mut document.paths) {
+        // An empty list documents that anyone may call the operation.
+        operation.security.get_or_insert_default();
+        close_body(operation, components);
+        operation.parameters.iter_mut().flatten().for_each(remove_null);
+        add_responses(operation, is_safe, components);
     }
 }
 
-/// The operations of a path, and whether each changes nothing.
-fn operations(item: &mut PathItem) -> impl Iterator<Item = (bool, &mut Operation)> {
-    let all = [
-        (true, &mut item.get),
-        (false, &mut item.post),
-        (false, &mut item.put),
-        (false, &mut item.patch),
-        (false, &mut item.delete),
-    ];
-    all.into_iter()
-        .filter_map(|(is_safe, operation)| Some((is_safe, operation.as_mut()?)))
-}
-
-/// A body of JSON has the members that are named and no others, unless its schema says otherwise: so do
-/// the parsers. One that may be absent is an `Option` to the code too.
+/// Documents that a JSON body has no members other than those of its schema, because the parsers reject
+/// unknown members, unless the schema states something else. Also removes the `null` alternative that utoipa
+/// derives from `Option` for an optional body.
 fn close_body(operation: &mut Operation, components: &mut Components) {
     let Some(RefOr::T(body)) = &mut operation.request_body else {
         return;
@@ -63,8 +54,8 @@ fn close_body(operation: &mut Operation, components: &mut Components) {
     }
 }
 
-/// A parameter that may be absent is an `Option` to the code, but none is ever null.
-fn never_null(parameter: &mut RefOr<Parameter>) {
+/// Removes the `null` alternative that utoipa derives from `Option` for an optional parameter.
+fn remove_null(parameter: &mut RefOr<Parameter>) {
     if let RefOr::T(parameter) = parameter {
         parameter.schema = parameter.schema.take().and_then(without_null);
     }
@@ -72,7 +63,7 @@ fn never_null(parameter: &mut RefOr<Parameter>) {
 
 fn without_null(schema: RefOr<Schema>) -> Option<RefOr<Schema>> {
     match schema {
-        RefOr::T(Schema::OneOf(either)) => either.items.into_iter().find(|item| !is_null(item)),
+        RefOr::T(Schema::OneOf(one_of)) => one_of.items.into_iter().find(|item| !is_null(item)),
         RefOr::T(Schema::Object(mut object)) => {
             if let SchemaType::Array(types) = &mut object.schema_type {
                 types.retain(|kind| *kind != Type::Null);
@@ -87,19 +78,19 @@ fn is_null(schema: &RefOr<Schema>) -> bool {
     matches!(schema, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null))
 }
 
-/// Replaces the responses of an operation by one response per status code, with the headers and errors that every
-/// operation has.
+/// Replaces the responses of an operation by one response per status code, with the headers and errors that
+/// every operation has.
 fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Components) {
     let mut responses = OperationResponses::default();
     let given = std::mem::take(&mut operation.responses.responses);
-    for (key, response) in given.into_iter().chain(error_responses(&EVERYWHERE)) {
+    for (key, response) in given.into_iter().chain(error_responses(&COMMON_ERRORS)) {
         if let RefOr::T(mut response) = response {
             describe_headers(&mut response, components);
             responses.add(key, response);
         }
     }
     if is_safe {
-        // A safe method changes nothing, so it is not checked for forgery.
+        // Safe methods are not checked for forgery.
         responses.remove(Code::CsrfMismatch);
     }
     operation.responses.responses = responses.into_documented(components);
@@ -124,8 +115,8 @@ impl OperationResponses {
         self.errors.retain(|key, _| key.code != code);
     }
 
-    /// Merges the errors of each status code, into the operation's own response of that status where it has one, else
-    /// into a component that operations with the same errors share.
+    /// Merges the errors of each status code, into the operation's own response of that status where it has
+    /// one, else into a component that operations with the same errors share.
     fn into_documented(self, components: &mut Components) -> BTreeMap<String, RefOr<Response>> {
         let mut by_status = BTreeMap::<u16, Vec<(ErrorKey, Response)>>::new();
         for (key, response) in self.errors {
@@ -162,7 +153,7 @@ impl OperationResponses {
     }
 }
 
-/// Refers to what is said of headers in one place, and adds the header of every response.
+/// Adds the header of every response, and replaces the headers by references to their components.
 fn describe_headers(response: &mut Response, components: &mut Components) {
     let named = response.headers.keys().cloned();
     let names: Vec<_> = named.chain([CORRELATION_ID.to_owned()]).collect();
@@ -192,8 +183,8 @@ fn merge(mut left: Response, right: Response) -> Response {
 fn merge_content(left: &mut Content, right: Content) {
     if left.schema != right.schema {
         let schemas = [left.schema.take(), right.schema].into_iter().flatten();
-        let either = schemas.fold(AnyOfBuilder::new(), |either, schema| either.item(schema));
-        left.schema = Some(Schema::AnyOf(either.build()).into());
+        let any_of = schemas.fold(AnyOfBuilder::new(), |any_of, schema| any_of.item(schema));
+        left.schema = Some(Schema::AnyOf(any_of.build()).into());
     }
     left.examples.extend(right.examples);
 }

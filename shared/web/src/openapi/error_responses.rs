@@ -1,23 +1,26 @@
-//! Errors in the document. Extractors say what they refuse with, by [`refuses!`](crate::error_responses); a handler
-//! names its extractors and, from [`code`], what it refuses with itself.
+//! The documented error responses. Each extractor declares the errors of its rejection by
+//! [`error_responses!`](crate::error_responses). A handler lists its extractors among its responses, and its
+//! own errors as types of the module [`code`].
 
-use crate::error::body::{Body, JSON, PROBLEM, Problem};
+use crate::error::body::{ErrorBody, JSON, PROBLEM, ProblemDetails};
 use crate::error::{Code, FieldError};
 use crate::openapi::headers;
+use crate::openapi::operations::operations_mut;
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::openapi::example::{Example, ExampleBuilder};
 use utoipa::openapi::{Content, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder};
 
-/// The correlation id of examples.
-const CORRELATION_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+/// The correlation id in examples.
+const EXAMPLE_CORRELATION_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// Says what extractors refuse with, so that operations can name them among their responses.
+/// Implements `utoipa::IntoResponses` for extractors from the error codes of their rejections, as in
+/// `error_responses!(PathId: NotFound; Author: Unauthenticated, Forbidden;);`.
 #[macro_export]
 macro_rules! error_responses {
-    ($($who:ty: $($code:ident),+;)+) => { $(
-        impl utoipa::IntoResponses for $who {
+    ($($extractor:ty: $($code:ident),+;)+) => { $(
+        impl utoipa::IntoResponses for $extractor {
             fn responses() -> std::collections::BTreeMap<
                 String,
                 utoipa::openapi::RefOr<utoipa::openapi::Response>,
@@ -30,10 +33,10 @@ macro_rules! error_responses {
 
 macro_rules! codes {
     ($($code:ident),+ $(,)?) => {
-        /// Codes as types, for handlers to name.
+        /// One type per error code, which handlers list among their responses.
         pub mod code {
             $(
-                #[doc = concat!("An operation may answer `", stringify!($code), "`.")]
+                #[doc = concat!("The documented response of `", stringify!($code), "`.")]
                 #[derive(Debug)]
                 pub struct $code;
                 $crate::error_responses!($code: $code;);
@@ -60,8 +63,9 @@ codes!(
     ValidationFailed,
 );
 
-/// The key of an error response while routes are collected: several errors of one operation can share a status code, so
-/// the status alone does not identify a response. Written as `403 csrf_mismatch`, which is the key that utoipa carries.
+/// The key of an error response while routes are collected: several errors of one operation can share a
+/// status code, so the status alone does not identify a response. Written as `403 csrf_mismatch`, which is
+/// the key that utoipa carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ErrorKey {
     pub(crate) status: StatusCode,
@@ -69,7 +73,7 @@ pub(crate) struct ErrorKey {
 }
 
 impl ErrorKey {
-    /// Parses a key; `None` for the status code of a response that is no error of the common form.
+    /// Parses a key. Returns `None` for a plain status code, which is the key of any other response.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (status, name) = text.split_once(' ')?;
         let status = status.parse().ok()?;
@@ -83,14 +87,14 @@ impl ErrorKey {
     }
 }
 
-/// Returns the documented responses of these error codes, keyed by [`ErrorKey`].
+/// Returns the documented responses of these error codes, keyed by `ErrorKey`.
 pub fn error_responses(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
     let mut responses = BTreeMap::new();
     for &code in codes {
-        let (status, _) = code.wire();
+        let status = code.status();
         responses.extend([ErrorKey { status, code }.response()]);
         if code == Code::InvalidToken {
-            // A second Authorization header is refused with 400 (RFC 6750 §3.1).
+            // A repeated Authorization header is answered with 400 (RFC 6750 §3.1).
             let status = StatusCode::BAD_REQUEST;
             responses.extend([ErrorKey { status, code }.response()]);
         }
@@ -100,34 +104,25 @@ pub fn error_responses(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
 
 /// Adds the documented responses of these error codes to every operation of the document.
 pub(crate) fn add_to_operations(document: &mut OpenApi, codes: &[Code]) {
-    for item in document.paths.paths.values_mut() {
-        let operations = [
-            &mut item.get,
-            &mut item.post,
-            &mut item.put,
-            &mut item.patch,
-            &mut item.delete,
-        ];
-        for operation in operations.into_iter().flatten() {
-            operation.responses.responses.extend(error_responses(codes));
-        }
+    for (_, operation) in operations_mut(&mut document.paths) {
+        operation.responses.responses.extend(error_responses(codes));
     }
 }
 
 fn error_response(code: Code, status: StatusCode) -> Response {
-    let (_, name) = code.wire();
-    let fault = FieldError {
+    let name = code.name();
+    let field_error = FieldError {
         pointer: "/title".to_owned(),
         code: "required",
         message: "is required".to_owned(),
     };
-    let faults = [fault];
-    let body = || Body {
+    let field_errors = [field_error];
+    let body = || ErrorBody {
         code: name,
         message: explanation(code),
-        correlation_id: CORRELATION_ID,
+        correlation_id: EXAMPLE_CORRELATION_ID,
         errors: if code == Code::ValidationFailed {
-            &faults
+            &field_errors
         } else {
             &[]
         },
@@ -137,7 +132,7 @@ fn error_response(code: Code, status: StatusCode) -> Response {
         example.value(value.ok()).build()
     };
     let error = example(serde_json::to_value(body()));
-    let problem = example(serde_json::to_value(Problem::new(status, body())));
+    let problem = example(serde_json::to_value(ProblemDetails::new(status, body())));
     let mut response = ResponseBuilder::new()
         .description(format!("`{name}`: {}", explanation(code)))
         .content(PROBLEM, content("Problem", name, problem))
@@ -168,37 +163,37 @@ fn content(schema: &str, name: &str, example: Example) -> Content {
         .build()
 }
 
-/// What a code means, for whoever reads the document.
+/// Returns the description of a code in the document.
 const fn explanation(code: Code) -> &'static str {
     match code {
-        Code::Unauthenticated => "Nobody is signed in.",
-        Code::InvalidToken => "The access token is not accepted, or there are two of them.",
-        Code::InsufficientScope => "The access token, or its user's role, lacks a scope.",
-        Code::Forbidden => "The caller may not do this.",
-        Code::CsrfMismatch => "The anti-forgery token is missing or wrong, or the origin is unknown.",
-        Code::MfaRequired => "Sign-in asks for a one-time code too, and it is missing or wrong.",
-        Code::PasswordChangeRequired => "The session may do nothing but choose another password.",
-        Code::NotFound => "There is no such thing, or it is not for this caller's eyes.",
-        Code::MethodNotAllowed => "The path has other methods.",
+        Code::Unauthenticated => "The request is not authenticated.",
+        Code::InvalidToken => "The access token is invalid or expired, or the request has more than one.",
+        Code::InsufficientScope => "The access token, or the role of its user, lacks a required scope.",
+        Code::Forbidden => "The caller is not allowed to do this.",
+        Code::CsrfMismatch => "The anti-forgery token is missing or wrong, or the origin is not allowed.",
+        Code::MfaRequired => "A one-time code is required, and it is missing or wrong.",
+        Code::PasswordChangeRequired => "The user must choose a new password before doing anything else.",
+        Code::NotFound => "The resource does not exist, or the caller may not see it.",
+        Code::MethodNotAllowed => "The path does not support the method.",
         Code::RequestTimeout => "The body took too long to arrive.",
-        Code::EmailTaken => "An account with this e-mail exists.",
-        Code::PaymentStateConflict => "The payment is past the state that this begins from.",
+        Code::EmailTaken => "Another account has this e-mail address.",
+        Code::PaymentStateConflict => "The payment is not in a state that allows this operation.",
         Code::IdempotencyKeyMissing => "The header Idempotency-Key is missing.",
-        Code::IdempotencyKeyInvalid => "The header Idempotency-Key holds no key, or there are two of them.",
-        Code::IdempotencyKeyReused => "The idempotency key was used before, with another body.",
-        Code::IdempotencyInProgress => "The first call with this idempotency key is still being answered.",
-        Code::PreconditionFailed => "If-Match names another version than the present one.",
+        Code::IdempotencyKeyInvalid => "The header Idempotency-Key is malformed or repeated.",
+        Code::IdempotencyKeyReused => "The idempotency key was used before, with a different body.",
+        Code::IdempotencyInProgress => "The first request with this idempotency key is still in progress.",
+        Code::PreconditionFailed => "If-Match does not match the current version.",
         Code::PreconditionRequired => "If-Match is missing.",
-        Code::PayloadTooLarge => "The body is over its limit.",
-        Code::UnsupportedMediaType => "The body is not of the media type that is read here.",
-        Code::MalformedJson => "The body is not JSON.",
-        Code::ValidationFailed => "The body is JSON, but not what is asked for.",
+        Code::PayloadTooLarge => "The body is larger than the limit.",
+        Code::UnsupportedMediaType => "The media type or the content coding of the body is not supported.",
+        Code::MalformedJson => "The body is not valid JSON.",
+        Code::ValidationFailed => "The body is JSON, but it breaks the rules of the operation.",
         Code::ResetTokenInvalid => {
-            "The token from the mail is unknown, used, too old, or there is a newer one."
+            "The token of the mailed link is unknown, used or expired, or a newer one replaced it."
         }
-        Code::LoginLocked => "Too many attempts failed.",
-        Code::RateLimited => "Too many requests in this minute.",
-        Code::DependencyUnavailable => "Something this service needs does not answer.",
-        Code::InternalError => "Something went wrong on our side.",
+        Code::LoginLocked => "Sign-in is locked after too many failed attempts.",
+        Code::RateLimited => "The caller sent too many requests within a minute.",
+        Code::DependencyUnavailable => "A dependency of the service does not answer.",
+        Code::InternalError => "The server failed to handle the request.",
     }
 }

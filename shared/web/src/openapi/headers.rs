@@ -1,93 +1,98 @@
-//! Headers of responses: an operation names them, what they are is said here.
+//! The descriptions of response headers. Operations refer to them by name.
 
 use utoipa::openapi::header::Header;
 use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Type};
 
-/// The header of every response.
+/// The header with the trace id, which every response has.
 pub(crate) const CORRELATION_ID: &str = "X-Correlation-Id";
 
-/// Whether a response that is documented with the header always has it.
+/// Whether every response of a kind that documents the header has it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sent {
+enum Presence {
     Always,
-    Sometimes,
+    Conditional,
 }
 
-const ALL: [(&str, Sent, &str); 13] = [
+/// All documented headers: name, presence and description.
+const ALL: [(&str, Presence, &str); 13] = [
     (
         CORRELATION_ID,
-        Sent::Always,
-        "The trace id of the request: that of a valid `traceparent`, else a new one.",
+        Presence::Always,
+        "The trace id of the request, from a valid `traceparent` header or newly created.",
     ),
     (
         "Cache-Control",
-        Sent::Always,
-        "How long, and for whom, the answer may be kept (RFC 9111).",
+        Presence::Always,
+        "Whether, where and how long the response may be cached (RFC 9111).",
     ),
     (
         "Content-Disposition",
-        Sent::Always,
-        "That browsers save the answer as a file, and under which name (RFC 6266).",
+        Presence::Always,
+        "Makes browsers save the response as a file of the given name (RFC 6266).",
     ),
     (
         "ETag",
-        Sent::Always,
-        "The strong entity tag of this version: for `If-Match` and `If-None-Match` (RFC 9110 §8.8.3).",
+        Presence::Always,
+        "The strong entity tag of this version, for `If-Match` and `If-None-Match` (RFC 9110 §8.8.3).",
     ),
     (
         "Idempotent-Replayed",
-        Sent::Sometimes,
-        "`true` where this is the stored answer to an earlier call with the same idempotency key.",
+        Presence::Conditional,
+        "`true` if this is the stored response to an earlier request with the same idempotency key.",
     ),
     (
         "Link",
-        Sent::Sometimes,
-        "The links of the body once more (RFC 8288); absent where there is none.",
+        Presence::Conditional,
+        "The links of the body as a header (RFC 8288). Absent if the body has no links.",
     ),
-    ("Location", Sent::Always, "Where the thing is, or where to go on."),
+    (
+        "Location",
+        Presence::Always,
+        "The URL of the resource, or the target of the redirect.",
+    ),
     (
         "RateLimit",
-        Sent::Sometimes,
-        "What is left of the limits that count this request (draft-ietf-httpapi-ratelimit-headers).",
+        Presence::Conditional,
+        "The remaining quota of each rate limit that counts this request (draft-ietf-httpapi-ratelimit-headers).",
     ),
     (
         "RateLimit-Policy",
-        Sent::Sometimes,
-        "Those limits: requests and seconds.",
+        Presence::Conditional,
+        "The rate limits that count this request: quota in requests and window in seconds.",
     ),
     (
         "Retry-After",
-        Sent::Sometimes,
-        "After how many seconds another attempt may succeed.",
+        Presence::Conditional,
+        "The number of seconds after which a retry may succeed.",
     ),
     (
         "Set-Cookie",
-        Sent::Always,
-        "Sets, or takes away, the cookie of the session or the token.",
+        Presence::Always,
+        "Sets or removes the session cookie or the anti-forgery cookie.",
     ),
     (
         "Vary",
-        Sent::Always,
-        "Which headers of the request the answer depends on.",
+        Presence::Always,
+        "The request headers that the response depends on.",
     ),
     (
         "WWW-Authenticate",
-        Sent::Sometimes,
-        "How to authenticate (RFC 6750 §3, RFC 9728 §5.1).",
+        Presence::Conditional,
+        "The authentication challenge (RFC 6750 §3, RFC 9728 §5.1).",
     ),
 ];
 
-/// The header by its name, for a response.
+/// Returns a reference to the component of a header.
 pub(crate) fn reference(name: &str) -> RefOr<Header> {
     RefOr::Ref(Ref::new(format!("#/components/headers/{name}")))
 }
 
-/// What is said of a header here, if anything is.
+/// Returns the component of a header; `None` if this module does not describe it.
 pub(crate) fn component(name: &str) -> Option<RefOr<Header>> {
-    let (_, sent, description) = ALL.into_iter().find(|(known, ..)| *known == name)?;
+    let (_, presence, description) = ALL.into_iter().find(|(known, ..)| *known == name)?;
     let mut header = Header::new(ObjectBuilder::new().schema_type(Type::String));
     header.description = Some(description.to_owned());
-    // The type has no such field, but its extensions are written as they are.
-    header.extensions = (sent == Sent::Always).then(|| [("required", true)].into_iter().collect());
+    // `Header` has no field for `required`, but utoipa serializes extensions as plain members.
+    header.extensions = (presence == Presence::Always).then(|| [("required", true)].into_iter().collect());
     Some(RefOr::T(header))
 }

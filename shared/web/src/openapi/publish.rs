@@ -1,4 +1,4 @@
-//! `/openapi.json`, and `/docs`: Swagger UI out of the binary, which loads nothing from elsewhere.
+//! `/openapi.json`, and `/docs` with Swagger UI, whose files are part of the binary.
 
 use crate::openapi::document;
 use crate::{Cors, Error, cors, rate_limits};
@@ -10,72 +10,70 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use foundation::secret;
-use foundation::urls::Urls;
+use foundation::urls::{Urls, origin_of};
 use std::borrow::Cow;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Scripts and styles of this origin alone, and the calls that people try out. The pictures within the
-/// style sheet are `data:` URLs.
+/// Allows scripts, styles and requests of this origin only. The style sheet of Swagger UI contains images as
+/// `data:` URLs.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const CACHING: &str = "public, max-age=300";
 
-/// The document as it is served.
+/// The serialized document.
 struct Published {
     json: String,
     etag: String,
 }
 
-/// Takes the document out of the routes, and adds the routes that show it.
+/// Converts the routes into a router, and adds `/openapi.json` and `/docs` for their document. Fails if the
+/// document cannot be serialized.
 pub fn publish(
     routes: OpenApiRouter,
     urls: &Urls,
     limiter: RateLimiter,
 ) -> Result<Router, serde_json::Error> {
     let own = OpenApiRouter::new()
-        .routes(routes!(read))
-        .route_layer(from_fn_with_state(Cors::Anyone, cors::share))
-        .merge(docs().into());
+        .routes(routes!(read_document))
+        .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers))
+        .merge(docs_routes().into());
     let own = rate_limits::limit_by_address(own, limiter);
     let (own, described) = own.split_for_parts();
     let mut described = OpenApiRouter::<()>::with_openapi(described);
-    super::unversioned(
-        described.get_openapi_mut(),
-        &foundation::urls::origin_of(&urls.base),
-    );
+    document::set_server(described.get_openapi_mut(), &origin_of(&urls.base));
     let (routes, described) = described.merge(routes).split_for_parts();
-    let json = serde_json::to_string(&document(described, urls))?;
+    let json = serde_json::to_string(&document::complete(described, urls))?;
     let etag = format!("\"{}\"", secret::encode(&secret::hash(&json)));
     let own = own.with_state(Arc::new(Published { json, etag }));
-    // The given routes last, for their fallback: axum keeps that of the one that is merged.
+    // The given routes are merged last, because axum keeps the fallback of the merged router.
     Ok(own.merge(routes))
 }
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "the page that shows the document is for browsers alone"
+    reason = "these pages are for browsers and not part of the document"
 )]
-fn docs() -> Router<Arc<Published>> {
+fn docs_routes() -> Router<Arc<Published>> {
     Router::new()
-        .route("/docs", get(page))
-        .route("/docs/{file}", get(asset))
+        .route("/docs", get(docs_page))
+        .route("/docs/{file}", get(docs_asset))
 }
 
-/// This document
+/// Get this document
 ///
-/// OpenAPI 3.1, generated from the code that serves it. `/docs` shows it to people.
+/// Returns the OpenAPI 3.1 document, which is generated from the code. `/docs` shows it in a browser.
 #[utoipa::path(
     get, path = "/openapi.json", operation_id = "readDocument", tag = "Service",
-    params(("If-None-Match" = Option<String>, Header, description = "The entity tags that the caller has.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The entity tags of the copies that the caller has.")),
     responses(
         (status = 200, description = "The document.", body = serde_json::Value, headers(("ETag"), ("Cache-Control"))),
-        (status = 304, description = "The caller has it.", headers(("ETag"), ("Cache-Control"))),
+        (status = 304, description = "The caller already has the current version.", headers(("ETag"), ("Cache-Control"))),
     )
 )]
-async fn read(State(document): State<Arc<Published>>) -> Response {
+async fn read_document(State(document): State<Arc<Published>>) -> Response {
     let caching = [
         (header::CACHE_CONTROL, CACHING),
         (header::ETAG, document.etag.as_str()),
@@ -85,30 +83,30 @@ async fn read(State(document): State<Arc<Published>>) -> Response {
 }
 
 /// `GET /docs`.
-async fn page() -> Response {
+async fn docs_page() -> Response {
     let html = include_bytes!("../../assets/docs.html");
-    show("text/html; charset=utf-8", Cow::Borrowed(html))
+    file_response("text/html; charset=utf-8", Cow::Borrowed(html))
 }
 
-/// `GET /docs/…`: what the page loads.
-async fn asset(file: Result<Path<String>, PathRejection>) -> Response {
+/// `GET /docs/{file}`: the scripts and the style sheet of the page.
+async fn docs_asset(file: Result<Path<String>, PathRejection>) -> Response {
     let Ok(Path(file)) = file else {
         return Error::not_found().into_response();
     };
     if file == "start.js" {
         let script = include_bytes!("../../assets/docs.js");
-        return show("text/javascript; charset=utf-8", Cow::Borrowed(script));
+        return file_response("text/javascript; charset=utf-8", Cow::Borrowed(script));
     }
     let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
     match utoipa_swagger_ui::serve(&file, config) {
         Ok(Some(found)) if ["swagger-ui.css", "swagger-ui-bundle.js"].contains(&file.as_str()) => {
-            show(&found.content_type, found.bytes)
+            file_response(&found.content_type, found.bytes)
         }
         _ => Error::not_found().into_response(),
     }
 }
 
-fn show(content_type: &str, bytes: Cow<'static, [u8]>) -> Response {
+fn file_response(content_type: &str, bytes: Cow<'static, [u8]>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type),
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),

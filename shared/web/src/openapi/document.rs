@@ -1,0 +1,156 @@
+//! The document: general description, tags, servers and security schemes.
+
+use crate::openapi::common_responses;
+use crate::openapi::operations::operations;
+use crate::{cookies, csrf};
+use foundation::scope;
+use foundation::urls::{Urls, origin_of};
+use std::collections::BTreeSet;
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, AuthorizationCode, Flow, Http, HttpAuthScheme, OAuth2, Scopes, SecurityScheme,
+};
+use utoipa::openapi::tag::{Tag, TagBuilder};
+use utoipa::openapi::{Components, Contact, Info, License, OpenApi, OpenApiBuilder, Paths, Server};
+
+/// The description of the API at the head of the document, in Markdown.
+const DESCRIPTION: &str = "\
+Latchkey is an OAuth 2.0 issuer and a resource API.
+
+**Authentication**: send an access token (`Authorization: Bearer`), or the session cookie that signing in \
+sets. A request with the session cookie that changes something also sends the value of the `csrf` cookie in \
+the header `x-csrf-token`.
+
+**Errors** have the body `{code, message, correlationId}`. The `code` is for programs, the `message` is for \
+people, and the `correlationId` identifies the request in the log.
+
+**Idempotency**: a write that accepts the header `Idempotency-Key` takes effect once per key, even if it is \
+sent several times. A key is valid for one user, client, method and path (with or without `/v1`). It is \
+stored for 30 days, unless the operator configured another time. After a request succeeded, another request \
+with the same key and the same body gets the same status, body and `Location`, with the header \
+`Idempotent-Replayed: true`. A different body is rejected with 422. Two bodies are the same if they have \
+the same members with the same values; member order and white space do not matter. Errors are not stored, \
+so a failed request can be sent again with the same key. Concurrent requests with the same key wait for the \
+first one, for at most five seconds.
+
+**Versions**: every path of the API exists with and without the prefix `/v1`. Both are version 1.";
+
+/// The tags of operations with their descriptions, in the order of the document.
+const TAGS: [(&str, &str); 10] = [
+    ("Posts", "Posts of users: drafts and published posts."),
+    ("Comments", "Comments on posts."),
+    ("Payments", "Payments and their states."),
+    ("Users", "User accounts, including the caller's own."),
+    (
+        "Sessions",
+        "Signing in and out with cookies, and checking access tokens.",
+    ),
+    ("OAuth", "The OAuth 2.0 endpoints for apps (RFC 6749)."),
+    (
+        "Pages",
+        "HTML forms for people: sign-in, consent and password reset.",
+    ),
+    ("Administration", "Operations for administrators only."),
+    ("Discovery", "Metadata for OAuth client libraries."),
+    ("Service", "Health checks and this document."),
+];
+
+/// Completes the document of a program from the document that `routes!` collected.
+pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
+    let mut document = OpenApiBuilder::new()
+        .info(info(urls))
+        .paths(routes.paths)
+        .components(Some(components(routes.components, urls)))
+        .build();
+    document.tags = Some(tags(&document.paths));
+    document.servers = Some(servers(routes.servers, urls));
+    common_responses::add(&mut document);
+    document
+}
+
+/// Documents that all paths of the routes exist on this server only, so without version prefixes.
+pub fn set_server(document: &mut OpenApi, server: &str) {
+    for item in document.paths.paths.values_mut() {
+        item.servers = Some(vec![Server::new(server)]);
+    }
+}
+
+/// Returns the tags that at least one operation uses.
+fn tags(paths: &Paths) -> Vec<Tag> {
+    let used: BTreeSet<&str> = operations(paths)
+        .filter_map(|operation| operation.tags.as_ref())
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    TAGS.into_iter()
+        .filter(|(name, _)| used.contains(name))
+        .map(|(name, description)| {
+            TagBuilder::new()
+                .name(name)
+                .description(Some(description))
+                .build()
+        })
+        .collect()
+}
+
+fn info(urls: &Urls) -> Info {
+    let mut license = License::new(env!("CARGO_PKG_LICENSE"));
+    license.identifier = Some(env!("CARGO_PKG_LICENSE").to_owned());
+    let mut contact = Contact::new();
+    contact.name = Some("The operator of this installation".to_owned());
+    contact.url = Some(origin_of(&urls.base));
+    let mut info = Info::new("Latchkey", env!("CARGO_PKG_VERSION"));
+    info.description = Some(DESCRIPTION.to_owned());
+    info.license = Some(license);
+    info.contact = Some(contact);
+    info
+}
+
+/// Returns the servers of the routes as absolute URLs below the base URL; the base URL itself if they name
+/// none.
+fn servers(given: Option<Vec<Server>>, urls: &Urls) -> Vec<Server> {
+    let base = origin_of(&urls.base);
+    let mut servers = given.unwrap_or_else(|| vec![Server::new("")]);
+    for server in &mut servers {
+        server.url = format!("{base}{}", server.url);
+    }
+    servers
+}
+
+/// Adds the security schemes, whose names operations use in `security`.
+fn components(given: Option<Components>, urls: &Urls) -> Components {
+    let mut components = given.unwrap_or_default();
+    let scopes = scope::ALL.map(|name| (name, scope::in_words(name)));
+    let (authorize, token) = (
+        format!("{}/authorize", urls.issuer),
+        format!("{}/token", urls.issuer),
+    );
+    let code = AuthorizationCode::with_refresh_url(&authorize, &token, Scopes::from_iter(scopes), &token);
+    let sid = ApiKeyValue::with_description(cookies::SID, "The session cookie that signing in sets.");
+    let token =
+        ApiKeyValue::with_description(csrf::HEADER, "The value of the csrf cookie. Get one from /csrf.");
+    let schemes = [
+        ("session", SecurityScheme::ApiKey(ApiKey::Cookie(sid))),
+        ("csrf", SecurityScheme::ApiKey(ApiKey::Header(token))),
+        (
+            "oauth2",
+            SecurityScheme::OAuth2(OAuth2::with_description(
+                [Flow::AuthorizationCode(code)],
+                "An access token of the authorization code grant with PKCE.",
+            )),
+        ),
+        (
+            "client",
+            SecurityScheme::Http(
+                Http::builder()
+                    .scheme(HttpAuthScheme::Basic)
+                    .description(Some(
+                        "The id and the secret of a confidential client, each form-encoded.",
+                    ))
+                    .build(),
+            ),
+        ),
+    ];
+    let schemes = schemes.map(|(name, scheme)| (name.to_owned(), scheme.into()));
+    components.security_schemes.extend(schemes);
+    components
+}

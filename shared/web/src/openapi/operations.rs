@@ -1,0 +1,28 @@
+//! Iteration over the operations of a document.
+
+use utoipa::openapi::Paths;
+use utoipa::openapi::path::Operation;
+
+/// Returns the operations of all paths.
+pub(super) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
+    let items = paths.paths.values();
+    items
+        .flat_map(|item| [&item.get, &item.post, &item.put, &item.patch, &item.delete])
+        .flatten()
+}
+
+/// Returns the operations of all paths, each with whether its method is safe (RFC 9110 §9.2.1).
+pub(super) fn operations_mut(paths: &mut Paths) -> impl Iterator<Item = (bool, &mut Operation)> {
+    let items = paths.paths.values_mut();
+    items
+        .flat_map(|item| {
+            [
+                (true, &mut item.get),
+                (false, &mut item.post),
+                (false, &mut item.put),
+                (false, &mut item.patch),
+                (false, &mut item.delete),
+            ]
+        })
+        .filter_map(|(is_safe, operation)| Some((is_safe, operation.as_mut()?)))
+}
