@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use shared::fetch_all;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use tests::{PASSWORD, Shape, World, on_every_shape, on_one_process};
 
@@ -312,7 +313,59 @@ async fn users_are_made_and_listed_from_the_shell(world: World) {
     assert_eq!(ed.get("/me").await.expect(200).json()["role"], "editor");
 }
 
+async fn the_demo_page_reads_what_it_can(world: World) {
+    let page = world
+        .anyone()
+        .get("/demo?code=1&code=2&error=%3Cb%3E")
+        .await
+        .expect(200);
+    assert!(!page.text().contains("<b>"), "{page}");
+}
+
+async fn the_database_is_for_its_owner_alone(world: World) {
+    let Ok(metadata) = world.data_dir().join("latchkey.db").metadata() else {
+        assert_ne!(world.shape, Shape::Sqlite);
+        return;
+    };
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+}
+
+async fn an_administrator_made_before_does_not_cost_the_demo_client(shape: Shape) {
+    let mut world = World::start(shape).await;
+    world.stop().await;
+    let db = world.db().await;
+    shared::execute!(db.writer(), "DELETE FROM clients WHERE id = 'demo'").unwrap();
+    drop(db);
+    world.start_again().await;
+    let clients = world.cli(&["clients", "list", "--json"], "");
+    assert_eq!(clients[0]["id"], json!("demo"));
+}
+
+async fn what_cannot_work_ends_with_64(world: World) {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    let key = "A".repeat(43);
+    for args in [
+        ["--listen", listen.as_str()],
+        ["--master-key", key.as_str()],
+        ["--database-url", "sqlite:/nonexistent/x.db"],
+        ["--database-url", "postgres://nobody@127.0.0.1:1/x"],
+        ["--audience", ""],
+    ] {
+        let output = world.run(&args, "");
+        assert_eq!(output.status.code(), Some(64), "{args:?}: {output:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let says: Vec<&str> = stderr
+            .lines()
+            .filter(|line| line.starts_with("error: "))
+            .collect();
+        assert_eq!(says.len(), 1, "{args:?}: {stderr}");
+    }
+}
+
 on_every_shape!(
+    what_cannot_work_ends_with_64,
+    the_database_is_for_its_owner_alone,
     a_second_start_changes_nothing,
     what_was_answered_survives_a_kill,
     a_setting_that_cannot_work_is_refused_in_one_line,
@@ -320,4 +373,9 @@ on_every_shape!(
     users_are_made_and_listed_from_the_shell,
 );
 
-on_one_process!(the_first_start_makes_what_is_needed, help_shows_every_setting);
+on_one_process!(
+    an_administrator_made_before_does_not_cost_the_demo_client,
+    the_demo_page_reads_what_it_can,
+    the_first_start_makes_what_is_needed,
+    help_shows_every_setting
+);

@@ -2,7 +2,7 @@
 
 mod addresses;
 mod delivery;
-mod links_once;
+mod link_races;
 mod pages;
 mod resets;
 mod throttles;

@@ -164,7 +164,31 @@ async fn the_lifetimes_of_a_session_are_settings(shape: Shape) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
+async fn signing_in_again_ends_what_first_party_apps_began_before(world: World) {
+    let ann = world.sign_up().await;
+    let app = world.app().first_party().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let client = world.anyone().bearer(&tokens.access);
+    client.get("/protected").await.expect(200);
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    ann.post("/login").json(&body).await.expect(200);
+    world.expect_revoked(&tokens.access).await;
+    let refreshed = app.refresh(&world.anyone(), &tokens.refresh).await;
+    refreshed.expect_token_error(400, "invalid_grant");
+}
+
+async fn two_session_cookies_do_not_sign_in(world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let cookies = format!("sid={}; sid=x; csrf={}", ann.sid, ann.csrf);
+    let caller = world.anyone().cookies(&cookies).with("x-csrf-token", &ann.csrf);
+    let reply = caller.post("/login").json(&body).await;
+    reply.expect_error(401, "unauthenticated");
+}
+
 on_every_shape!(
+    two_session_cookies_do_not_sign_in,
+    signing_in_again_ends_what_first_party_apps_began_before,
     the_session_cookie_is_kept_from_scripts_and_strangers,
     every_login_begins_a_session_of_its_own,
     two_session_cookies_are_none,

@@ -2,11 +2,11 @@
 
 mod commands;
 mod connected_apps;
-mod leaving;
+mod deletion_and_export;
 mod mfa;
 mod mfa_guesses;
 mod mfa_races;
-mod own_sessions;
+mod session_list;
 mod slow_bodies;
 
 use serde_json::{Value, json};

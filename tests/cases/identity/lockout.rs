@@ -263,7 +263,22 @@ async fn of_a_hundred_identities_at_once_an_address_fails_for_as_many_as_it_may(
     );
 }
 
+async fn many_right_sign_ins_at_once_lock_nobody_out(shape: Shape) {
+    // More than the five attempts that may be undecided at once; hashes enough for a busy machine.
+    let world = World::of(shape).flag("--argon2-permits", "8").start().await;
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let anyone = world.anyone();
+    let replies = all_at_once(8, |_| {
+        let (anyone, body) = (anyone.clone(), body.clone());
+        async move { anyone.post("/login").json(&body).await }
+    })
+    .await;
+    assert_eq!(counts(&replies).get(&200), Some(&8), "{:?}", counts(&replies));
+}
+
 on_every_shape!(
+    many_right_sign_ins_at_once_lock_nobody_out,
     failures_from_one_address_are_throttled_whoever_is_meant,
     failures_of_one_account_are_throttled_but_where_its_user_was_before,
     of_a_hundred_identities_at_once_an_address_fails_for_as_many_as_it_may,

@@ -1,7 +1,7 @@
 //! `POST /token`: requests that are none.
 
 use serde_json::json;
-use tests::{World, on_every_shape};
+use tests::{World, basic, on_every_shape};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -163,7 +163,30 @@ async fn every_scope_a_client_may_have_is_a_known_one(world: World) {
     assert_eq!(shown["client_secret"], json!(null), "{shown}");
 }
 
+async fn a_nul_in_oauth_parameters_is_refused_as_any_nonsense(world: World) {
+    let anyone = world.anyone();
+    let page = anyone.get("/authorize?client_id=a%00b").await.expect(400);
+    assert!(page.header("content-type").starts_with("text/html"), "{page}");
+    let nul = [("grant_type", "authorization_code"), ("client_id", "a\0b")];
+    let reply = anyone.post("/token").form(&nul).await;
+    reply.expect_token_error(400, "invalid_request");
+    let named = anyone.with("authorization", &basic("a\0b", "x"));
+    let reply = named
+        .post("/token")
+        .form(&[("grant_type", "refresh_token")])
+        .await;
+    reply.expect_token_error(401, "invalid_client");
+}
+
+async fn a_flood_of_parameters_is_refused(world: World) {
+    let fields: Vec<(String, &str)> = (0..5_000).map(|n| (n.to_string(), "")).collect();
+    let reply = world.anyone().post("/token").form(&fields).await;
+    reply.expect_token_error(400, "invalid_request");
+}
+
 on_every_shape!(
+    a_flood_of_parameters_is_refused,
+    a_nul_in_oauth_parameters_is_refused_as_any_nonsense,
     only_post_is_a_token_request,
     a_token_request_is_a_form_or_json,
     repeated_parameters_are_refused,

@@ -1,10 +1,10 @@
 //! Signing keys: staged, active, retired, deleted; one rotation at a time, and no good token refused.
 
 mod compromised;
-mod life;
+mod database_rules;
+mod life_cycle;
 mod load;
 mod races;
-mod rules;
 
 use serde_json::Value;
 use shared::fetch_one;

@@ -1,12 +1,12 @@
 //! Writes that carry a key are done once, whatever is lost, repeated, raced or killed on the way.
 
+mod concurrent_requests;
 mod expiry;
 mod keys;
-mod kills;
+mod process_kills;
 mod races;
 mod replays;
 mod scope;
-mod waiting;
 
 use serde_json::{Value, json};
 use shared::fetch_one;

@@ -1,12 +1,5 @@
 //! Below and around the routes: correlation, errors of the framework, slow and oversize requests, the end.
 
-mod compression;
-mod cors;
-mod methods;
-mod problem;
-mod rate_limits;
-mod versions;
-
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tests::{PASSWORD, Raw, World, on_every_shape};

@@ -1,8 +1,8 @@
 //! "Bearer-token model".
 
 use super::super::SECOND;
-use crate::bearer::gate;
-use crate::revoked::{dies_within_a_second, revoke};
+use crate::oauth::bearer_tokens::gate;
+use crate::oauth::revocation::{dies_within_a_second, revoke};
 use aws_lc_rs::signature::RSA_PKCS1_SHA512;
 use serde_json::json;
 use tests::{Grant, Shape, Signer, Tokens, World, on_every_shape, parameter};

@@ -1,7 +1,7 @@
 //! Payments: how they are made, what becomes of them, and what the database itself holds them to.
 
 mod creating;
+mod database_rules;
 mod lists;
-mod moves;
 mod races;
-mod rules;
+mod transitions;

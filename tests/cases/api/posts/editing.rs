@@ -255,7 +255,18 @@ async fn deleting_checks_in_the_same_order(world: World) {
     bob.get(&theirs.path).await.expect(200);
 }
 
+async fn an_unreadable_if_match_deletes_nothing(world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A title").await;
+    for unreadable in [",", "x", ", ,"] {
+        let reply = ann.delete(&post.path).header("if-match", unreadable).await;
+        reply.expect_error(412, "precondition_failed");
+    }
+    ann.get(&post.path).await.expect(200);
+}
+
 on_every_shape!(
+    an_unreadable_if_match_deletes_nothing,
     an_edit_needs_the_tag_of_the_version_it_began_from,
     if_match_is_compared_as_the_rfc_says,
     an_edit_of_nothing_changes_nothing,
