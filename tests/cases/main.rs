@@ -2,11 +2,11 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test that cannot go on fails, and says why to whoever runs it"
+    reason = "a failed test panics with a message"
 )]
 #![allow(
     clippy::large_futures,
-    reason = "a test awaits one thing at a time, on a stack of its own"
+    reason = "each test runs one future at a time on its own stack"
 )]
 
 mod api;

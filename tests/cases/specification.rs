@@ -1,7 +1,7 @@
-//! The API's specification, statement by statement: to be read with it alongside. A file holds a section, in
-//! its order, and a test a statement: a row of a table with its request, its success and each of its errors;
-//! a numbered rule; a sentence. Each begins with the number of its section and what is said there; what the
-//! specification leaves open and this product settles is called settled. The other modules go deeper.
+//! The API specification, statement by statement, in its order. A file covers a section and a test covers a
+//! statement: a row of a table, a numbered rule or a sentence. Each docstring begins with the section number
+//! and a quotation. "Latchkey's choice" marks what the specification leaves open. The other modules test the
+//! same subjects in depth.
 
 mod authentication;
 mod errors;
@@ -17,9 +17,9 @@ use serde_json::json;
 use std::time::Duration;
 use tests::{Call, Caller, Reply, Shape, World};
 
-/// The path of a post that is not there.
+/// The path of a post that does not exist.
 const NO_POST: &str = "/posts/999999";
-/// The one that nobody has.
+/// A password that no user has.
 const WRONG: &str = "not the password";
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -29,22 +29,22 @@ fn log_in(caller: &Caller, email: &str, password: &str) -> Call {
         .json(&json!({ "email": email, "password": password }))
 }
 
-/// Signs in with a wrong password, so often.
+/// Signs in with a wrong password, this many times.
 async fn fail(caller: &Caller, email: &str, times: usize) {
     for _ in 0..times {
         log_in(caller, email, WRONG).await.expect(401);
     }
 }
 
-/// A world in production: its clients reach it by https, through a proxy.
+/// A world in production mode, as behind an HTTPS proxy.
 async fn in_production(shape: Shape) -> World {
-    World::of(shape)
+    World::builder(shape)
         .flag("--base-url", "https://blog.test")
         .start()
         .await
 }
 
-/// The attributes that a cookie is set with, in lower case.
+/// The attributes of a cookie in lower case.
 #[track_caller]
 fn attributes(reply: &Reply, cookie: &str) -> Vec<String> {
     let line = reply.set_cookie(cookie);

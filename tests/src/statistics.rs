@@ -1,4 +1,4 @@
-//! Whether two samples differ.
+//! Statistical comparison of two samples.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub fn rank_test(left: &[Duration], right: &[Duration]) -> f64 {
     complementary_error(z / std::f64::consts::SQRT_2)
 }
 
-/// The middle value.
+/// The median.
 pub fn median(sample: &[Duration]) -> Duration {
     let mut sorted = sample.to_vec();
     sorted.sort();

@@ -1,9 +1,9 @@
-//! Comments: fields, who sees and deletes them, their pages.
+//! Comments: fields, visibility, deletion and pages.
 
 mod deleting;
 mod fields;
 mod pages;
 mod visibility;
 
-/// The path of a post that is not there.
+/// The path of a post that does not exist.
 const NO_POST: &str = "/posts/999999";

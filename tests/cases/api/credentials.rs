@@ -1,9 +1,9 @@
-//! Who may call: sessions, bearer tokens, both, neither; scopes and what a refusal says.
+//! Credentials: sessions, bearer tokens, both, neither; scopes and error responses.
 
 use serde_json::json;
-use tests::{Forger, World, on_every_shape, with_scope};
+use tests::{TokenForger, World, caller_with_scope, on_every_shape};
 
-async fn who_sends_nothing_is_told_where_to_get_a_token(world: World) {
+async fn missing_credentials_answer_401_with_the_metadata_address(world: World) {
     for path in ["/posts", "/me", "/protected"] {
         let reply = world
             .anyone()
@@ -31,10 +31,10 @@ async fn who_sends_nothing_is_told_where_to_get_a_token(world: World) {
     assert_eq!(metadata["authorization_servers"], json!([world.base()]));
 }
 
-async fn a_missing_scope_is_named(world: World) {
-    let person = world.sign_up().await;
-    let post = person.publish("A post").await;
-    let none = with_scope(&world, &person, "comments:write").await;
+async fn a_missing_scope_is_named_in_the_challenge(world: World) {
+    let user = world.sign_up().await;
+    let post = user.publish("A post").await;
+    let none = caller_with_scope(&world, &user, "comments:write").await;
     let body = json!({ "title": "x" });
     for (call, scope) in [
         (none.get("/posts"), "posts:read"),
@@ -55,23 +55,23 @@ async fn a_missing_scope_is_named(world: World) {
             "{challenge}"
         );
     }
-    person.get(&post.path).await.expect(200);
+    user.get(&post.path).await.expect(200);
 }
 
-async fn a_scope_opens_its_own_doors_alone(world: World) {
-    let person = world.sign_up().await;
-    let post = person.publish("A post").await;
-    let read = with_scope(&world, &person, "posts:read").await;
+async fn each_scope_allows_only_its_own_operations(world: World) {
+    let user = world.sign_up().await;
+    let post = user.publish("A post").await;
+    let read = caller_with_scope(&world, &user, "posts:read").await;
     read.get("/posts").await.expect(200);
     read.get("/me").await.expect_error(403, "insufficient_scope");
-    let write = with_scope(&world, &person, "posts:write").await;
+    let write = caller_with_scope(&world, &user, "posts:write").await;
     write
         .post("/posts")
         .json(&json!({ "title": "Another" }))
         .await
         .expect(201);
     write.get("/posts").await.expect_error(403, "insufficient_scope");
-    let profile = with_scope(&world, &person, "profile:read").await;
+    let profile = caller_with_scope(&world, &user, "profile:read").await;
     assert_eq!(
         profile.get("/me").await.expect(200).json()["auth"]["scope"],
         "profile:read"
@@ -82,10 +82,10 @@ async fn a_scope_opens_its_own_doors_alone(world: World) {
     }
 }
 
-async fn a_token_allows_no_more_than_its_users_role(world: World) {
-    let (author, person) = (world.sign_up().await, world.sign_up().await);
+async fn tokens_are_limited_by_the_role_of_their_user(world: World) {
+    let (author, user) = (world.sign_up().await, world.sign_up().await);
     let post = author.publish("A post").await;
-    let caller = with_scope(&world, &person, "posts:read posts:write admin").await;
+    let caller = caller_with_scope(&world, &user, "posts:read posts:write admin").await;
     let edit = caller
         .patch(&post.path)
         .header("if-match", &post.etag)
@@ -93,9 +93,9 @@ async fn a_token_allows_no_more_than_its_users_role(world: World) {
     edit.await.expect_error(403, "forbidden");
 }
 
-async fn an_invalid_bearer_is_refused_even_where_none_is_needed(world: World) {
-    let person = world.sign_up().await;
-    let post = person.publish("A post").await;
+async fn invalid_bearer_tokens_are_rejected_on_public_routes(world: World) {
+    let user = world.sign_up().await;
+    let post = user.publish("A post").await;
     world
         .anyone()
         .bearer("nonsense")
@@ -111,20 +111,20 @@ async fn an_invalid_bearer_is_refused_even_where_none_is_needed(world: World) {
     world.anyone().get(&post.path).await.expect(200);
 }
 
-async fn where_both_come_the_bearer_decides(world: World) {
+async fn the_bearer_token_takes_precedence_over_the_session(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
-    let token = Forger::new(&world, &bob).await.good();
+    let token = TokenForger::new(&world, &bob).await.good();
     let both = ann.with("authorization", &format!("Bearer {token}"));
     assert_eq!(both.get("/me").await.expect(200).json()["id"], json!(bob.id));
     let bad = ann.with("authorization", "Bearer nonsense");
     bad.get("/me").await.expect_error(401, "invalid_token");
 }
 
-async fn the_scheme_is_bearer_in_any_case_and_the_token_is_nowhere_else(world: World) {
-    let person = world.sign_up().await;
-    let token = Forger::new(&world, &person).await.good();
+async fn the_bearer_scheme_is_case_insensitive_and_header_only(world: World) {
+    let user = world.sign_up().await;
+    let token = TokenForger::new(&world, &user).await.good();
     let anyone = world.anyone();
-    world.keep_secret(&token);
+    world.register_secret(&token);
     for scheme in ["Bearer", "bearer", "BEARER"] {
         anyone
             .with("authorization", &format!("{scheme} {token}"))
@@ -156,9 +156,9 @@ async fn the_scheme_is_bearer_in_any_case_and_the_token_is_nowhere_else(world: W
     form.await.expect_error(401, "unauthenticated");
 }
 
-async fn two_authorization_headers_are_refused(world: World) {
-    let person = world.sign_up().await;
-    let token = Forger::new(&world, &person).await.good();
+async fn two_authorization_headers_are_rejected(world: World) {
+    let user = world.sign_up().await;
+    let token = TokenForger::new(&world, &user).await.good();
     let both = world
         .anyone()
         .bearer(&token)
@@ -169,24 +169,21 @@ async fn two_authorization_headers_are_refused(world: World) {
     }
 }
 
-async fn a_session_is_no_bearer_and_a_bearer_no_session(world: World) {
-    let person = world.sign_up().await;
-    person
-        .get("/protected")
-        .await
-        .expect_error(401, "unauthenticated");
-    let caller = with_scope(&world, &person, "posts:read posts:write profile:read").await;
-    let body = json!({ "current_password": person.password, "new_password": "another good password" });
+async fn sessions_and_bearer_tokens_are_not_interchangeable(world: World) {
+    let user = world.sign_up().await;
+    user.get("/protected").await.expect_error(401, "unauthenticated");
+    let caller = caller_with_scope(&world, &user, "posts:read posts:write profile:read").await;
+    let body = json!({ "current_password": user.password, "new_password": "another good password" });
     let refused = caller.call("PUT", "/me/password").json(&body).await;
     assert!([401, 403].contains(&refused.status), "{refused}");
     let refused = caller.post("/logout").await;
     assert!([401, 403].contains(&refused.status), "{refused}");
-    person.get("/me").await.expect(200);
+    user.get("/me").await.expect(200);
 }
 
-async fn a_token_of_a_user_who_is_not_there_is_refused(world: World) {
-    let person = world.sign_up().await;
-    let forger = Forger::new(&world, &person).await;
+async fn tokens_of_unknown_users_are_rejected(world: World) {
+    let user = world.sign_up().await;
+    let forger = TokenForger::new(&world, &user).await;
     for sub in [
         "999999",
         "0",
@@ -208,14 +205,14 @@ async fn a_token_of_a_user_who_is_not_there_is_refused(world: World) {
 }
 
 on_every_shape!(
-    who_sends_nothing_is_told_where_to_get_a_token,
-    a_missing_scope_is_named,
-    a_scope_opens_its_own_doors_alone,
-    a_token_allows_no_more_than_its_users_role,
-    an_invalid_bearer_is_refused_even_where_none_is_needed,
-    where_both_come_the_bearer_decides,
-    the_scheme_is_bearer_in_any_case_and_the_token_is_nowhere_else,
-    two_authorization_headers_are_refused,
-    a_session_is_no_bearer_and_a_bearer_no_session,
-    a_token_of_a_user_who_is_not_there_is_refused,
+    missing_credentials_answer_401_with_the_metadata_address,
+    a_missing_scope_is_named_in_the_challenge,
+    each_scope_allows_only_its_own_operations,
+    tokens_are_limited_by_the_role_of_their_user,
+    invalid_bearer_tokens_are_rejected_on_public_routes,
+    the_bearer_token_takes_precedence_over_the_session,
+    the_bearer_scheme_is_case_insensitive_and_header_only,
+    two_authorization_headers_are_rejected,
+    sessions_and_bearer_tokens_are_not_interchangeable,
+    tokens_of_unknown_users_are_rejected,
 );

@@ -1,4 +1,4 @@
-//! Writes that carry a key are done once, whatever is lost, repeated, raced or killed on the way.
+//! Writes with an idempotency key run once despite lost responses, retries, races and kills.
 
 mod concurrent_requests;
 mod expiry;
@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use shared::fetch_one;
 use tests::{Caller, Reply, World};
 
-/// A good payment.
+/// The members of a valid payment.
 fn payment() -> Value {
     json!({ "amount": 1250, "currency": "EUR" })
 }
 
-/// Each API on its own, by whom this caller calls.
+/// This caller, once per API replica.
 fn replicas(world: &World, caller: &Caller) -> Vec<Caller> {
     let at = |port| caller.at(&format!("http://localhost:{port}"));
     world.api_ports().into_iter().map(at).collect()
 }
 
-/// How many rows a table has.
+/// The number of rows of a table.
 async fn rows(world: &World, table: &str) -> i64 {
     let count = format!("SELECT COUNT(*) FROM {table}");
     let db = world.db().await;
@@ -32,7 +32,7 @@ async fn rows(world: &World, table: &str) -> i64 {
         .0
 }
 
-/// Expects the same answer once more, said to be a replay.
+/// Expects the same response, marked as a replay.
 #[track_caller]
 fn expect_replay(reply: &Reply, first: &Reply) {
     assert_eq!(reply.header("idempotent-replayed"), "true", "{reply}");

@@ -1,10 +1,10 @@
-//! Bad input gets a clear error and changes nothing.
+//! Invalid input gets a specific error and changes nothing.
 
 use serde_json::json;
 use shared::fetch_one;
-use tests::{Caller, Payment, Person, World, on_every_shape};
+use tests::{Caller, Payment, User, World, on_every_shape};
 
-/// Rows of every table that a write could reach.
+/// The rows of every table that a write could change.
 async fn rows(world: &World) -> (i64, i64, i64, i64, i64, i64) {
     let db = world.db().await;
     let count =
@@ -14,7 +14,7 @@ async fn rows(world: &World) -> (i64, i64, i64, i64, i64, i64) {
     fetch_one!(db.reader(), (i64, i64, i64, i64, i64, i64), count).unwrap()
 }
 
-/// The writes that take a body: method, path, and the members of a good one.
+/// The writes with a body: method, path and the members of a valid body.
 fn writes(path: &str, payment: &Payment) -> Vec<(&'static str, String, serde_json::Value)> {
     vec![
         (
@@ -56,7 +56,13 @@ fn writes(path: &str, payment: &Payment) -> Vec<(&'static str, String, serde_jso
     ]
 }
 
-async fn refused(caller: &Caller, method: &str, path: &str, body: impl Into<Vec<u8>>, statuses: &[u16]) {
+async fn expect_rejected(
+    caller: &Caller,
+    method: &str,
+    path: &str,
+    body: impl Into<Vec<u8>>,
+    statuses: &[u16],
+) {
     let body = body.into();
     let shown = String::from_utf8_lossy(&body[..body.len().min(100)]).into_owned();
     let call = caller.call(method, path).header("if-match", "*").key("a-key");
@@ -70,14 +76,14 @@ async fn refused(caller: &Caller, method: &str, path: &str, body: impl Into<Vec<
     reply.clone().expect_error(reply.status, code);
 }
 
-async fn someone_with_a_post(world: &World) -> (Person, String, Payment) {
+async fn user_with_a_post(world: &World) -> (User, String, Payment) {
     let ann = world.sign_up().await;
     let (path, payment) = (ann.publish("A post").await.path, ann.pay(100).await);
     (ann, path, payment)
 }
 
-async fn what_is_not_json_is_malformed(world: World) {
-    let (ann, path, payment) = someone_with_a_post(&world).await;
+async fn invalid_json_is_malformed(world: World) {
+    let (ann, path, payment) = user_with_a_post(&world).await;
     let before = rows(&world).await;
     let deep = "[".repeat(10_000);
     let deep_member = format!("{{\"title\":{}{}}}", "[".repeat(1_000), "]".repeat(1_000));
@@ -106,9 +112,9 @@ async fn what_is_not_json_is_malformed(world: World) {
             &format!("{good} x"),
             &good[..good.len() - 1],
         ] {
-            refused(&ann, method, &path, text, &[400]).await;
+            expect_rejected(&ann, method, &path, text, &[400]).await;
         }
-        refused(
+        expect_rejected(
             &ann,
             method,
             &path,
@@ -120,14 +126,14 @@ async fn what_is_not_json_is_malformed(world: World) {
     assert_eq!(rows(&world).await, before);
 }
 
-async fn what_is_json_but_not_this_is_invalid(world: World) {
-    let (ann, path, payment) = someone_with_a_post(&world).await;
+async fn json_of_the_wrong_shape_is_invalid(world: World) {
+    let (ann, path, payment) = user_with_a_post(&world).await;
     let before = rows(&world).await;
     let wide = format!("[{}1]", "1,".repeat(20_000));
     for (method, path, good) in writes(&path, &payment) {
         let members = good.as_object().unwrap();
         for text in ["null", "true", "1", "\"x\"", "[]", "[{}]", &wide] {
-            refused(&ann, method, &path, text, &[422]).await;
+            expect_rejected(&ann, method, &path, text, &[422]).await;
         }
         let inner = &good.to_string()[1..];
         for extra in [
@@ -137,10 +143,10 @@ async fn what_is_json_but_not_this_is_invalid(world: World) {
             "\"unknown\":{\"a\":{\"b\":1,\"b\":2}}",
             "\"a\\u0000\":1",
         ] {
-            refused(&ann, method, &path, format!("{{{extra},{inner}"), &[422]).await;
+            expect_rejected(&ann, method, &path, format!("{{{extra},{inner}"), &[422]).await;
         }
         for (name, value) in members {
-            refused(
+            expect_rejected(
                 &ann,
                 method,
                 &path,
@@ -158,28 +164,28 @@ async fn what_is_json_but_not_this_is_invalid(world: World) {
                 json!(["x"]),
                 json!("a\u{0}b"),
             ] {
-                // Each of these is good somewhere.
+                // Each of these members is valid in another operation.
                 let is_good = value.is_i64() && wrong == 1 || value.is_object() && wrong == json!({});
                 if is_good {
                     continue;
                 }
                 let mut bad = good.clone();
                 bad[name] = wrong;
-                refused(&ann, method, &path, bad.to_string(), &[422]).await;
+                expect_rejected(&ann, method, &path, bad.to_string(), &[422]).await;
             }
             for number in ["99999999999999999999", "-9223372036854775809"] {
                 let text = good
                     .to_string()
                     .replace(&format!("\"{name}\":{value}"), &format!("\"{name}\":{number}"));
-                refused(&ann, method, &path, text, &[422]).await;
+                expect_rejected(&ann, method, &path, text, &[422]).await;
             }
         }
     }
     assert_eq!(rows(&world).await, before);
 }
 
-async fn a_body_is_json_by_its_header_too(world: World) {
-    let (ann, path, payment) = someone_with_a_post(&world).await;
+async fn bodies_require_a_json_content_type(world: World) {
+    let (ann, path, payment) = user_with_a_post(&world).await;
     let before = rows(&world).await;
     for (method, path, good) in writes(&path, &payment) {
         let call = || ann.call(method, &path).header("if-match", "*").key("a-key");
@@ -213,8 +219,8 @@ async fn a_body_is_json_by_its_header_too(world: World) {
     good.await.expect(201);
 }
 
-async fn a_body_beyond_its_limit_is_refused(world: World) {
-    let (ann, path, payment) = someone_with_a_post(&world).await;
+async fn oversized_bodies_are_rejected(world: World) {
+    let (ann, path, payment) = user_with_a_post(&world).await;
     let before = rows(&world).await;
     for (method, path, good) in writes(&path, &payment) {
         let limit = if path.starts_with("/posts") && !path.ends_with("/comments") {
@@ -241,8 +247,8 @@ async fn a_body_beyond_its_limit_is_refused(world: World) {
         .expect(201);
 }
 
-async fn broken_headers_are_answered_and_change_nothing(world: World) {
-    let (ann, path, _) = someone_with_a_post(&world).await;
+async fn malformed_headers_are_answered_and_change_nothing(world: World) {
+    let (ann, path, _) = user_with_a_post(&world).await;
     let before = rows(&world).await;
     let broken = [
         "",
@@ -279,8 +285,8 @@ async fn broken_headers_are_answered_and_change_nothing(world: World) {
     assert_eq!(rows(&world).await, before);
 }
 
-async fn no_id_is_to_be_chosen(world: World) {
-    let (ann, path, _) = someone_with_a_post(&world).await;
+async fn clients_cannot_set_ids(world: World) {
+    let (ann, path, _) = user_with_a_post(&world).await;
     for name in [
         "id",
         "author_id",
@@ -294,9 +300,9 @@ async fn no_id_is_to_be_chosen(world: World) {
         ann.post("/posts")
             .json(&json!({ "title": "x", name: 7 }))
             .await
-            .expect_faults(&[&pointer]);
+            .expect_validation_errors(&[&pointer]);
         let change = ann.patch(&path).header("if-match", "*").json(&json!({ name: 7 }));
-        change.await.expect_faults(&[&pointer]);
+        change.await.expect_validation_errors(&[&pointer]);
     }
     for name in ["id", "role", "email_verified", "created_at"] {
         let body = json!({ "email": "new@example.org", "password": "a good password", name: "admin" });
@@ -305,15 +311,15 @@ async fn no_id_is_to_be_chosen(world: World) {
             .post("/users")
             .json(&body)
             .await
-            .expect_faults(&[&format!("/{name}")]);
+            .expect_validation_errors(&[&format!("/{name}")]);
     }
 }
 
 on_every_shape!(
-    what_is_not_json_is_malformed,
-    what_is_json_but_not_this_is_invalid,
-    a_body_is_json_by_its_header_too,
-    a_body_beyond_its_limit_is_refused,
-    broken_headers_are_answered_and_change_nothing,
-    no_id_is_to_be_chosen,
+    invalid_json_is_malformed,
+    json_of_the_wrong_shape_is_invalid,
+    bodies_require_a_json_content_type,
+    oversized_bodies_are_rejected,
+    malformed_headers_are_answered_and_change_nothing,
+    clients_cannot_set_ids,
 );

@@ -1,16 +1,16 @@
-//! Lists: pages of twenty, cursors that lose no post, filters that refuse nothing.
+//! Lists of posts: pages of twenty, cursors and filters.
 
 mod cursors;
 mod filters;
 mod pages;
 
 use shared::execute;
-use tests::{Caller, Person, Reply, World, cursor, items, link};
+use tests::{Caller, Reply, User, World, cursor, items, link};
 
 const START: i64 = 1_700_000_000_000_000;
 
-/// Puts published posts of one author into the database, each at its microsecond, in this order.
-async fn insert(world: &World, author: &Person, posts: impl IntoIterator<Item = (String, i64)>) {
+/// Inserts published posts of one author at these microseconds, in this order.
+async fn insert(world: &World, author: &User, posts: impl IntoIterator<Item = (String, i64)>) {
     let db = world.db().await;
     let mut tx = db.begin().await.unwrap();
     for (title, micros) in posts {
@@ -21,9 +21,9 @@ async fn insert(world: &World, author: &Person, posts: impl IntoIterator<Item = 
     tx.commit().await.unwrap();
 }
 
-/// Follows `next` to the end: the pages.
-async fn walk(caller: &Caller, query: &str) -> Vec<Reply> {
-    tests::walk(caller, &format!("/posts{query}")).await
+/// Follows `next` to the end. Returns the pages.
+async fn follow_pages(caller: &Caller, query: &str) -> Vec<Reply> {
+    tests::follow_pages(caller, &format!("/posts{query}")).await
 }
 
 fn title(n: i64) -> String {

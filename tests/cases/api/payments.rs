@@ -1,4 +1,4 @@
-//! Payments: how they are made, what becomes of them, and what the database itself holds them to.
+//! Payments: creation, transitions, lists, and the constraints of the database.
 
 mod creating;
 mod database_rules;

@@ -1,16 +1,15 @@
-//! Who may do what: one table, every operation of the API description by every kind of caller.
+//! Permissions: one table of every documented operation and every kind of caller.
 //!
-//! Each row is a test. A row that is missing, or that names no operation, fails
-//! [`every_operation_has_its_row`].
+//! Each row is a test. [`every_operation_is_in_the_permission_table`] fails if a row is missing or names no operation.
 
 use serde_json::{Value, json};
 use shared::scope::ALL as SCOPES;
 use std::collections::BTreeSet;
-use tests::{App, Caller, Forger, PASSWORD, Payment, Person, Post, World, fresh_key, on_every_shape};
+use tests::{App, Caller, PASSWORD, Payment, Post, TokenForger, User, World, fresh_key, on_every_shape};
 
-/// The columns, in order; those without a scope in the order of the scopes.
+/// The columns in order. Those without one scope are in the order of the scopes.
 const CALLERS: [&str; 18] = [
-    "nobody",
+    "an anonymous caller",
     "another user's session",
     "the owner's session",
     "an editor's session",
@@ -30,9 +29,9 @@ const CALLERS: [&str; 18] = [
     "a disabled user's access token",
 ];
 
-/// A row: the operation, one call of it, and the status for each caller. In paths and bodies `{draft}`,
-/// `{published}`, `{comment}`, `{payment}`, `{captured}` and `{owner}` are things of the owner's, made anew for each
-/// call.
+/// A row: the operation, one request, and the status for each caller. In paths `{draft}`, `{published}`,
+/// `{comment}`, `{payment}`, `{captured}` and `{owner}` stand for resources of the owner, created anew for
+/// each request.
 struct Row {
     operation: &'static str,
     method: &'static str,
@@ -41,23 +40,23 @@ struct Row {
     statuses: [u16; 18],
 }
 
-/// What is sent.
+/// The body of a request.
 enum Body {
     None,
-    Json(fn(&Person) -> Value),
+    Json(fn(&User) -> Value),
     Form,
 }
 
 macro_rules! table {
     ($($name:ident: $operation:literal $method:ident $path:literal $body:expr,
-        [$nobody:literal | $($session:literal)+ | $all:literal | $($without:literal)+ | $revoked:literal | $($disabled:literal)+];)+) => {
-        /// Every row.
+        [$anonymous:literal | $($session:literal)+ | $all:literal | $($without:literal)+ | $revoked:literal | $($disabled:literal)+];)+) => {
+        /// The permission table.
         const ROWS: &[Row] = &[$(Row {
             operation: $operation,
             method: stringify!($method),
             path: $path,
             body: $body,
-            statuses: [$nobody, $($session,)+ $all, $($without,)+ $revoked, $($disabled),+],
+            statuses: [$anonymous, $($session,)+ $all, $($without,)+ $revoked, $($disabled),+],
         }),+];
 
         $(async fn $name(world: World) {
@@ -76,11 +75,11 @@ const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
 const SIGN_UP: Body =
     Body::Json(|_| json!({ "email": format!("{}@example.org", shared::random::id()), "password": PASSWORD }));
 const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password": PASSWORD }));
-const WHO: Body = Body::Json(|owner| json!({ "email": owner.email }));
+const EMAIL: Body = Body::Json(|owner| json!({ "email": owner.email }));
 const BAD_TOKEN: Body = Body::Json(|_| json!({ "token": "x" }));
 const BAD_RESET: Body = Body::Json(|_| json!({ "token": "x", "new_password": PASSWORD }));
-const PROOF: Body = Body::Json(|_| json!({ "password": PASSWORD }));
-const NO_PROOF: Body = Body::Json(|_| json!({ "password": "not the password" }));
+const RIGHT_PASSWORD: Body = Body::Json(|_| json!({ "password": PASSWORD }));
+const WRONG_PASSWORD: Body = Body::Json(|_| json!({ "password": "not the password" }));
 const CODE: Body = Body::Json(|_| json!({ "otp": "123456" }));
 const NEW_PASSWORD: Body =
     Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
@@ -90,7 +89,7 @@ table! {
     //                                                                         | session of another, owner, editor, admin
     //                                                                         |     | token of every scope, without posts:read posts:write
     //                                                                         |     | comments:write payments:read payments:write profile:read admin; an administrator's of all; a service's
-    //                                                                   nobody|     |     |                             revoked|  disabled
+    //                                                                     none|     |     |                             revoked|  disabled
     list_posts: "listPosts" GET "/posts" Body::None,                       [401 | 200 200 200 200 | 200 | 403 200 200 200 200 200 200 200 200 | 401 | 401 401];
     create_post: "createPost" POST "/posts" TITLE,                         [401 | 201 201 201 201 | 201 | 201 403 201 201 201 201 201 201 403 | 401 | 401 401];
     read_published: "readPost" GET "/posts/{published}" Body::None,        [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
@@ -129,30 +128,30 @@ table! {
     logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 200 403 | 401 | 401 401];
     change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
-    ask_for_reset: "requestPasswordReset" POST "/password-resets" WHO,     [202 | 202 202 202 202 | 202 | 202 202 202 202 202 202 202 202 202 | 401 | 202 401];
+    ask_for_reset: "requestPasswordReset" POST "/password-resets" EMAIL,     [202 | 202 202 202 202 | 202 | 202 202 202 202 202 202 202 202 202 | 401 | 202 401];
     confirm_reset: "confirmPasswordReset" POST "/password-resets/confirmations" BAD_RESET,
                                                                            [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
     ask_for_verification: "requestEmailVerification" POST "/email-verifications" NOTHING,
                                                                            [401 | 202 202 202 202 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     confirm_email: "confirmEmailVerification" POST "/email-verifications/confirmations" BAD_TOKEN,
                                                                            [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
-    begin_totp: "beginTotp" POST "/me/mfa/totp" PROOF,                     [401 | 201 201 201 201 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    begin_totp: "beginTotp" POST "/me/mfa/totp" RIGHT_PASSWORD,                     [401 | 201 201 201 201 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     confirm_totp: "confirmTotp" POST "/me/mfa/totp/verifications" CODE,    [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
-    disable_totp: "disableTotp" DELETE "/me/mfa/totp" PROOF,               [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    disable_totp: "disableTotp" DELETE "/me/mfa/totp" RIGHT_PASSWORD,               [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     list_sessions: "listSessions" GET "/me/sessions" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     end_session: "endSession" DELETE "/me/sessions/999999" Body::None,     [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     list_grants: "listGrants" GET "/me/grants" Body::None,                 [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     withdraw_grant: "withdrawGrant" DELETE "/me/grants/none" Body::None,   [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     export_account: "exportAccount" GET "/me/export" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
-    // By a wrong password: the right one ends the account.
-    delete_account: "deleteAccount" DELETE "/me" NO_PROOF,                 [401 | 422 422 422 422 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    // With a wrong password, because the right one deletes the account.
+    delete_account: "deleteAccount" DELETE "/me" WRONG_PASSWORD,                 [401 | 422 422 422 422 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
-    // Administrators' sessions alone, on the issuer.
+    // Only for sessions of administrators, on the issuer.
     list_security_events: "listSecurityEvents" GET "/admin/security-events" Body::None,
                                                                            [401 | 403 403 403 200 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
 
-    // What is the same for everyone: who calls is not looked at.
+    // The same for everyone: credentials are not checked.
     read_resource_metadata: "readResourceMetadata" GET "/.well-known/oauth-protected-resource" Body::None,
                                                                            [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_issuer_metadata: "readIssuerMetadata" GET "/.well-known/oauth-authorization-server" Body::None,
@@ -163,7 +162,8 @@ table! {
     livez: "livez" GET "/livez" Body::None,                                [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     readyz: "readyz" GET "/readyz" Body::None,                             [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
 
-    // The issuer asks clients and browsers who they are in its own ways: none of these callers helps an empty request.
+    // The issuer authenticates clients and browsers by other means, so these credentials do not help an empty
+    // request.
     exchange_token: "exchangeToken" POST "/token" Body::Form,              [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
     authorize: "authorize" GET "/authorize" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
@@ -181,17 +181,20 @@ table! {
     submit_verify: "submitVerify" POST "/verify" Body::Form,               [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
 }
 
-/// Everybody in the columns.
-struct Cast {
-    owner: Person,
+/// The callers of the columns, and the owner of the resources.
+struct Fixture {
+    owner: User,
     callers: Vec<Caller>,
 }
 
-impl Cast {
-    async fn assemble(world: &World) -> Self {
+impl Fixture {
+    async fn create(world: &World) -> Self {
         let app = world.app().register();
         let (owner, other) = (world.sign_up().await, world.sign_up().await);
-        let (editor, admin) = (world.someone("editor").await, world.someone("admin").await);
+        let (editor, admin) = (
+            world.user_with_role("editor").await,
+            world.user_with_role("admin").await,
+        );
         let gone = world.sign_up().await;
         let every = SCOPES[..6].join(" ");
         let revoked = app.tokens(&owner, &every).await;
@@ -205,14 +208,14 @@ impl Cast {
 
         let bearer = |token: &str| world.anyone().bearer(token);
         let mut callers = vec![world.anyone()];
-        callers.extend([&other, &owner, &editor, &admin].map(|person| Caller::clone(person)));
+        callers.extend([&other, &owner, &editor, &admin].map(|user| Caller::clone(user)));
         callers.push(bearer(&app.tokens(&owner, &every).await.access));
         for without in SCOPES {
-            let whose = if without == "admin" { &admin } else { &owner };
-            callers.push(bearer(&tokens_without(&app, whose, without).await));
+            let user = if without == "admin" { &admin } else { &owner };
+            callers.push(bearer(&tokens_without(&app, user, without).await));
         }
         callers.push(bearer(&app.tokens(&admin, &SCOPES.join(" ")).await.access));
-        callers.push(bearer(&of_a_service(world, &owner).await));
+        callers.push(bearer(&service_token(world, &owner).await));
         callers.extend([
             bearer(&revoked.access),
             Caller::clone(&gone),
@@ -222,25 +225,25 @@ impl Cast {
     }
 }
 
-/// The issuer gives services no tokens yet, so this one is made here, with its key.
-async fn of_a_service(world: &World, owner: &Person) -> String {
-    let mut forger = Forger::new(world, owner).await;
+/// The issuer issues no service tokens yet, so this one is forged with its key.
+async fn service_token(world: &World, owner: &User) -> String {
+    let mut forger = TokenForger::new(world, owner).await;
     forger.claims["client_id"] = json!("a-service");
     forger.claims["scope"] = json!(SCOPES.join(" "));
     forger.with_claim("sub", json!("a-service"))
 }
 
-async fn tokens_without(app: &App, whose: &Person, without: &str) -> String {
+async fn tokens_without(app: &App, user: &User, without: &str) -> String {
     let scopes: Vec<&str> = SCOPES[..6]
         .iter()
         .copied()
         .filter(|scope| *scope != without)
         .collect();
-    app.tokens(whose, &scopes.join(" ")).await.access
+    app.tokens(user, &scopes.join(" ")).await.access
 }
 
-/// Things of the owner's, for one call.
-struct Things {
+/// Resources of the owner for one request.
+struct OwnedResources {
     draft: Post,
     published: Post,
     comment: String,
@@ -248,8 +251,8 @@ struct Things {
     captured: Payment,
 }
 
-impl Things {
-    async fn make(owner: &Person) -> Self {
+impl OwnedResources {
+    async fn create(owner: &User) -> Self {
         let (draft, published) = (owner.draft("A draft").await, owner.publish("A post").await);
         let path = format!("{}/comments", published.path);
         let made = owner
@@ -268,7 +271,7 @@ impl Things {
         }
     }
 
-    fn fill(&self, path: &str, owner: &Person) -> String {
+    fn fill(&self, path: &str, owner: &User) -> String {
         path.replace("{draft}", &self.draft.id.to_string())
             .replace("{published}", &self.published.id.to_string())
             .replace("{comment}", &self.comment)
@@ -279,20 +282,27 @@ impl Things {
 }
 
 impl Row {
-    /// Calls as everybody, those with tokens first: who signs out or changes a password is out.
+    /// Sends the request as every caller. Those with tokens go first, because signing out and password
+    /// changes end sessions.
     async fn check(&self, world: World) {
-        let cast = Cast::assemble(&world).await;
+        let fixture = Fixture::create(&world).await;
         let mut paths = Vec::new();
         for _ in CALLERS {
-            paths.push(Things::make(&cast.owner).await.fill(self.path, &cast.owner));
+            paths.push(
+                OwnedResources::create(&fixture.owner)
+                    .await
+                    .fill(self.path, &fixture.owner),
+            );
         }
         let mut found = [0; 18];
         for (n, path) in paths.into_iter().enumerate().rev() {
-            let call = cast.callers[n].call(self.method, &path).header("if-match", "*");
+            let call = fixture.callers[n]
+                .call(self.method, &path)
+                .header("if-match", "*");
             let call = call.key(&fresh_key());
             let call = match &self.body {
                 Body::None => call.without("if-match"),
-                Body::Json(body) => call.json(&body(&cast.owner)),
+                Body::Json(body) => call.json(&body(&fixture.owner)),
                 Body::Form => call.form::<&str, &str>(&[]),
             };
             found[n] = call.await.status;
@@ -303,7 +313,7 @@ impl Row {
     }
 }
 
-async fn every_operation_has_its_row(world: World) {
+async fn every_operation_is_in_the_permission_table(world: World) {
     let mut described = BTreeSet::new();
     for port in [world.issuer_ports()[0], world.api_ports()[0]] {
         let url = format!("http://localhost:{port}/openapi.json");
@@ -318,8 +328,8 @@ async fn every_operation_has_its_row(world: World) {
 }
 
 mod coverage {
-    use super::every_operation_has_its_row;
+    use super::every_operation_is_in_the_permission_table;
     use tests::on_every_shape;
 
-    on_every_shape!(every_operation_has_its_row);
+    on_every_shape!(every_operation_is_in_the_permission_table);
 }

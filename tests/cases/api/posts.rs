@@ -1,4 +1,4 @@
-//! Posts: fields, states, entity tags, who may do what.
+//! Posts: fields, states, entity tags and permissions.
 
 mod editing;
 mod fields;

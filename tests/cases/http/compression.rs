@@ -1,15 +1,15 @@
-//! Content coding, and entity tags through it.
+//! Content coding, and entity tags of coded responses.
 
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use std::io::Read as _;
-use tests::{Caller, PASSWORD, Person, Post, Reply, World, on_every_shape};
+use tests::{Caller, PASSWORD, Post, Reply, User, World, on_every_shape};
 
 fn is_gzip(reply: &Reply) -> bool {
     reply.has("content-encoding") && reply.header("content-encoding") == "gzip"
 }
 
-fn unpacked(reply: &Reply) -> String {
+fn gunzip(reply: &Reply) -> String {
     let mut text = String::new();
     GzDecoder::new(reply.body.as_slice())
         .read_to_string(&mut text)
@@ -17,7 +17,7 @@ fn unpacked(reply: &Reply) -> String {
     text
 }
 
-async fn long_post(ann: &Person) -> Post {
+async fn long_post(ann: &User) -> Post {
     ann.make_post(json!({ "title": "Long", "body": "word ".repeat(2_000), "status": "published" }))
         .await
 }
@@ -26,13 +26,13 @@ fn packing(caller: &Caller) -> Caller {
     caller.with("accept-encoding", "gzip, deflate, br")
 }
 
-async fn long_text_is_compressed_for_who_accepts_it(world: World) {
+async fn long_text_is_compressed_if_the_client_accepts_it(world: World) {
     let ann = world.sign_up().await;
     let (long, short) = (long_post(&ann).await, ann.publish("Short").await);
     for path in [&long.path, "/posts", "/assets/latchkey.css"] {
         let (plain, packed) = (ann.get(path).await, packing(&ann).get(path).await);
         assert!(is_gzip(&packed) && !is_gzip(&plain), "{path}: {packed}");
-        assert_eq!(unpacked(&packed), plain.text(), "{path}");
+        assert_eq!(gunzip(&packed), plain.text(), "{path}");
         assert!(packed.body.len() < plain.body.len(), "{path}");
         for reply in [&plain, &packed] {
             let vary = reply.header("vary").to_ascii_lowercase();
@@ -62,7 +62,7 @@ async fn long_text_is_compressed_for_who_accepts_it(world: World) {
     }
 }
 
-async fn a_tag_from_either_coding_is_good_in_the_other(world: World) {
+async fn entity_tags_of_either_coding_match(world: World) {
     let ann = world.sign_up().await;
     let post = long_post(&ann).await;
     let packer = packing(&ann);
@@ -71,7 +71,7 @@ async fn a_tag_from_either_coding_is_good_in_the_other(world: World) {
         tag(&ann.get(&post.path).await),
         tag(&packer.get(&post.path).await),
     );
-    assert_ne!(plain, packed, "a strong tag is of one coding");
+    assert_ne!(plain, packed, "strong tags differ between codings");
     assert!(!packed.starts_with("W/") && packed.starts_with('"'), "{packed}");
     for known in [
         &plain,
@@ -117,7 +117,7 @@ async fn a_tag_from_either_coding_is_good_in_the_other(world: World) {
         .expect(204);
 }
 
-async fn head_is_get_under_compression(world: World) {
+async fn head_matches_get_under_compression(world: World) {
     let ann = world.sign_up().await;
     let post = long_post(&ann).await;
     let packer = packing(&ann);
@@ -136,7 +136,7 @@ async fn head_is_get_under_compression(world: World) {
     }
 }
 
-async fn what_may_hold_a_secret_is_not_compressed(world: World) {
+async fn responses_that_may_hold_a_secret_are_not_compressed(world: World) {
     let ann = world.sign_up().await;
     let packer = packing(&ann);
     let page = packing(&world.anyone()).get(&format!("/signin?flow={}", "x".repeat(4_000)));
@@ -162,8 +162,8 @@ async fn what_may_hold_a_secret_is_not_compressed(world: World) {
 }
 
 on_every_shape!(
-    long_text_is_compressed_for_who_accepts_it,
-    a_tag_from_either_coding_is_good_in_the_other,
-    head_is_get_under_compression,
-    what_may_hold_a_secret_is_not_compressed,
+    long_text_is_compressed_if_the_client_accepts_it,
+    entity_tags_of_either_coding_match,
+    head_matches_get_under_compression,
+    responses_that_may_hold_a_secret_are_not_compressed,
 );

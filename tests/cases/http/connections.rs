@@ -1,12 +1,12 @@
-//! Below and around the routes: correlation, errors of the framework, slow and oversize requests, the end.
+//! Connections: trace context, framework errors, slow and oversized requests, health and shutdown.
 
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{PASSWORD, Raw, World, on_every_shape};
+use tests::{PASSWORD, RawConnection, World, on_every_shape};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-async fn a_trace_is_continued_and_what_is_none_is_not(world: World) {
+async fn valid_traceparent_headers_are_continued_and_others_ignored(world: World) {
     let anyone = world.anyone();
     let with = |value: &str| anyone.get("/posts").header("traceparent", value);
     let good = format!("00-{TRACE}-00f067aa0ba902b7-01");
@@ -30,7 +30,7 @@ async fn a_trace_is_continued_and_what_is_none_is_not(world: World) {
     assert_ne!(with("").await.correlation_id(), with("").await.correlation_id());
 }
 
-async fn errors_of_the_framework_have_the_error_body_too(world: World) {
+async fn framework_errors_have_the_error_body(world: World) {
     let ann = world.sign_up().await;
     for caller in [world.anyone(), ann.anonymous().session(&ann.sid, &ann.csrf)] {
         for path in [
@@ -63,9 +63,12 @@ async fn errors_of_the_framework_have_the_error_body_too(world: World) {
         .expect_error(413, "payload_too_large");
 }
 
-async fn a_connection_that_says_nothing_is_closed(world: World) {
+async fn silent_connections_are_closed(world: World) {
     let port = world.api_ports()[0];
-    let (mut silent, mut slow) = (Raw::connect(port).await, Raw::connect(port).await);
+    let (mut silent, mut slow) = (
+        RawConnection::connect(port).await,
+        RawConnection::connect(port).await,
+    );
     slow.send("GET /livez HTTP/1.1\r\nHost: loc").await;
     let began = Instant::now();
     silent.read_to_end().await;
@@ -78,8 +81,8 @@ async fn a_connection_that_says_nothing_is_closed(world: World) {
     );
 }
 
-async fn a_body_that_never_ends_is_given_up(world: World) {
-    let mut slow = Raw::connect(world.api_ports()[0]).await;
+async fn incomplete_bodies_time_out(world: World) {
+    let mut slow = RawConnection::connect(world.api_ports()[0]).await;
     slow.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{").await;
     let began = Instant::now();
     let answer = slow.read_to_end().await;
@@ -91,7 +94,7 @@ async fn a_body_that_never_ends_is_given_up(world: World) {
     );
 }
 
-async fn a_head_beyond_its_limit_is_refused(world: World) {
+async fn oversized_request_heads_are_rejected(world: World) {
     let long = format!(
         "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Long: {}\r\n\r\n",
         "x".repeat(1_000_000)
@@ -101,10 +104,10 @@ async fn a_head_beyond_its_limit_is_refused(world: World) {
         long,
         format!("GET /livez HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"),
     ] {
-        let mut raw = Raw::connect(world.api_ports()[0]).await;
+        let mut raw = RawConnection::connect(world.api_ports()[0]).await;
         raw.send(head).await;
         let answer = raw.read_to_end().await;
-        // A peer that is still sending may lose the answer; it is never a success.
+        // A peer that is still sending may lose the response. It is never a success.
         assert!(
             answer.is_empty() || answer.starts_with("HTTP/1.1 431 "),
             "{answer:.200}"
@@ -113,7 +116,7 @@ async fn a_head_beyond_its_limit_is_refused(world: World) {
     world.anyone().get("/livez").await.expect(200);
 }
 
-async fn requests_that_two_servers_could_read_differently_are_refused(world: World) {
+async fn ambiguous_requests_are_rejected(world: World) {
     for head in [
         "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
         "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
@@ -123,7 +126,7 @@ async fn requests_that_two_servers_could_read_differently_are_refused(world: Wor
         "GET  /livez  HTTP/1.1\r\n\r\n",
         "nonsense\r\n\r\n",
     ] {
-        let mut raw = Raw::connect(world.api_ports()[0]).await;
+        let mut raw = RawConnection::connect(world.api_ports()[0]).await;
         raw.send(head).await;
         let answer = raw.read_to_end().await;
         assert!(
@@ -133,17 +136,17 @@ async fn requests_that_two_servers_could_read_differently_are_refused(world: Wor
     }
 }
 
-async fn a_request_under_way_is_answered_before_the_end(mut world: World) {
+async fn shutdown_completes_requests_in_flight(mut world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD }).to_string();
-    let mut raw = Raw::connect(world.api_ports()[0]).await;
+    let mut raw = RawConnection::connect(world.api_ports()[0]).await;
     raw.send(format!(
         "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
          Expect: 100-continue\r\n\r\n",
         body.len()
     ))
     .await;
-    // The program asks for the body: the request is under way.
+    // The program has asked for the body, so the request is in flight.
     raw.read_until("HTTP/1.1 100 Continue\r\n\r\n").await;
     world.terminate();
     while tokio::net::TcpStream::connect(("127.0.0.1", world.api_ports()[0]))
@@ -158,7 +161,7 @@ async fn a_request_under_way_is_answered_before_the_end(mut world: World) {
     world.stop().await;
 }
 
-async fn it_says_whether_it_lives_and_is_ready(world: World) {
+async fn liveness_and_readiness_are_reported(world: World) {
     world.anyone().get("/livez").await.expect(200);
     let ready = world.anyone().get("/readyz").await.expect(200).json();
     assert_eq!(ready["status"], "ready");
@@ -173,12 +176,12 @@ async fn it_says_whether_it_lives_and_is_ready(world: World) {
 }
 
 on_every_shape!(
-    a_trace_is_continued_and_what_is_none_is_not,
-    errors_of_the_framework_have_the_error_body_too,
-    a_connection_that_says_nothing_is_closed,
-    a_body_that_never_ends_is_given_up,
-    a_head_beyond_its_limit_is_refused,
-    requests_that_two_servers_could_read_differently_are_refused,
-    a_request_under_way_is_answered_before_the_end,
-    it_says_whether_it_lives_and_is_ready,
+    valid_traceparent_headers_are_continued_and_others_ignored,
+    framework_errors_have_the_error_body,
+    silent_connections_are_closed,
+    incomplete_bodies_time_out,
+    oversized_request_heads_are_rejected,
+    ambiguous_requests_are_rejected,
+    shutdown_completes_requests_in_flight,
+    liveness_and_readiness_are_reported,
 );

@@ -1,14 +1,14 @@
-//! Other origins: which pages may read answers, and which may do so with cookies.
+//! CORS: the origins that may read responses, and those that may send cookies.
 
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tests::{Call, Caller, Reply, Shape, World, on_every_shape};
 
 const APP: &str = "https://app.test";
-const OURS: &str = "https://ours.test";
-const STRANGER: &str = "https://stranger.test";
+const FIRST_PARTY: &str = "https://ours.test";
+const UNREGISTERED: &str = "https://unknown.test";
 
-/// A third-party app at [`APP`], a first-party one at [`OURS`].
+/// Registers a third-party app at [`APP`] and a first-party app at [`FIRST_PARTY`].
 fn register(world: &World) {
     world.app().register();
     world
@@ -33,14 +33,15 @@ fn names(reply: &Reply, header: &str) -> Vec<String> {
     names.map(str::to_ascii_lowercase).collect()
 }
 
-/// What the browser is told; fails where there is some of it without an origin.
-fn shared_with(reply: &Reply) -> Option<(String, bool)> {
-    let told = reply
+/// The allowed origin and whether credentials are allowed. Fails the test if CORS headers come without an
+/// origin.
+fn cors_headers(reply: &Reply) -> Option<(String, bool)> {
+    let headers = reply
         .headers
         .keys()
         .filter(|name| name.as_str().starts_with("access-control-"));
     if !reply.has("access-control-allow-origin") {
-        assert_eq!(told.count(), 0, "{reply}");
+        assert_eq!(headers.count(), 0, "{reply}");
         return None;
     }
     let with_cookies = reply.has("access-control-allow-credentials");
@@ -54,7 +55,7 @@ fn shared_with(reply: &Reply) -> Option<(String, bool)> {
     ))
 }
 
-async fn an_origin_reads_what_it_is_registered_for(world: World) {
+async fn registered_origins_may_read_responses(world: World) {
     register(&world);
     world
         .app()
@@ -70,9 +71,9 @@ async fn an_origin_reads_what_it_is_registered_for(world: World) {
     for path in ["/posts", "/v1/posts", "/posts/1", "/me", "/csrf"] {
         for (origin, expected) in [
             (APP, Some(false)),
-            (OURS, Some(true)),
+            (FIRST_PARTY, Some(true)),
             (world.base(), Some(true)),
-            (STRANGER, None),
+            (UNREGISTERED, None),
             ("https://app.test:8443", None),
             ("http://app.test", None),
             ("https://sub.app.test", None),
@@ -86,7 +87,7 @@ async fn an_origin_reads_what_it_is_registered_for(world: World) {
         ] {
             let reply = from(anyone.get(path), origin).await;
             let expected = expected.map(|with_cookies| (origin.to_owned(), with_cookies));
-            assert_eq!(shared_with(&reply), expected, "{path} from {origin:?}");
+            assert_eq!(cors_headers(&reply), expected, "{path} from {origin:?}");
             assert!(names(&reply, "vary").contains(&"origin".to_owned()), "{reply}");
             if expected.is_some() {
                 let exposed = names(&reply, "access-control-expose-headers");
@@ -105,17 +106,17 @@ async fn an_origin_reads_what_it_is_registered_for(world: World) {
             }
         }
         let without = anyone.get(path).await;
-        assert_eq!(shared_with(&without), None);
+        assert_eq!(cors_headers(&without), None);
         assert!(
             names(&without, "vary").contains(&"origin".to_owned()),
             "{without}"
         );
         let twice = from(from(anyone.get(path), APP), APP).await;
-        assert_eq!(shared_with(&twice), None);
+        assert_eq!(cors_headers(&twice), None);
     }
 }
 
-async fn a_preflight_says_what_may_be_sent(world: World) {
+async fn preflights_list_the_allowed_methods_and_headers(world: World) {
     register(&world);
     let anyone = world.anyone();
     for (path, methods) in [
@@ -125,7 +126,7 @@ async fn a_preflight_says_what_may_be_sent(world: World) {
         ("/token", vec!["post", "options"]),
     ] {
         let reply = preflight(&anyone, path, APP).await.expect(204);
-        assert_eq!(shared_with(&reply), Some((APP.to_owned(), false)));
+        assert_eq!(cors_headers(&reply), Some((APP.to_owned(), false)));
         let mut allowed = names(&reply, "access-control-allow-methods");
         allowed.sort();
         let mut methods = methods;
@@ -145,48 +146,51 @@ async fn a_preflight_says_what_may_be_sent(world: World) {
             assert!(headers.contains(&name.to_owned()), "{name}: {reply}");
         }
         reply.header("access-control-max-age").parse::<u32>().unwrap();
-        let ours = preflight(&anyone, path, OURS).await.expect(204);
-        assert_eq!(shared_with(&ours), Some((OURS.to_owned(), true)));
-        let stranger = preflight(&anyone, path, STRANGER).await.expect(204);
-        assert_eq!(shared_with(&stranger), None);
+        let ours = preflight(&anyone, path, FIRST_PARTY).await.expect(204);
+        assert_eq!(cors_headers(&ours), Some((FIRST_PARTY.to_owned(), true)));
+        let unknown = preflight(&anyone, path, UNREGISTERED).await.expect(204);
+        assert_eq!(cors_headers(&unknown), None);
     }
     preflight(&anyone, "/nothing", APP)
         .await
         .expect_error(404, "not_found");
 }
 
-async fn errors_can_be_read_too(world: World) {
+async fn errors_are_readable_by_registered_origins(world: World) {
     register(&world);
     let ann = world.sign_up().await;
-    let caller = ann.with("origin", OURS);
-    let expected = Some((OURS.to_owned(), true));
+    let caller = ann.with("origin", FIRST_PARTY);
+    let expected = Some((FIRST_PARTY.to_owned(), true));
     let missing = caller.get("/posts/999999").await.expect(404);
-    assert_eq!(shared_with(&missing), expected);
-    // Where nothing is, the answer is the same in all.
+    assert_eq!(cors_headers(&missing), expected);
+    // Unknown paths answer the same for all origins.
     let nothing = caller.get("/nothing").await.expect(404);
-    assert_eq!(nothing.anonymised().1, missing.anonymised().1);
+    assert_eq!(
+        nothing.without_variable_headers().1,
+        missing.without_variable_headers().1
+    );
     let method = caller.call("PUT", "/posts").await.expect(405);
-    assert_eq!(shared_with(&method), expected);
-    // A foreign origin that may read is not thereby one whose calls are no forgeries.
+    assert_eq!(cors_headers(&method), expected);
+    // An origin that may read responses does not thereby bypass the CSRF check.
     let forged = caller.post("/posts").json(&json!({ "title": "Forged" })).await;
-    assert_eq!(shared_with(&forged.expect_error(403, "csrf_mismatch")), expected);
+    assert_eq!(cors_headers(&forged.expect_error(403, "csrf_mismatch")), expected);
     let code = from(world.anyone().post("/token"), APP).form(&[("client_id", "nobody")]);
     assert_eq!(
-        shared_with(&code.await.expect(401)),
+        cors_headers(&code.await.expect(401)),
         Some((APP.to_owned(), false))
     );
 }
 
-async fn an_app_calls_with_its_token_from_its_own_origin(world: World) {
-    let (ann, app) = world.person_and_app().await;
+async fn apps_call_with_a_token_from_their_own_origin(world: World) {
+    let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "posts:read posts:write").await;
     let caller = world.anyone().bearer(&tokens.access).with("origin", APP);
     let made = caller.post("/v1/posts").json(&json!({ "title": "By an app" }));
     let made = made.await.expect(201);
-    assert_eq!(shared_with(&made), Some((APP.to_owned(), false)));
+    assert_eq!(cors_headers(&made), Some((APP.to_owned(), false)));
 }
 
-async fn pages_are_shared_with_nobody(world: World) {
+async fn pages_are_not_readable_by_other_origins(world: World) {
     register(&world);
     let anyone = world.anyone();
     let mut paths = vec![
@@ -198,14 +202,18 @@ async fn pages_are_shared_with_nobody(world: World) {
         "/readyz",
     ];
     if world.shape != Shape::Split {
-        // Elsewhere there is nothing under these.
+        // These paths exist only in the single-process program.
         paths.extend(["/", "/demo"]);
     }
     for path in paths {
-        for origin in [APP, OURS, world.base()] {
-            assert_eq!(shared_with(&from(anyone.get(path), origin).await), None, "{path}");
+        for origin in [APP, FIRST_PARTY, world.base()] {
             assert_eq!(
-                shared_with(&preflight(&anyone, path, origin).await),
+                cors_headers(&from(anyone.get(path), origin).await),
+                None,
+                "{path}"
+            );
+            assert_eq!(
+                cors_headers(&preflight(&anyone, path, origin).await),
                 None,
                 "{path}"
             );
@@ -213,38 +221,38 @@ async fn pages_are_shared_with_nobody(world: World) {
     }
 }
 
-async fn public_documents_are_shared_with_anyone_but_without_cookies(world: World) {
+async fn public_documents_are_readable_by_any_origin_without_credentials(world: World) {
     for path in [
         "/.well-known/jwks.json",
         "/.well-known/oauth-authorization-server",
         "/.well-known/oauth-protected-resource",
     ] {
-        for origin in [STRANGER, world.base(), "null"] {
+        for origin in [UNREGISTERED, world.base(), "null"] {
             let reply = from(world.anyone().get(path), origin).await.expect(200);
-            assert_eq!(shared_with(&reply), Some(("*".to_owned(), false)), "{path}");
+            assert_eq!(cors_headers(&reply), Some(("*".to_owned(), false)), "{path}");
         }
     }
 }
 
-async fn an_app_is_known_soon_after_it_is_registered(world: World) {
-    let ask = || async { shared_with(&from(world.anyone().get("/posts"), OURS).await) };
+async fn new_origins_are_allowed_soon_after_registration(world: World) {
+    let ask = || async { cors_headers(&from(world.anyone().get("/posts"), FIRST_PARTY).await) };
     assert_eq!(ask().await, None);
     register(&world);
     let began = Instant::now();
     while ask().await.is_none() {
         assert!(
             began.elapsed() < Duration::from_secs(5),
-            "the app is still unknown"
+            "the origin is still not allowed"
         );
     }
 }
 
 on_every_shape!(
-    an_origin_reads_what_it_is_registered_for,
-    a_preflight_says_what_may_be_sent,
-    errors_can_be_read_too,
-    an_app_calls_with_its_token_from_its_own_origin,
-    pages_are_shared_with_nobody,
-    public_documents_are_shared_with_anyone_but_without_cookies,
-    an_app_is_known_soon_after_it_is_registered,
+    registered_origins_may_read_responses,
+    preflights_list_the_allowed_methods_and_headers,
+    errors_are_readable_by_registered_origins,
+    apps_call_with_a_token_from_their_own_origin,
+    pages_are_not_readable_by_other_origins,
+    public_documents_are_readable_by_any_origin_without_credentials,
+    new_origins_are_allowed_soon_after_registration,
 );

@@ -1,10 +1,10 @@
-//! Forged requests: what a browser sends along by itself is not enough to change anything.
+//! CSRF protection: ambient credentials alone change nothing.
 
 use serde_json::{Value, json};
-use tests::{Call, Caller, PASSWORD, Person, Post, World, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Post, User, World, on_every_shape};
 
-/// Every call that changes something, by a caller, with a good body.
-fn changes(caller: &Caller, person: &Person, post: &Post) -> Vec<Call> {
+/// Every mutating operation with a valid body.
+fn changes(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
     vec![
         caller.post("/posts").json(&json!({ "title": "Forged" })),
         caller
@@ -19,7 +19,7 @@ fn changes(caller: &Caller, person: &Person, post: &Post) -> Vec<Call> {
             .json(&json!({ "current_password": PASSWORD, "new_password": "forged password" })),
         caller
             .post("/login")
-            .json(&json!({ "email": person.email, "password": PASSWORD })),
+            .json(&json!({ "email": user.email, "password": PASSWORD })),
         caller
             .post("/users")
             .json(&json!({ "email": "forged@example.org", "password": PASSWORD })),
@@ -31,19 +31,19 @@ fn changes(caller: &Caller, person: &Person, post: &Post) -> Vec<Call> {
     ]
 }
 
-/// Every change by this caller is refused, and nothing has changed.
-async fn is_refused(world: &World, caller: &Caller, person: &Person, post: &Post) {
-    for call in changes(caller, person, post) {
+/// Expects that every mutation by this caller is rejected without effect.
+async fn expect_rejected(world: &World, caller: &Caller, user: &User, post: &Post) {
+    for call in changes(caller, user, post) {
         let reply = call.await.expect_error(403, "csrf_mismatch");
         assert!(reply.set_cookie("sid").is_none(), "{reply}");
     }
-    let still = person.get(&post.path).await.expect(200);
+    let still = user.get(&post.path).await.expect(200);
     assert_eq!(still.header("etag"), post.etag);
-    let all = person.get("/posts").await.expect(200).json();
+    let all = user.get("/posts").await.expect(200).json();
     assert_eq!(all["items"].as_array().map(Vec::len), Some(1), "{all}");
-    let comments = person.get(&post.comments()).await.expect(200).json();
+    let comments = user.get(&post.comments()).await.expect(200).json();
     assert_eq!(comments["items"], json!([]));
-    let payments = person.get("/payments").await.expect(200).json();
+    let payments = user.get("/payments").await.expect(200).json();
     assert_eq!(payments["items"], json!([]));
     let users = world.cli(&["users", "list", "--json"], "");
     assert!(
@@ -53,13 +53,13 @@ async fn is_refused(world: &World, caller: &Caller, person: &Person, post: &Post
             .iter()
             .all(|user| user["email"] != "forged@example.org")
     );
-    world.log_in(&person.email, PASSWORD).await;
+    world.log_in(&user.email, PASSWORD).await;
 }
 
-async fn the_token_must_come_twice_and_be_the_same(world: World) {
-    let person = world.sign_up().await;
-    let post = person.publish("A post").await;
-    let (sid, csrf) = (format!("sid={}", person.sid), &person.csrf);
+async fn header_and_cookie_must_carry_the_same_token(world: World) {
+    let user = world.sign_up().await;
+    let post = user.publish("A post").await;
+    let (sid, csrf) = (format!("sid={}", user.sid), &user.csrf);
     let anyone = world.anyone();
     let wrong = shared::random::uuid();
     for caller in [
@@ -85,22 +85,22 @@ async fn the_token_must_come_twice_and_be_the_same(world: World) {
             .with("x-csrf-token", &csrf[..35]),
         anyone.cookies(&format!("csrf={csrf}")),
     ] {
-        // Without a session most of these are 401, which comes first.
+        // Without a session most of these answer 401, which takes precedence.
         let is_signed_in = caller.get("/me").await.status == 200;
         if is_signed_in {
-            is_refused(&world, &caller, &person, &post).await;
+            expect_rejected(&world, &caller, &user, &post).await;
         } else {
             let login = caller
                 .post("/login")
-                .json(&json!({ "email": person.email, "password": PASSWORD }));
+                .json(&json!({ "email": user.email, "password": PASSWORD }));
             login.await.expect_error(403, "csrf_mismatch");
         }
     }
 }
 
-async fn a_call_from_elsewhere_is_refused_even_with_the_token(world: World) {
-    let person = world.sign_up().await;
-    let post = person.publish("A post").await;
+async fn cross_origin_calls_are_rejected_even_with_the_token(world: World) {
+    let user = world.sign_up().await;
+    let post = user.publish("A post").await;
     for (name, value) in [
         ("origin", "https://evil.test"),
         ("origin", "null"),
@@ -112,33 +112,32 @@ async fn a_call_from_elsewhere_is_refused_even_with_the_token(world: World) {
         ("sec-fetch-site", "cross-site"),
         ("sec-fetch-site", "same-site"),
     ] {
-        is_refused(&world, &person.with(name, value), &person, &post).await;
+        expect_rejected(&world, &user.with(name, value), &user, &post).await;
     }
-    let twice = person
+    let twice = user
         .with("origin", world.base())
         .with("origin", "https://evil.test");
-    is_refused(&world, &twice, &person, &post).await;
+    expect_rejected(&world, &twice, &user, &post).await;
 }
 
-async fn a_call_from_our_own_pages_passes(world: World) {
-    let person = world.sign_up().await;
+async fn same_origin_calls_are_accepted(world: World) {
+    let user = world.sign_up().await;
     let body = json!({ "title": "A post" });
     for caller in [
-        person.anonymous().session(&person.sid, &person.csrf),
-        person.with("origin", world.base()),
-        person
-            .with("origin", world.base())
+        user.anonymous().session(&user.sid, &user.csrf),
+        user.with("origin", world.base()),
+        user.with("origin", world.base())
             .with("sec-fetch-site", "same-origin"),
-        person.with("sec-fetch-site", "same-origin"),
-        person.with("sec-fetch-site", "none"),
+        user.with("sec-fetch-site", "same-origin"),
+        user.with("sec-fetch-site", "none"),
     ] {
         caller.post("/posts").json(&body).await.expect(201);
     }
 }
 
-async fn a_call_with_nothing_ambient_has_nothing_to_forge(world: World) {
-    let person = world.sign_up().await;
-    let body = json!({ "email": person.email, "password": PASSWORD });
+async fn calls_without_cookies_or_browser_headers_need_no_token(world: World) {
+    let user = world.sign_up().await;
+    let body = json!({ "email": user.email, "password": PASSWORD });
     world.anyone().post("/login").json(&body).await.expect(200);
     for (name, value) in [
         ("origin", "https://evil.test"),
@@ -150,20 +149,20 @@ async fn a_call_with_nothing_ambient_has_nothing_to_forge(world: World) {
     }
 }
 
-async fn a_bearer_needs_no_token_even_beside_a_cookie(world: World) {
-    let person = world.sign_up().await;
-    let token = tests::Forger::new(&world, &person).await.good();
+async fn bearer_calls_need_no_token(world: World) {
+    let user = world.sign_up().await;
+    let token = tests::TokenForger::new(&world, &user).await.good();
     let both = world
         .anyone()
         .bearer(&token)
-        .with("cookie", &format!("sid={}", person.sid));
+        .with("cookie", &format!("sid={}", user.sid));
     both.post("/posts")
         .json(&json!({ "title": "By bearer" }))
         .await
         .expect(201);
 }
 
-async fn the_token_is_given_back_and_outlives_sign_in(world: World) {
+async fn the_token_stays_the_same_across_sign_in(world: World) {
     let first = world.anyone().get("/csrf").await.expect(200);
     let token = first.json()["token"].as_str().unwrap().to_owned();
     assert_eq!(token.len(), 36, "a UUID");
@@ -216,25 +215,25 @@ async fn the_token_is_given_back_and_outlives_sign_in(world: World) {
         .expect(201);
 }
 
-async fn other_media_types_do_not_slip_json_in(world: World) {
-    let person = world.sign_up().await;
+async fn json_under_other_media_types_is_rejected(world: World) {
+    let user = world.sign_up().await;
     let body = json!({ "title": "Forged" }).to_string();
     for content_type in [
         "text/plain",
         "application/x-www-form-urlencoded",
         "multipart/form-data; boundary=x",
     ] {
-        let call = person.post("/posts").body(content_type, body.clone());
+        let call = user.post("/posts").body(content_type, body.clone());
         call.await.expect_error(415, "unsupported_media_type");
     }
 }
 
 on_every_shape!(
-    the_token_must_come_twice_and_be_the_same,
-    a_call_from_elsewhere_is_refused_even_with_the_token,
-    a_call_from_our_own_pages_passes,
-    a_call_with_nothing_ambient_has_nothing_to_forge,
-    a_bearer_needs_no_token_even_beside_a_cookie,
-    the_token_is_given_back_and_outlives_sign_in,
-    other_media_types_do_not_slip_json_in,
+    header_and_cookie_must_carry_the_same_token,
+    cross_origin_calls_are_rejected_even_with_the_token,
+    same_origin_calls_are_accepted,
+    calls_without_cookies_or_browser_headers_need_no_token,
+    bearer_calls_need_no_token,
+    the_token_stays_the_same_across_sign_in,
+    json_under_other_media_types_is_rejected,
 );

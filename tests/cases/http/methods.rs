@@ -1,9 +1,9 @@
-//! Methods: HEAD, OPTIONS, 405; and what bodies are refused.
+//! Methods: HEAD, OPTIONS and 405; rejected request bodies.
 
 use std::collections::BTreeSet;
-use tests::{Raw, Reply, World, on_every_shape};
+use tests::{RawConnection, Reply, World, on_every_shape};
 
-/// Paths with all their methods beside OPTIONS.
+/// Paths with all their methods except OPTIONS.
 const PATHS: [(&str, &[&str]); 23] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
@@ -34,7 +34,7 @@ fn allowed(reply: &Reply) -> BTreeSet<&str> {
     reply.header("allow").split(", ").collect()
 }
 
-async fn allow_names_every_method_of_a_path(world: World) {
+async fn allow_lists_every_method_of_a_path(world: World) {
     let anyone = world.anyone();
     for (path, methods) in PATHS {
         let expected: BTreeSet<&str> = methods.iter().copied().chain(["OPTIONS"]).collect();
@@ -62,7 +62,7 @@ async fn allow_names_every_method_of_a_path(world: World) {
     }
 }
 
-async fn head_is_get_without_the_body_for_pages_documents_and_errors(world: World) {
+async fn head_matches_get_for_pages_documents_and_errors(world: World) {
     let anyone = world.anyone();
     for path in [
         "/signin",
@@ -87,7 +87,7 @@ async fn head_is_get_without_the_body_for_pages_documents_and_errors(world: Worl
     }
 }
 
-async fn answers_without_content_have_no_length(world: World) {
+async fn responses_without_content_have_no_length(world: World) {
     let post = world.sign_up().await.publish("A post").await;
     for (head, status) in [
         ("OPTIONS /posts HTTP/1.1".to_owned(), "204"),
@@ -96,7 +96,7 @@ async fn answers_without_content_have_no_length(world: World) {
             "304",
         ),
     ] {
-        let mut raw = Raw::connect(world.api_ports()[0]).await;
+        let mut raw = RawConnection::connect(world.api_ports()[0]).await;
         raw.send(format!("{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
             .await;
         let answer = raw.read_to_end().await.to_ascii_lowercase();
@@ -106,7 +106,7 @@ async fn answers_without_content_have_no_length(world: World) {
     }
 }
 
-async fn a_body_has_a_type_a_coding_and_a_size(world: World) {
+async fn request_bodies_are_checked_for_type_coding_and_size(world: World) {
     let ann = world.sign_up().await;
     let json = "application/json";
     for (content_type, body) in [
@@ -142,8 +142,8 @@ async fn a_body_has_a_type_a_coding_and_a_size(world: World) {
 }
 
 on_every_shape!(
-    allow_names_every_method_of_a_path,
-    head_is_get_without_the_body_for_pages_documents_and_errors,
-    answers_without_content_have_no_length,
-    a_body_has_a_type_a_coding_and_a_size,
+    allow_lists_every_method_of_a_path,
+    head_matches_get_for_pages_documents_and_errors,
+    responses_without_content_have_no_length,
+    request_bodies_are_checked_for_type_coding_and_size,
 );

@@ -1,16 +1,16 @@
-//! The OpenAPI document: whole, true to the routes, and shown by the program itself. That every answer is as
-//! it says is checked by the harness, in every test.
+//! The OpenAPI document: complete, consistent with the routes, and published by the program. The harness
+//! validates every response against it in every test.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tests::{Chromium, UNDOCUMENTED, World, on_every_shape};
 
-/// The path of the document with something in place of its parameters.
-fn filled(path: &str) -> String {
+/// A documented path with its parameters filled in.
+fn fill_parameters(path: &str) -> String {
     path.replace("{id}", "1").replace("{comment_id}", "1")
 }
 
-async fn each_operation_says_what_it_is_and_how_it_fails(world: World) {
+async fn operations_are_described_with_their_errors(world: World) {
     let anyone = world.anyone();
     let contract = anyone.contract();
     assert_eq!(contract.document["openapi"], "3.1.0");
@@ -22,11 +22,11 @@ async fn each_operation_says_what_it_is_and_how_it_fails(world: World) {
         }
         assert!(
             ids.insert(operation["operationId"].as_str()),
-            "{what}: its operationId is another's"
+            "{what}: duplicate operationId"
         );
         assert!(
             operation["security"].is_array(),
-            "{what} does not say who may call"
+            "{what} has no security requirement"
         );
         assert_eq!(operation["tags"].as_array().map(Vec::len), Some(1), "{what}");
         let responses = operation["responses"].as_object().unwrap();
@@ -44,7 +44,7 @@ async fn each_operation_says_what_it_is_and_how_it_fails(world: World) {
     assert!(ids.len() > 20, "{ids:?}");
 }
 
-/// Every `example` and `examples` beside a schema, with the schema.
+/// Every `example` and `examples` with its schema.
 fn examples<'a>(value: &'a Value, found: &mut Vec<(&'a Value, &'a Value)>) {
     match value {
         Value::Object(members) => {
@@ -63,19 +63,19 @@ fn examples<'a>(value: &'a Value, found: &mut Vec<(&'a Value, &'a Value)>) {
     }
 }
 
-async fn each_example_is_of_its_schema(world: World) {
+async fn examples_match_their_schemas(world: World) {
     let anyone = world.anyone();
     let contract = anyone.contract();
     let mut found = Vec::new();
     examples(&contract.document, &mut found);
     assert!(found.len() > 30, "{} examples", found.len());
     for (schema, example) in found {
-        let faults = contract.faults(&schema.to_string(), schema, example);
-        assert!(faults.is_empty(), "{example}: {faults:?}\n{schema}");
+        let errors = contract.schema_errors(&schema.to_string(), schema, example);
+        assert!(errors.is_empty(), "{example}: {errors:?}\n{schema}");
     }
 }
 
-async fn each_path_has_the_documented_methods_and_no_other(world: World) {
+async fn paths_have_exactly_the_documented_methods(world: World) {
     let anyone = world.anyone();
     let operations = anyone.contract().operations();
     let paths: BTreeSet<&str> = operations.iter().map(|(path, ..)| *path).collect();
@@ -88,7 +88,7 @@ async fn each_path_has_the_documented_methods_and_no_other(world: World) {
         if documented.contains("GET") {
             documented.insert("HEAD".to_owned());
         }
-        let reply = anyone.call("OPTIONS", &filled(path)).await.expect(204);
+        let reply = anyone.call("OPTIONS", &fill_parameters(path)).await.expect(204);
         let allowed = reply
             .header("allow")
             .split(',')
@@ -97,14 +97,14 @@ async fn each_path_has_the_documented_methods_and_no_other(world: World) {
         assert_eq!(allowed, documented, "{path}");
         for method in ["TRACE", "BREW"] {
             anyone
-                .call(method, &filled(path))
+                .call(method, &fill_parameters(path))
                 .await
                 .expect_error(405, "method_not_allowed");
         }
     }
 }
 
-async fn what_is_in_no_document_is_a_page_that_is_named_here(world: World) {
+async fn undocumented_paths_are_known_pages(world: World) {
     for path in UNDOCUMENTED {
         assert!(
             world.anyone().contract().document["paths"][path].is_null(),
@@ -116,7 +116,7 @@ async fn what_is_in_no_document_is_a_page_that_is_named_here(world: World) {
     }
 }
 
-/// The scopes that each operation asks for, in the alternatives of `security`; `None` if anyone may call.
+/// The scopes of an operation in the alternatives of `security`. `None` if the operation is public.
 fn scopes(operation: &Value) -> Option<BTreeSet<&str>> {
     let alternatives = operation["security"].as_array().unwrap();
     let is_open = alternatives.is_empty() || alternatives.contains(&json!({}));
@@ -126,8 +126,8 @@ fn scopes(operation: &Value) -> Option<BTreeSet<&str>> {
     (!is_open).then(|| scopes.filter_map(Value::as_str).collect())
 }
 
-async fn who_may_call_is_as_documented(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn security_requirements_are_as_documented(world: World) {
+    let (user, app) = world.user_and_app().await;
     let all = [
         "posts:read",
         "posts:write",
@@ -138,18 +138,18 @@ async fn who_may_call_is_as_documented(world: World) {
     ];
     for (path, method, operation) in world.anyone().contract().operations() {
         let Some(needed) = scopes(operation) else { continue };
-        let (method, path) = (method.to_uppercase(), filled(path));
+        let (method, path) = (method.to_uppercase(), fill_parameters(path));
         let reply = world
             .anyone()
             .call(&method, &path)
-            // Without one a payment is refused before it is asked who pays.
+            // Without a key a payment is rejected before authentication.
             .key("a-key")
             .await
             .expect_error(401, "unauthenticated");
         assert!(reply.has("www-authenticate"), "{reply}");
         let others: Vec<&str> = all.into_iter().filter(|scope| !needed.contains(scope)).collect();
-        let token = app.tokens(&person, &others.join(" ")).await.access;
-        let reply = person.bearer(&token).call(&method, &path).key("a-key").await;
+        let token = app.tokens(&user, &others.join(" ")).await.access;
+        let reply = user.bearer(&token).call(&method, &path).key("a-key").await;
         if path.starts_with("/admin/") {
             reply.expect_error(401, "unauthenticated");
         } else if needed.is_empty() {
@@ -167,7 +167,7 @@ async fn who_may_call_is_as_documented(world: World) {
     }
 }
 
-async fn the_document_is_kept_by_clients(world: World) {
+async fn the_document_is_cacheable(world: World) {
     let reply = world.anyone().get("/openapi.json").await.expect(200);
     assert_eq!(reply.header("content-type"), "application/json");
     assert!(reply.header("cache-control").contains("max-age="), "{reply}");
@@ -195,7 +195,7 @@ async fn the_document_is_kept_by_clients(world: World) {
     assert_eq!(flow["tokenUrl"], format!("{}/token", world.base()));
 }
 
-async fn the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: World) {
+async fn the_page_shows_the_document_and_loads_only_own_assets(world: World) {
     let reply = world.anyone().get("/docs").await.expect(200);
     let policy = reply.header("content-security-policy");
     assert!(
@@ -222,11 +222,11 @@ async fn the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: Wor
 }
 
 on_every_shape!(
-    each_operation_says_what_it_is_and_how_it_fails,
-    each_example_is_of_its_schema,
-    each_path_has_the_documented_methods_and_no_other,
-    what_is_in_no_document_is_a_page_that_is_named_here,
-    who_may_call_is_as_documented,
-    the_document_is_kept_by_clients,
-    the_page_shows_the_document_and_loads_nothing_from_elsewhere,
+    operations_are_described_with_their_errors,
+    examples_match_their_schemas,
+    paths_have_exactly_the_documented_methods,
+    undocumented_paths_are_known_pages,
+    security_requirements_are_as_documented,
+    the_document_is_cacheable,
+    the_page_shows_the_document_and_loads_only_own_assets,
 );

@@ -1,10 +1,10 @@
-//! What tools of others say of the document and of the program behind it.
+//! Third-party tools check the OpenAPI document and the program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::{App, Caller, Person, World, on_every_shape};
+use tests::{App, Caller, User, World, on_every_shape};
 
-/// Where tests/run installs the tools.
+/// The directory in which tests/run installs the tools.
 fn tool(path: &str) -> PathBuf {
     let program = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../target/tools")
@@ -21,17 +21,17 @@ fn settings(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(name)
 }
 
-/// Runs a tool, which must be content.
+/// Runs a tool and expects success.
 async fn expect_success(mut command: Command) {
     let output = tokio::task::spawn_blocking(move || command.output().unwrap())
         .await
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complained}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
 }
 
-async fn spectral_finds_nothing(world: World) {
+async fn spectral_reports_no_problems(world: World) {
     for port in [world.issuer_ports()[0], world.api_ports()[0]] {
         let document = world
             .anyone()
@@ -49,7 +49,7 @@ async fn spectral_finds_nothing(world: World) {
     }
 }
 
-/// Generated requests for these operations, as a caller.
+/// Sends generated requests for these operations with the credentials of a caller.
 async fn generate(world: &World, caller: &Caller, port: u16, operations: &[&str]) {
     let mut schemathesis = Command::new(tool("schemathesis/bin/schemathesis"));
     schemathesis.current_dir(world.data_dir());
@@ -66,19 +66,19 @@ async fn generate(world: &World, caller: &Caller, port: u16, operations: &[&str]
     expect_success(schemathesis).await;
 }
 
-async fn generated_requests_find_nothing(world: World) {
-    let (person, app): (Person, App) = world.person_and_app().await;
-    person.publish("Hello").await;
+async fn schemathesis_reports_no_failures(world: World) {
+    let (user, app): (User, App) = world.user_and_app().await;
+    user.publish("Hello").await;
     let (issuer, api) = (world.issuer_ports()[0], world.api_ports()[0]);
     let token = app
         .tokens(
-            &person,
+            &user,
             "posts:read posts:write comments:write payments:read payments:write profile:read",
         )
         .await
         .access;
-    let bearer = person.bearer(&token);
-    let of_tokens = [
+    let bearer = user.bearer(&token);
+    let token_operations = [
         "--include-tag",
         "Posts",
         "--include-tag",
@@ -88,9 +88,9 @@ async fn generated_requests_find_nothing(world: World) {
         "--include-operation-id",
         "readUser",
     ];
-    generate(&world, &bearer, api, &of_tokens).await;
+    generate(&world, &bearer, api, &token_operations).await;
     generate(&world, &bearer, api, &["--include-operation-id", "readProtected"]).await;
-    let of_nobody = [
+    let public_operations = [
         "--include-operation-id",
         "login",
         "--include-operation-id",
@@ -102,8 +102,8 @@ async fn generated_requests_find_nothing(world: World) {
         "--include-operation-id",
         "confirmEmailVerification",
     ];
-    generate(&world, &world.anyone(), api, &of_nobody).await;
-    let of_sessions = [
+    generate(&world, &world.anyone(), api, &public_operations).await;
+    let session_operations = [
         "--include-operation-id",
         "changePassword",
         "--include-operation-id",
@@ -129,13 +129,13 @@ async fn generated_requests_find_nothing(world: World) {
         "--include-operation-id",
         "readCsrfToken",
     ];
-    generate(&world, &person, api, &of_sessions).await;
-    generate(&world, &person, api, &["--include-operation-id", "logout"]).await;
-    let admin = world.someone("admin").await;
+    generate(&world, &user, api, &session_operations).await;
+    generate(&world, &user, api, &["--include-operation-id", "logout"]).await;
+    let admin = world.user_with_role("admin").await;
     generate(&world, &admin, issuer, &["--include-tag", "Administration"]).await;
-    let of_readers = ["--include-tag", "Discovery", "--include-tag", "Service"];
-    generate(&world, &world.anyone(), api, &of_readers).await;
-    let of_apps = [
+    let reader_operations = ["--include-tag", "Discovery", "--include-tag", "Service"];
+    generate(&world, &world.anyone(), api, &reader_operations).await;
+    let app_operations = [
         "--include-tag",
         "OAuth",
         "--include-tag",
@@ -143,7 +143,7 @@ async fn generated_requests_find_nothing(world: World) {
         "--include-tag",
         "Discovery",
     ];
-    generate(&world, &world.anyone(), issuer, &of_apps).await;
+    generate(&world, &world.anyone(), issuer, &app_operations).await;
 }
 
-on_every_shape!(spectral_finds_nothing, generated_requests_find_nothing);
+on_every_shape!(spectral_reports_no_problems, schemathesis_reports_no_failures);

@@ -1,4 +1,4 @@
-//! Errors as problems (RFC 9457), for those who ask for them.
+//! Problem details (RFC 9457) for clients that request them.
 
 use serde_json::json;
 use tests::{Call, PASSWORD, Reply, World, on_every_shape};
@@ -15,7 +15,7 @@ fn has_vary(reply: &Reply, name: &str) -> bool {
     reply.header("vary").split(", ").any(|found| found == name)
 }
 
-async fn any_error_is_a_problem_for_who_asks(world: World) {
+async fn errors_are_problem_details_on_request(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
@@ -44,7 +44,7 @@ async fn any_error_is_a_problem_for_who_asks(world: World) {
     );
 }
 
-async fn who_prefers_json_gets_json(world: World) {
+async fn clients_that_prefer_json_get_json(world: World) {
     let anyone = world.anyone();
     for accept in [
         "*/*",
@@ -70,7 +70,7 @@ async fn who_prefers_json_gets_json(world: World) {
     }
 }
 
-async fn bodies_that_are_fixed_stay_what_they_are(world: World) {
+async fn fixed_error_bodies_are_not_negotiated(world: World) {
     let ann = world.sign_up().await;
     let anyone = world.anyone().with("accept", PROBLEM);
     let wrong = json!({ "email": ann.email, "password": "not the password" });
@@ -89,7 +89,7 @@ async fn bodies_that_are_fixed_stay_what_they_are(world: World) {
 }
 
 on_every_shape!(
-    any_error_is_a_problem_for_who_asks,
-    who_prefers_json_gets_json,
-    bodies_that_are_fixed_stay_what_they_are,
+    errors_are_problem_details_on_request,
+    clients_that_prefer_json_get_json,
+    fixed_error_bodies_are_not_negotiated,
 );

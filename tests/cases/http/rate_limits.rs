@@ -1,18 +1,17 @@
-//! Rate limits. Where several processes count, each may be a moment behind the others: what is said here
-//! holds of any number of them.
+//! Rate limits. Replicas share counters with a short delay, so the tests hold for any number of them.
 
 use serde_json::json;
 use std::time::Duration;
-use tests::{Call, Caller, Reply, Setup, Shape, World, on_every_shape, on_many_processes};
+use tests::{Call, Caller, Reply, Shape, World, WorldBuilder, on_every_shape, on_many_processes};
 
 const READS: u32 = 8;
 const WRITES: u32 = 4;
 const ADDRESS: u32 = 12;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A world with limits and a clock, where who calls is whom `X-Forwarded-For` says.
-fn limited(shape: Shape) -> Setup {
-    World::of(shape)
+/// A world with rate limits, a test clock, and client addresses from `X-Forwarded-For`.
+fn limited(shape: Shape) -> WorldBuilder {
+    World::builder(shape)
         .clock()
         .env("LATCHKEY_RATE_LIMITS", "on")
         .env("LATCHKEY_RATE_LIMIT_READS", &READS.to_string())
@@ -20,7 +19,7 @@ fn limited(shape: Shape) -> Setup {
         .env("LATCHKEY_TRUSTED_PROXIES", "127.0.0.0/8")
 }
 
-/// Calls twice as often as is allowed and once more, and gives the last answer.
+/// Sends twice the allowed requests and one more. Returns the last response.
 async fn exhaust(quota: u32, call: impl Fn() -> Call) -> Reply {
     for _ in 0..quota * 2 {
         call().await;
@@ -28,8 +27,9 @@ async fn exhaust(quota: u32, call: impl Fn() -> Call) -> Reply {
     call().await
 }
 
-/// The numbers of one limit, from both headers: quota and window; what remains, and until when.
-fn told(reply: &Reply, limit: &str) -> [u32; 4] {
+/// The numbers of one limit from both headers: quota, window, remaining requests, and seconds until the
+/// reset.
+fn limit_numbers(reply: &Reply, limit: &str) -> [u32; 4] {
     let number = |header: &str, parameter: &str| {
         let mut limits = reply.header(header).split(", ");
         let item = limits.find_map(|item| item.strip_prefix(&format!("\"{limit}\";")));
@@ -48,26 +48,26 @@ fn told(reply: &Reply, limit: &str) -> [u32; 4] {
     ]
 }
 
-fn expect_refusal(reply: Reply, limit: &str, quota: u32) {
+fn expect_rate_limited(reply: Reply, limit: &str, quota: u32) {
     let reply = reply.expect_error(429, "rate_limited");
-    let [told_quota, window, remaining, resets_in] = told(&reply, limit);
-    assert_eq!((told_quota, window, remaining), (quota, 60, 0), "{reply}");
+    let [stated_quota, window, remaining, resets_in] = limit_numbers(&reply, limit);
+    assert_eq!((stated_quota, window, remaining), (quota, 60, 0), "{reply}");
     assert!((1..=60).contains(&resets_in), "{reply}");
     assert_eq!(reply.header("retry-after"), resets_in.to_string(), "{reply}");
 }
 
-async fn who_calls_too_often_waits_for_the_next_minute(shape: Shape) {
+async fn exceeding_the_read_limit_blocks_until_the_next_minute(shape: Shape) {
     let world = limited(shape).start().await;
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let first = ann.get("/posts").await.expect(200);
-    let [quota, window, remaining, resets_in] = told(&first, "reads");
+    let [quota, window, remaining, resets_in] = limit_numbers(&first, "reads");
     assert_eq!((quota, window, remaining), (READS, 60, READS - 1), "{first}");
     assert!((1..=60).contains(&resets_in), "{first}");
-    expect_refusal(exhaust(READS, || ann.get("/posts")).await, "reads", READS);
-    // Another path, the other form and HEAD are no way around.
+    expect_rate_limited(exhaust(READS, || ann.get("/posts")).await, "reads", READS);
+    // Other paths, the version prefix and HEAD count against the same limit.
     ann.get("/v1/me").await.expect_error(429, "rate_limited");
     ann.call("HEAD", "/posts").await.expect(429);
-    // Writes have a limit of their own, and so has everybody else.
+    // Writes and other users have their own limits.
     ann.post("/posts")
         .json(&json!({ "title": "A" }))
         .await
@@ -77,16 +77,16 @@ async fn who_calls_too_often_waits_for_the_next_minute(shape: Shape) {
     ann.get("/posts").await.expect(200);
 }
 
-async fn writes_have_a_limit_and_refused_ones_write_nothing(shape: Shape) {
+async fn writes_have_their_own_limit_and_rejected_ones_write_nothing(shape: Shape) {
     let world = limited(shape).start().await;
     let ann = world.sign_up().await;
     let body = json!({ "title": "A" });
-    expect_refusal(
+    expect_rate_limited(
         exhaust(WRITES, || ann.post("/posts").json(&body)).await,
         "writes",
         WRITES,
     );
-    // Too often comes before the check for forgeries.
+    // The rate limit precedes the CSRF check.
     let forged = ann.anonymous().cookies(&format!("sid={}", ann.sid));
     forged
         .post("/posts")
@@ -98,14 +98,14 @@ async fn writes_have_a_limit_and_refused_ones_write_nothing(shape: Shape) {
     assert!(made <= usize::try_from(WRITES * 2).unwrap(), "{made} posts");
 }
 
-async fn each_client_of_a_user_is_counted_apart(shape: Shape) {
+async fn each_client_of_a_user_is_counted_separately(shape: Shape) {
     let world = limited(shape).start().await;
     let ann = world.sign_up().await;
     let (one, other) = (world.app().register(), world.app().register());
     let one = one.tokens(&ann, "posts:read").await.access;
     let other = other.tokens(&ann, "posts:read").await.access;
     let one = world.anyone().bearer(&one);
-    expect_refusal(exhaust(READS, || one.get("/protected")).await, "reads", READS);
+    expect_rate_limited(exhaust(READS, || one.get("/protected")).await, "reads", READS);
     world.anyone().bearer(&other).get("/protected").await.expect(200);
     ann.get("/posts").await.expect(200);
 }
@@ -114,20 +114,20 @@ fn at(world: &World, address: &str) -> Caller {
     world.anyone().with("x-forwarded-for", address)
 }
 
-async fn an_address_has_a_limit_too(shape: Shape) {
+async fn addresses_have_a_limit(shape: Shape) {
     let setup = limited(shape).env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
     let world = setup.start().await;
     let (flood, honest) = (at(&world, "2001:db8:1:2::1"), at(&world, "2001:db8:1:3::1"));
     let refused = exhaust(ADDRESS, || flood.get("/posts")).await;
-    expect_refusal(refused, "address", ADDRESS);
-    // The same subscriber, on any path that counts.
+    expect_rate_limited(refused, "address", ADDRESS);
+    // The same IPv6 subscriber, on any counted path.
     let same = at(&world, "2001:db8:1:2:ffff::2");
     for path in ["/v1/posts/1", "/csrf", "/signin"] {
-        expect_refusal(exhaust(ADDRESS, || same.get(path)).await, "address", ADDRESS);
+        expect_rate_limited(exhaust(ADDRESS, || same.get(path)).await, "address", ADDRESS);
     }
     let token = || same.post("/token").form(&[("grant_type", "x")]);
-    expect_refusal(exhaust(ADDRESS, token).await, "address", ADDRESS);
-    // That there is no such path or method comes first; health, keys and styles are for everybody.
+    expect_rate_limited(exhaust(ADDRESS, token).await, "address", ADDRESS);
+    // Unknown paths and methods take precedence. Health, keys and styles are not limited.
     same.get("/nothing").await.expect_error(404, "not_found");
     let method = same
         .call("PUT", "/posts")
@@ -146,7 +146,7 @@ async fn an_address_has_a_limit_too(shape: Shape) {
     }
     let reply = honest.get("/posts").await.expect_error(401, "unauthenticated");
     assert_eq!(
-        told(&reply, "address")[..3],
+        limit_numbers(&reply, "address")[..3],
         [ADDRESS, 60, ADDRESS - 1],
         "{reply}"
     );
@@ -154,7 +154,7 @@ async fn an_address_has_a_limit_too(shape: Shape) {
     flood.get("/posts").await.expect_error(401, "unauthenticated");
 }
 
-async fn a_browser_may_read_the_refusal(shape: Shape) {
+async fn rate_limit_errors_are_readable_by_browsers(shape: Shape) {
     let setup = limited(shape).env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
     let world = setup.start().await;
     let page = at(&world, "192.0.2.1").with("origin", world.base());
@@ -164,10 +164,10 @@ async fn a_browser_may_read_the_refusal(shape: Shape) {
         world.base(),
         "{refused}"
     );
-    expect_refusal(refused, "address", ADDRESS);
+    expect_rate_limited(refused, "address", ADDRESS);
 }
 
-async fn on_loopback_there_are_none_unless_asked_for(world: World) {
+async fn limits_are_off_on_loopback_by_default(world: World) {
     let ann = world.sign_up().await;
     let reply = ann.get("/posts").await.expect(200);
     assert!(
@@ -176,8 +176,8 @@ async fn on_loopback_there_are_none_unless_asked_for(world: World) {
     );
 }
 
-/// Half of the calls go to each API: neither alone has seen too many.
-async fn what_two_processes_count_is_one_sum(shape: Shape) {
+/// Half of the requests go to each API, so that neither alone exceeds the limit.
+async fn replicas_share_their_counters(shape: Shape) {
     let world = limited(shape).start().await;
     let ann = world.sign_up().await;
     let apis = world
@@ -194,20 +194,23 @@ async fn what_two_processes_count_is_one_sum(shape: Shape) {
         let mut granted = 0;
         while api.get("/me").await.status != 429 {
             granted += 1;
-            // Alone it would grant three more.
-            assert!(granted < 3, "the sum is not known after {granted} more calls");
+            // Without shared counters it would allow three more.
+            assert!(
+                granted < 3,
+                "the counters are not shared after {granted} more calls"
+            );
             tokio::time::sleep(Duration::from_millis(600)).await;
         }
     }
 }
 
-on_many_processes!(what_two_processes_count_is_one_sum);
+on_many_processes!(replicas_share_their_counters);
 
 on_every_shape!(
-    who_calls_too_often_waits_for_the_next_minute,
-    writes_have_a_limit_and_refused_ones_write_nothing,
-    each_client_of_a_user_is_counted_apart,
-    an_address_has_a_limit_too,
-    a_browser_may_read_the_refusal,
-    on_loopback_there_are_none_unless_asked_for,
+    exceeding_the_read_limit_blocks_until_the_next_minute,
+    writes_have_their_own_limit_and_rejected_ones_write_nothing,
+    each_client_of_a_user_is_counted_separately,
+    addresses_have_a_limit,
+    rate_limit_errors_are_readable_by_browsers,
+    limits_are_off_on_loopback_by_default,
 );

@@ -1,22 +1,22 @@
-//! Signing up, in and out; sessions and how they end; passwords.
+//! Accounts: sign-up, sign-in, passwords, disabling.
 
 mod commands;
 mod connected_apps;
 mod deletion_and_export;
+mod ended_mid_request;
 mod mfa;
 mod mfa_guesses;
 mod mfa_races;
 mod session_list;
-mod slow_bodies;
 
 use serde_json::{Value, json};
 use shared::identity::passwords::{Passwords, Policy};
 use shared::{execute, fetch_one};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
-use tests::{PASSWORD, Shape, World, all_at_once, counts, on_every_shape, on_one_process};
+use tests::{PASSWORD, Shape, World, on_every_shape, on_one_process, run_concurrently, status_counts};
 
-async fn a_new_user_gets_the_record_and_no_more(world: World) {
+async fn signing_up_returns_the_user_record_without_a_session(world: World) {
     let email = " Ann.Example@Example.ORG ";
     let reply = world
         .anyone()
@@ -35,21 +35,24 @@ async fn a_new_user_gets_the_record_and_no_more(world: World) {
     assert_eq!(user["created_at"], user["updated_at"]);
     let location = reply.header("location");
     assert_eq!(location, format!("/users/{}", user["id"]));
-    assert!(reply.set_cookie("sid").is_none(), "signing up is not signing in");
+    assert!(reply.set_cookie("sid").is_none(), "signing up does not sign in");
     let ann = world.log_in("ann.example@example.org", PASSWORD).await;
     assert_eq!(ann.get(location).await.expect(200).json(), user);
 }
 
-async fn a_user_is_seen_by_themselves_and_by_administrators(world: World) {
+async fn users_are_readable_by_themselves_and_by_administrators(world: World) {
     let (ann, bob, admin) = (
         world.sign_up().await,
         world.sign_up().await,
-        world.someone("admin").await,
+        world.user_with_role("admin").await,
     );
     let path = format!("/users/{}", ann.id);
     let hidden = bob.get(&path).await.expect_error(404, "not_found");
     let missing = bob.get("/users/999999").await.expect_error(404, "not_found");
-    assert_eq!(hidden.anonymised(), missing.anonymised());
+    assert_eq!(
+        hidden.without_variable_headers(),
+        missing.without_variable_headers()
+    );
     ann.get(&path).await.expect(200);
     admin.get(&path).await.expect(200);
     world
@@ -59,7 +62,7 @@ async fn a_user_is_seen_by_themselves_and_by_administrators(world: World) {
         .expect_error(401, "unauthenticated");
 }
 
-async fn an_address_belongs_to_one_account_however_it_is_written(world: World) {
+async fn email_addresses_are_unique_regardless_of_spelling(world: World) {
     let ann = world.sign_up().await;
     for email in [
         ann.email.clone(),
@@ -76,7 +79,7 @@ async fn an_address_belongs_to_one_account_however_it_is_written(world: World) {
     }
 }
 
-async fn what_is_no_address_or_no_password_is_refused(world: World) {
+async fn malformed_emails_and_passwords_are_rejected(world: World) {
     let anyone = world.anyone();
     let sign_up = |email: &str, password: &str| {
         anyone
@@ -97,17 +100,17 @@ async fn what_is_no_address_or_no_password_is_refused(world: World) {
     for password in ["", "7 chars", &"x".repeat(129), &"x".repeat(60_000)] {
         sign_up("ann@example.org", password)
             .await
-            .expect_faults(&["/password"]);
+            .expect_validation_errors(&["/password"]);
     }
     sign_up("nobody", "short")
         .await
-        .expect_faults(&["/email", "/password"]);
+        .expect_validation_errors(&["/email", "/password"]);
     for password in ["8 chars!", &"\u{1f511}".repeat(128), "no digits nor capitals"] {
         sign_up(&world.fresh_email(), password).await.expect(201);
     }
 }
 
-async fn a_password_is_the_same_in_every_normal_form_and_counts_to_its_end(world: World) {
+async fn passwords_are_normalized_and_never_truncated(world: World) {
     let long = "é".repeat(73);
     let composed = format!("{long}x");
     let email = world.fresh_email();
@@ -118,7 +121,7 @@ async fn a_password_is_the_same_in_every_normal_form_and_counts_to_its_end(world
     world.anyone().post("/login").json(&other_end).await.expect(401);
 }
 
-async fn a_refused_login_has_no_body_and_tells_nothing(world: World) {
+async fn a_failed_login_has_an_empty_body_and_reveals_nothing(world: World) {
     let ann = world.sign_up().await;
     let refused = |email: &str, password: &str| {
         let body = json!({ "email": email, "password": password });
@@ -127,13 +130,16 @@ async fn a_refused_login_has_no_body_and_tells_nothing(world: World) {
     let wrong = refused(&ann.email, "not the password").await.expect(401);
     assert!(wrong.body.is_empty(), "{wrong}");
     assert!(wrong.set_cookie("sid").is_none(), "{wrong}");
-    for email in ["nobody@example.org", "no address at all", ""] {
+    for email in ["unknown_user@example.org", "no address at all", ""] {
         let unknown = refused(email, "not the password").await;
-        assert_eq!(unknown.anonymised(), wrong.anonymised());
+        assert_eq!(
+            unknown.without_variable_headers(),
+            wrong.without_variable_headers()
+        );
     }
 }
 
-async fn a_new_password_ends_every_session_and_every_token(world: World) {
+async fn changing_the_password_ends_all_sessions_and_tokens(world: World) {
     let ann = world.sign_up().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let app = world.app().register();
@@ -145,24 +151,26 @@ async fn a_new_password_ends_every_session_and_every_token(world: World) {
     };
     change("not the password", "a new good password")
         .await
-        .expect_faults(&["/current_password"]);
-    change(PASSWORD, "short").await.expect_faults(&["/new_password"]);
+        .expect_validation_errors(&["/current_password"]);
+    change(PASSWORD, "short")
+        .await
+        .expect_validation_errors(&["/new_password"]);
     ann.get("/me").await.expect(200);
     change(PASSWORD, "a new good password").await.expect(204);
     for session in [&ann, &elsewhere] {
         session.get("/me").await.expect_error(401, "unauthenticated");
     }
-    tokens.expect_dead(&world, &app).await;
+    tokens.expect_revoked(&world, &app).await;
     bystander.get("/me").await.expect(200);
     let old = json!({ "email": ann.email, "password": PASSWORD });
     world.anyone().post("/login").json(&old).await.expect(401);
     world.log_in(&ann.email, "a new good password").await;
 }
 
-async fn a_hash_renewed_by_one_sign_in_refuses_no_other(shape: Shape) {
-    let world = World::of(shape).flag("--argon2-permits", "8").start().await;
+async fn rehashing_a_password_does_not_fail_concurrent_sign_ins(shape: Shape) {
+    let world = World::builder(shape).flag("--argon2-permits", "8").start().await;
     let ann = world.sign_up().await;
-    // What the same password cost when passes were fewer.
+    // A hash of the same password with fewer passes.
     let outdated = Passwords::new(Policy {
         memory_kib: 19_456,
         passes: 1,
@@ -178,15 +186,20 @@ async fn a_hash_renewed_by_one_sign_in_refuses_no_other(shape: Shape) {
     execute!(db.writer(), update, hash.as_str(), ann.id).unwrap();
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let anyone = world.anyone();
-    let replies = all_at_once(5, |_| anyone.post("/login").json(&body).into_future()).await;
-    assert_eq!(counts(&replies).get(&200), Some(&5), "{:?}", counts(&replies));
+    let replies = run_concurrently(5, |_| anyone.post("/login").json(&body).into_future()).await;
+    assert_eq!(
+        status_counts(&replies).get(&200),
+        Some(&5),
+        "{:?}",
+        status_counts(&replies)
+    );
     let query = "SELECT password_hash FROM users WHERE id = $1";
     let (renewed,) = fetch_one!(db.reader(), (String,), query, ann.id).unwrap();
     assert!(renewed.contains("t=2"), "{renewed}");
     ann.get("/me").await.expect(200);
 }
 
-async fn the_administrator_changes_the_one_time_password_first(world: World) {
+async fn the_first_administrator_must_change_the_one_time_password(world: World) {
     let file = world.data_dir().join("admin-password");
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let one_time = std::fs::read_to_string(file).unwrap().trim().to_owned();
@@ -209,7 +222,7 @@ async fn the_administrator_changes_the_one_time_password_first(world: World) {
     assert_eq!(users[0]["role"], "admin");
 }
 
-async fn a_disabled_user_is_out_at_once_and_an_enabled_one_may_come_back(world: World) {
+async fn disabling_a_user_ends_access_and_enabling_restores_sign_in(world: World) {
     let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
@@ -230,29 +243,28 @@ async fn a_disabled_user_is_out_at_once_and_an_enabled_one_may_come_back(world: 
             .await
             .expect_error(401, "invalid_token");
     }
-    // What the commands did beside the servers, these know within a second; enabled or not, what was revoked
-    // stays so.
+    // Servers learn within a second what commands did. Revocations persist after enabling.
     world.cli(&["users", "enable", "--email", &ann.email, "--json"], "");
     world
         .expect_revoked_within(Duration::from_secs(1), &tokens.access)
         .await;
     ann.get("/me").await.expect_error(401, "unauthenticated");
     world.log_in(&ann.email, PASSWORD).await;
-    tokens.expect_dead(&world, &app).await;
-    let nobody = world.run(&["users", "disable", "--email", "nobody@example.org"], "");
-    assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+    tokens.expect_revoked(&world, &app).await;
+    let unknown_user = world.run(&["users", "disable", "--email", "unknown_user@example.org"], "");
+    assert_eq!(unknown_user.status.code(), Some(1), "{unknown_user:?}");
 }
 
 on_every_shape!(
-    a_disabled_user_is_out_at_once_and_an_enabled_one_may_come_back,
-    a_new_user_gets_the_record_and_no_more,
-    a_user_is_seen_by_themselves_and_by_administrators,
-    an_address_belongs_to_one_account_however_it_is_written,
-    what_is_no_address_or_no_password_is_refused,
-    a_password_is_the_same_in_every_normal_form_and_counts_to_its_end,
-    a_refused_login_has_no_body_and_tells_nothing,
-    a_new_password_ends_every_session_and_every_token,
-    a_hash_renewed_by_one_sign_in_refuses_no_other,
+    disabling_a_user_ends_access_and_enabling_restores_sign_in,
+    signing_up_returns_the_user_record_without_a_session,
+    users_are_readable_by_themselves_and_by_administrators,
+    email_addresses_are_unique_regardless_of_spelling,
+    malformed_emails_and_passwords_are_rejected,
+    passwords_are_normalized_and_never_truncated,
+    a_failed_login_has_an_empty_body_and_reveals_nothing,
+    changing_the_password_ends_all_sessions_and_tokens,
+    rehashing_a_password_does_not_fail_concurrent_sign_ins,
 );
 
-on_one_process!(the_administrator_changes_the_one_time_password_first);
+on_one_process!(the_first_administrator_must_change_the_one_time_password);

@@ -1,15 +1,15 @@
-//! The captcha: asked for after repeated failures where one is set up, and verified by its service.
+//! The captcha: required after repeated failures if configured, and verified by its service.
 
 use serde_json::{Value, json};
-use tests::{Call, Caller, PASSWORD, Receiver, Setup, Shape, World, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Shape, StubServer, World, WorldBuilder, on_every_shape};
 
 const SECRET: &str = "a secret of the captcha alone";
 const SITE_KEY: &str = "our-site-key";
 const WRONG: &str = "not the password";
 
-fn with_captcha(shape: Shape, service: &Receiver) -> Setup {
+fn with_captcha(shape: Shape, service: &StubServer) -> WorldBuilder {
     service.answer(200, r#"{"success":true,"hostname":"localhost"}"#);
-    World::of(shape)
+    World::builder(shape)
         .flag("--captcha-verify-url", &format!("{}/siteverify", service.url))
         .flag("--captcha-secret", SECRET)
         .flag("--captcha-site-key", SITE_KEY)
@@ -24,30 +24,30 @@ fn login(caller: &Caller, email: &str, password: &str, captcha: Option<&str>) ->
     caller.post("/login").json(&body)
 }
 
-async fn it_is_asked_for_after_three_failures_of_known_and_unknown_alike(shape: Shape) {
-    let service = Receiver::start().await;
+async fn three_failures_require_a_captcha_for_known_and_unknown_emails(shape: Shape) {
+    let service = StubServer::start().await;
     let world = with_captcha(shape, &service).start().await;
-    world.keep_secret(SECRET);
+    world.register_secret(SECRET);
     let (ann, anyone) = (world.sign_up().await, world.anyone());
     let mut refusals = Vec::new();
     for email in [ann.email.as_str(), "nobody@example.org"] {
         for _ in 0..3 {
             login(&anyone, email, WRONG, None).await.expect(401);
         }
-        // Nothing is tried without it, the right password neither, and nothing counts.
+        // Without it no attempt is made or counted, not even with the right password.
         for _ in 0..5 {
             refusals.push(
                 login(&anyone, email, PASSWORD, None)
                     .await
-                    .expect_faults(&["/captcha"]),
+                    .expect_validation_errors(&["/captcha"]),
             );
         }
     }
-    assert_eq!(refusals[0].anonymised(), refusals[9].anonymised());
-    assert!(
-        service.received().is_empty(),
-        "nothing was sent that could be good"
+    assert_eq!(
+        refusals[0].without_variable_headers(),
+        refusals[9].without_variable_headers()
     );
+    assert!(service.received().is_empty(), "no captcha response was verified");
 
     service.answer(
         200,
@@ -55,7 +55,7 @@ async fn it_is_asked_for_after_three_failures_of_known_and_unknown_alike(shape: 
     );
     login(&anyone, &ann.email, PASSWORD, Some("an answer that is refused"))
         .await
-        .expect_faults(&["/captcha"]);
+        .expect_validation_errors(&["/captcha"]);
     service.answer(200, r#"{"success":true}"#);
     login(&anyone, &ann.email, PASSWORD, Some("an answer that is good"))
         .await
@@ -71,16 +71,16 @@ async fn it_is_asked_for_after_three_failures_of_known_and_unknown_alike(shape: 
         pair("remoteip", "127.0.0.1"),
     ];
     assert_eq!(fields, expected);
-    // The success cleared the count.
+    // The success cleared the counter.
     login(&anyone, &ann.email, PASSWORD, None).await.expect(200);
     let long = "x".repeat(8193);
     login(&anyone, &ann.email, PASSWORD, Some(&long))
         .await
-        .expect_faults(&["/captcha"]);
+        .expect_validation_errors(&["/captcha"]);
 }
 
-async fn a_solved_one_does_not_lift_the_lockout(shape: Shape) {
-    let service = Receiver::start().await;
+async fn a_solved_captcha_does_not_lift_the_lockout(shape: Shape) {
+    let service = StubServer::start().await;
     let world = with_captcha(shape, &service).start().await;
     let (ann, anyone) = (world.sign_up().await, world.anyone());
     for _ in 0..5 {
@@ -91,8 +91,8 @@ async fn a_solved_one_does_not_lift_the_lockout(shape: Shape) {
         .expect_error(429, "login_locked");
 }
 
-async fn without_its_service_nobody_is_let_in_who_must_solve_it(shape: Shape) {
-    let service = Receiver::start().await;
+async fn sign_ins_fail_if_the_captcha_service_is_unavailable(shape: Shape) {
+    let service = StubServer::start().await;
     let world = with_captcha(shape, &service).start().await;
     let (ann, anyone) = (world.sign_up().await, world.anyone());
     for _ in 0..3 {
@@ -112,8 +112,8 @@ async fn without_its_service_nobody_is_let_in_who_must_solve_it(shape: Shape) {
         .expect(200);
 }
 
-async fn the_sign_in_page_shows_its_widget_and_its_policy_names_the_script(shape: Shape) {
-    let service = Receiver::start().await;
+async fn the_sign_in_page_embeds_the_captcha_and_allows_its_script(shape: Shape) {
+    let service = StubServer::start().await;
     let world = with_captcha(shape, &service).start().await;
     let (ann, mut browser) = (world.sign_up().await, world.browser());
     let policy_of = |page: &tests::Page| page.reply.header("content-security-policy").to_owned();
@@ -154,8 +154,8 @@ async fn the_sign_in_page_shows_its_widget_and_its_policy_names_the_script(shape
 }
 
 on_every_shape!(
-    it_is_asked_for_after_three_failures_of_known_and_unknown_alike,
-    a_solved_one_does_not_lift_the_lockout,
-    without_its_service_nobody_is_let_in_who_must_solve_it,
-    the_sign_in_page_shows_its_widget_and_its_policy_names_the_script,
+    three_failures_require_a_captcha_for_known_and_unknown_emails,
+    a_solved_captcha_does_not_lift_the_lockout,
+    sign_ins_fail_if_the_captcha_service_is_unavailable,
+    the_sign_in_page_embeds_the_captcha_and_allows_its_script,
 );

@@ -1,4 +1,4 @@
-//! Mails and what their links do: delivery, password resets, e-mail addresses.
+//! Mails and their links: delivery, password resets, e-mail addresses.
 
 mod addresses;
 mod delivery;
@@ -10,19 +10,19 @@ mod timing;
 
 use serde_json::{Value, json};
 use shared::fetch_all;
-use tests::{Call, Caller, PASSWORD, Person, Reply, Tokens, World};
+use tests::{Call, Caller, PASSWORD, Reply, Tokens, User, World};
 
 /// The subjects of mails.
 const RESET: &str = "Reset your password";
 const WAS_RESET: &str = "Your password was reset";
 const CONFIRM: &str = "Confirm your e-mail address";
 const CONFIRM_NEW: &str = "Confirm your new e-mail address";
-const ASKED_FOR: &str = "Another e-mail address was asked for";
+const CHANGE_REQUESTED: &str = "Another e-mail address was asked for";
 const WAS_CHANGED: &str = "Your e-mail address was changed";
 
 const NEW_PASSWORD: &str = "a new good password";
 
-fn ask_reset(caller: &Caller, email: &str) -> Call {
+fn request_reset(caller: &Caller, email: &str) -> Call {
     caller.post("/password-resets").json(&json!({ "email": email }))
 }
 
@@ -31,9 +31,9 @@ fn reset(caller: &Caller, token: &str, new_password: &str) -> Call {
     caller.post("/password-resets/confirmations").json(&body)
 }
 
-fn ask_change(person: &Person, to: &str, current_password: &str) -> Call {
+fn request_change(user: &User, to: &str, current_password: &str) -> Call {
     let body = json!({ "email": to, "current_password": current_password });
-    person.post("/email-verifications").json(&body)
+    user.post("/email-verifications").json(&body)
 }
 
 fn confirm(caller: &Caller, token: &str) -> Call {
@@ -48,40 +48,40 @@ fn log_in(caller: &Caller, email: &str, password: &str) -> Call {
         .json(&json!({ "email": email, "password": password }))
 }
 
-fn disable(world: &World, person: &Person) {
-    world.cli(&["users", "disable", "--email", &person.email, "--json"], "");
+fn disable(world: &World, user: &User) {
+    world.cli(&["users", "disable", "--email", &user.email, "--json"], "");
 }
 
-/// Asks for the nth reset link of this address, and gives its token.
+/// Requests the nth reset link of this address. Returns its token.
 async fn reset_token(world: &World, email: &str, nth: usize) -> String {
-    ask_reset(&world.anyone(), email).await.expect(202);
-    world.letter(email, RESET, nth).await.token()
+    request_reset(&world.anyone(), email).await.expect(202);
+    world.mail(email, RESET, nth).await.token()
 }
 
-/// Asks for the nth link that makes this address the person's, and gives its token.
-async fn change_token(world: &World, person: &Person, to: &str, nth: usize) -> String {
-    ask_change(person, to, PASSWORD).await.expect(202);
-    world.letter(to, CONFIRM_NEW, nth).await.token()
+/// Requests the nth link that changes the user's address to this one. Returns its token.
+async fn change_token(world: &World, user: &User, to: &str, nth: usize) -> String {
+    request_change(user, to, PASSWORD).await.expect(202);
+    world.mail(to, CONFIRM_NEW, nth).await.token()
 }
 
-/// Expects that these sessions are over.
-async fn expect_signed_out(sessions: &[&Person]) {
+/// Expects that these sessions have ended.
+async fn expect_signed_out(sessions: &[&User]) {
     for session in sessions {
         session.get("/me").await.expect_error(401, "unauthenticated");
     }
 }
 
-/// Someone with two sessions, and an app with tokens of theirs.
-struct Somebody {
-    here: Person,
-    elsewhere: Person,
+/// A user with two sessions, and an app with tokens of the user.
+struct UserWithSessions {
+    here: User,
+    elsewhere: User,
     app: tests::App,
     tokens: Tokens,
 }
 
-impl Somebody {
+impl UserWithSessions {
     async fn new(world: &World) -> Self {
-        let (here, app) = world.person_and_app().await;
+        let (here, app) = world.user_and_app().await;
         let elsewhere = world.log_in(&here.email, PASSWORD).await;
         let tokens = app.tokens(&here, "posts:read profile:read").await;
         world.anyone().bearer(&tokens.access).get("/me").await.expect(200);
@@ -93,14 +93,14 @@ impl Somebody {
         }
     }
 
-    /// Expects that nothing of it is good any more, on any replica.
+    /// Expects that all sessions and tokens are rejected by every replica.
     async fn expect_ended(&self, world: &World) {
-        self.tokens.expect_dead(world, &self.app).await;
+        self.tokens.expect_revoked(world, &self.app).await;
         expect_signed_out(&[&self.here, &self.elsewhere]).await;
     }
 }
 
-/// The names and outcomes of the security events under an answer's correlation id, and whose they are.
+/// Name, outcome and user id of the security events with the correlation id of a response.
 async fn events(world: &World, reply: &Reply) -> Vec<(String, String, Option<i64>)> {
     let query = "SELECT name, outcome, user_id FROM security_events WHERE trace_id = $1 ORDER BY id";
     let db = world.db().await;
@@ -113,6 +113,6 @@ async fn events(world: &World, reply: &Reply) -> Vec<(String, String, Option<i64
     .unwrap()
 }
 
-async fn me(person: &Person) -> Value {
-    person.get("/me").await.expect(200).json()
+async fn me(user: &User) -> Value {
+    user.get("/me").await.expect(200).json()
 }

@@ -1,4 +1,4 @@
-//! Passwords: which may be chosen, hashes that come from elsewhere, and what hashing may cost at most.
+//! Passwords: the policy, imported hashes, and the limits of hashing costs.
 
 mod load;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use shared::fetch_one;
 use tests::{PASSWORD, Shape, World, on_every_shape};
 
-/// Of PASSWORD, by crypt(3).
+/// The hash of PASSWORD by crypt(3).
 const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
 
 const COMMON: [&str; 8] = [
@@ -20,16 +20,16 @@ const COMMON: [&str; 8] = [
     "Latchkey1",
 ];
 
-async fn what_is_tried_first_is_refused_wherever_a_password_is_chosen(world: World) {
+async fn common_passwords_are_rejected_everywhere(world: World) {
     let ann = world.sign_up().await;
     for password in COMMON {
         let sign_up = json!({ "email": world.fresh_email(), "password": password });
         let refused = world.anyone().post("/users").json(&sign_up).await;
-        let refused = refused.expect_faults(&["/password"]);
+        let refused = refused.expect_validation_errors(&["/password"]);
         assert!(refused.text().contains("tried first"), "{refused}");
         let change = json!({ "current_password": PASSWORD, "new_password": password });
         let refused = ann.call("PUT", "/me/password").json(&change).await;
-        refused.expect_faults(&["/new_password"]);
+        refused.expect_validation_errors(&["/new_password"]);
     }
     let local = "annabelle.lee.of.example";
     let own = [
@@ -44,7 +44,7 @@ async fn what_is_tried_first_is_refused_wherever_a_password_is_chosen(world: Wor
             .post("/users")
             .json(&sign_up)
             .await
-            .expect_faults(&["/password"]);
+            .expect_validation_errors(&["/password"]);
     }
     let args = [
         "users",
@@ -71,7 +71,7 @@ async fn what_is_tried_first_is_refused_wherever_a_password_is_chosen(world: Wor
     assert!(answer.words().contains("tried first"), "{}", answer.reply);
 }
 
-async fn a_password_of_a_megabyte_is_refused_before_it_is_hashed(world: World) {
+async fn huge_passwords_are_rejected_before_hashing(world: World) {
     let ann = world.sign_up().await;
     let megabyte = "x".repeat(1024 * 1024);
     let body = json!({ "email": world.fresh_email(), "password": megabyte }).to_string();
@@ -79,11 +79,11 @@ async fn a_password_of_a_megabyte_is_refused_before_it_is_hashed(world: World) {
     refused.expect_error(413, "payload_too_large");
     let body = json!({ "email": ann.email, "password": "x".repeat(60_000) }).to_string();
     let refused = world.anyone().post("/login").body("application/json", body).await;
-    refused.expect_faults(&["/password"]);
+    refused.expect_validation_errors(&["/password"]);
 }
 
-async fn a_bcrypt_hash_signs_in_and_is_replaced(shape: Shape) {
-    let world = World::of(shape).flag("--argon2-permits", "1").start().await;
+async fn bcrypt_hashes_sign_in_and_are_replaced(shape: Shape) {
+    let world = World::builder(shape).flag("--argon2-permits", "1").start().await;
     let stored = async |email: &str| {
         let query = "SELECT password_hash FROM users WHERE email = $1";
         fetch_one!(world.db().await.reader(), (String,), query, email)
@@ -117,7 +117,7 @@ async fn a_bcrypt_hash_signs_in_and_is_replaced(shape: Shape) {
     }
 }
 
-async fn a_hash_that_is_none_or_costs_too_much_is_not_taken(world: World) {
+async fn malformed_and_too_costly_hashes_are_rejected(world: World) {
     let args = [
         "users",
         "create",
@@ -140,8 +140,8 @@ async fn a_hash_that_is_none_or_costs_too_much_is_not_taken(world: World) {
 }
 
 on_every_shape!(
-    what_is_tried_first_is_refused_wherever_a_password_is_chosen,
-    a_password_of_a_megabyte_is_refused_before_it_is_hashed,
-    a_bcrypt_hash_signs_in_and_is_replaced,
-    a_hash_that_is_none_or_costs_too_much_is_not_taken,
+    common_passwords_are_rejected_everywhere,
+    huge_passwords_are_rejected_before_hashing,
+    bcrypt_hashes_sign_in_and_are_replaced,
+    malformed_and_too_costly_hashes_are_rejected,
 );

@@ -1,23 +1,23 @@
-//! Sessions: the cookie, how one begins and how it ends.
+//! Sessions: the cookie, their creation and their end.
 
 use serde_json::json;
 use shared::fetch_one;
 use std::time::Duration;
-use tests::{PASSWORD, Person, Shape, World, on_every_shape};
+use tests::{PASSWORD, Shape, User, World, on_every_shape};
 
-/// Uses the session, and waits until that is noted, which happens beside the request.
-async fn uses(world: &World, person: &Person) {
-    person.get("/me").await.expect(200);
+/// Uses the session and waits until the use is recorded, which happens asynchronously.
+async fn use_session(world: &World, user: &User) {
+    user.get("/me").await.expect(200);
     let (db, noted) = (
         world.db().await,
         "SELECT COUNT(*) FROM sessions WHERE user_id = $1 AND last_seen_at = $2",
     );
-    while fetch_one!(db.reader(), (i64,), noted, person.id, world.now()).unwrap() == (0,) {
+    while fetch_one!(db.reader(), (i64,), noted, user.id, world.now()).unwrap() == (0,) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 
-async fn the_session_cookie_is_kept_from_scripts_and_strangers(world: World) {
+async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let reply = world.anyone().post("/login").json(&body).await.expect(200);
@@ -45,7 +45,7 @@ async fn the_session_cookie_is_kept_from_scripts_and_strangers(world: World) {
     assert_eq!(me.json()["auth"]["method"], "session");
 }
 
-async fn every_login_begins_a_session_of_its_own(world: World) {
+async fn every_login_creates_a_new_session(world: World) {
     let victim = world.sign_up().await;
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
@@ -70,7 +70,7 @@ async fn every_login_begins_a_session_of_its_own(world: World) {
     }
 }
 
-async fn two_session_cookies_are_none(world: World) {
+async fn two_session_cookies_are_rejected(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     for cookies in [
         format!("sid={}; sid={}", ann.sid, bob.sid),
@@ -91,7 +91,7 @@ async fn two_session_cookies_are_none(world: World) {
     lines.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn a_broken_cookie_is_no_session(world: World) {
+async fn malformed_session_cookies_are_rejected(world: World) {
     world.sign_up().await;
     for sid in [
         "",
@@ -113,7 +113,7 @@ async fn a_broken_cookie_is_no_session(world: World) {
     }
 }
 
-async fn logout_ends_the_session_and_no_other(world: World) {
+async fn logout_ends_only_its_own_session(world: World) {
     let ann = world.sign_up().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let reply = ann.post("/logout").await.expect(204);
@@ -122,12 +122,12 @@ async fn logout_ends_the_session_and_no_other(world: World) {
     elsewhere.get("/me").await.expect(200);
 }
 
-async fn a_session_ends_an_hour_after_its_last_use(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+async fn sessions_expire_an_hour_after_their_last_use(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let (used, unused) = (world.sign_up().await, world.sign_up().await);
     for _ in 0..3 {
         world.advance(Duration::from_secs(1_200));
-        uses(&world, &used).await;
+        use_session(&world, &used).await;
     }
     world.advance(Duration::from_secs(1));
     unused.get("/me").await.expect_error(401, "unauthenticated");
@@ -136,12 +136,12 @@ async fn a_session_ends_an_hour_after_its_last_use(shape: Shape) {
     used.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn a_session_ends_twelve_hours_after_sign_in_however_used(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+async fn sessions_expire_twelve_hours_after_sign_in(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     for _ in 0..23 {
         world.advance(Duration::from_secs(1_800));
-        uses(&world, &ann).await;
+        use_session(&world, &ann).await;
     }
     world.advance(Duration::from_secs(1_799));
     ann.get("/me").await.expect(200);
@@ -149,22 +149,22 @@ async fn a_session_ends_twelve_hours_after_sign_in_however_used(shape: Shape) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn the_lifetimes_of_a_session_are_settings(shape: Shape) {
-    let setup = World::of(shape)
+async fn session_lifetimes_are_configurable(shape: Shape) {
+    let setup = World::builder(shape)
         .clock()
         .flag("--session-idle", "5m")
         .env("LATCHKEY_SESSION_MAX", "8m");
     let world = setup.start().await;
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     world.advance(Duration::from_secs(299));
-    uses(&world, &ann).await;
+    use_session(&world, &ann).await;
     world.advance(Duration::from_secs(2));
     bob.get("/me").await.expect_error(401, "unauthenticated");
     world.advance(Duration::from_secs(180));
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn signing_in_again_ends_what_first_party_apps_began_before(world: World) {
+async fn signing_in_again_revokes_first_party_tokens_of_the_old_session(world: World) {
     let ann = world.sign_up().await;
     let app = world.app().first_party().register();
     let tokens = app.tokens(&ann, "posts:read").await;
@@ -177,7 +177,7 @@ async fn signing_in_again_ends_what_first_party_apps_began_before(world: World) 
     refreshed.expect_token_error(400, "invalid_grant");
 }
 
-async fn two_session_cookies_do_not_sign_in(world: World) {
+async fn sign_in_with_two_session_cookies_is_rejected(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let cookies = format!("sid={}; sid=x; csrf={}", ann.sid, ann.csrf);
@@ -187,14 +187,14 @@ async fn two_session_cookies_do_not_sign_in(world: World) {
 }
 
 on_every_shape!(
-    two_session_cookies_do_not_sign_in,
-    signing_in_again_ends_what_first_party_apps_began_before,
-    the_session_cookie_is_kept_from_scripts_and_strangers,
-    every_login_begins_a_session_of_its_own,
-    two_session_cookies_are_none,
-    a_broken_cookie_is_no_session,
-    logout_ends_the_session_and_no_other,
-    a_session_ends_an_hour_after_its_last_use,
-    a_session_ends_twelve_hours_after_sign_in_however_used,
-    the_lifetimes_of_a_session_are_settings,
+    sign_in_with_two_session_cookies_is_rejected,
+    signing_in_again_revokes_first_party_tokens_of_the_old_session,
+    the_session_cookie_is_hidden_from_scripts_and_other_sites,
+    every_login_creates_a_new_session,
+    two_session_cookies_are_rejected,
+    malformed_session_cookies_are_rejected,
+    logout_ends_only_its_own_session,
+    sessions_expire_an_hour_after_their_last_use,
+    sessions_expire_twelve_hours_after_sign_in,
+    session_lifetimes_are_configurable,
 );

@@ -1,33 +1,33 @@
-//! Which access tokens the API accepts. Each refused token differs from a good one in one respect alone.
+//! Validation of access tokens by the API. Each rejected token differs from a valid one in a single respect.
 
 mod claims;
 mod signature;
 
 use serde_json::Value;
-use tests::{Caller, Forger, World};
+use tests::{Caller, TokenForger, World};
 
-pub(crate) struct Gate {
+pub(crate) struct TokenCheck {
     pub(crate) anyone: Caller,
-    pub(crate) forger: Forger,
+    pub(crate) forger: TokenForger,
 }
 
-/// The forger's good token passes, so that what is refused is refused for its one difference.
-pub(crate) async fn gate(world: &World) -> Gate {
-    let person = world.sign_up().await;
-    let gate = Gate {
+/// Checks that an unmodified token is accepted, so that a rejection is due to the modification.
+pub(crate) async fn token_check(world: &World) -> TokenCheck {
+    let user = world.sign_up().await;
+    let token_check = TokenCheck {
         anyone: world.anyone(),
-        forger: Forger::new(world, &person).await,
+        forger: TokenForger::new(world, &user).await,
     };
-    gate.passes(&gate.forger.good()).await;
-    gate
+    token_check.expect_accepted(&token_check.forger.good()).await;
+    token_check
 }
 
-impl Gate {
-    pub(crate) async fn passes(&self, token: &str) {
+impl TokenCheck {
+    pub(crate) async fn expect_accepted(&self, token: &str) {
         self.anyone.bearer(token).get("/protected").await.expect(200);
     }
 
-    pub(crate) async fn refuses(&self, what: &str, token: &str) {
+    pub(crate) async fn expect_rejected(&self, what: &str, token: &str) {
         let reply = self.anyone.bearer(token).get("/protected").await;
         assert_eq!(reply.status, 401, "{what}: {reply}");
         let reply = reply.expect_error(401, "invalid_token");
@@ -39,28 +39,28 @@ impl Gate {
         );
     }
 
-    /// Each of these values of a claim is refused, and so is its absence.
-    pub(crate) async fn refuses_claim(&self, name: &str, values: &[Value]) {
+    /// Expects that each of these values of a claim, and its absence, is rejected.
+    pub(crate) async fn expect_claim_rejected(&self, name: &str, values: &[Value]) {
         for value in values {
-            self.refuses(
+            self.expect_rejected(
                 &format!("{name} {value}"),
                 &self.forger.with_claim(name, value.clone()),
             )
             .await;
         }
-        self.refuses(&format!("no {name}"), &self.forger.with_claim(name, None))
+        self.expect_rejected(&format!("no {name}"), &self.forger.with_claim(name, None))
             .await;
     }
 
-    pub(crate) async fn refuses_header(&self, name: &str, values: &[Value]) {
+    pub(crate) async fn expect_header_rejected(&self, name: &str, values: &[Value]) {
         for value in values {
-            self.refuses(
+            self.expect_rejected(
                 &format!("{name} {value}"),
                 &self.forger.with_header(name, value.clone()),
             )
             .await;
         }
-        self.refuses(&format!("no {name}"), &self.forger.with_header(name, None))
+        self.expect_rejected(&format!("no {name}"), &self.forger.with_header(name, None))
             .await;
     }
 }

@@ -1,12 +1,13 @@
-//! The pages in a real browser, without JavaScript.
+//! The sign-in and consent pages in Chromium without JavaScript.
 
 use tests::{Chromium, PASSWORD, Shape, World, on_every_shape};
 
-async fn a_person_signs_in_and_consents_without_scripts(world: World) {
-    let person = world.sign_up().await;
+async fn a_user_signs_in_and_consents_without_javascript(world: World) {
+    let user = world.sign_up().await;
     let base = world.base();
     let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-    // The demo is the one-process program's; elsewhere an app of ours that shows something at its address.
+    // Only the single-process program has the demo client. Elsewhere a first-party app redirects to a page
+    // with known text.
     let callback = format!(
         "{base}{}",
         if world.shape == Shape::Split {
@@ -15,7 +16,7 @@ async fn a_person_signs_in_and_consents_without_scripts(world: World) {
             "/demo"
         }
     );
-    let (client, says) = match world.shape {
+    let (client, expected_text) = match world.shape {
         Shape::Split => (
             world.app().redirect_uri(&callback).first_party().register().id,
             "live",
@@ -23,7 +24,7 @@ async fn a_person_signs_in_and_consents_without_scripts(world: World) {
         _ => ("demo".to_owned(), "The code has arrived"),
     };
     let browser = Chromium::without_scripts().await;
-    // By the address: the page goes on at the name that its cookies are bound to.
+    // Opened by IP address, the page redirects to the host name that its cookies are bound to.
     let elsewhere = base.replace("localhost", "127.0.0.1");
     let request = format!(
         "response_type=code&client_id={client}&redirect_uri={callback}&scope=posts:read&state=here&\
@@ -33,7 +34,7 @@ async fn a_person_signs_in_and_consents_without_scripts(world: World) {
     let page = browser.expect("Sign in").await;
     assert!(page.starts_with(base), "{page}");
 
-    browser.fill("#email", &person.email).await;
+    browser.fill("#email", &user.email).await;
     browser.fill("#password", "not the password").await;
     browser.press("button").await;
     browser.expect("The e-mail or the password is wrong").await;
@@ -42,14 +43,14 @@ async fn a_person_signs_in_and_consents_without_scripts(world: World) {
 
     browser.expect("button").await;
     browser.press("button[value=allow]").await;
-    let landing = browser.expect(says).await;
+    let landing = browser.expect(expected_text).await;
     assert!(landing.starts_with(&format!("{callback}?code=")), "{landing}");
     assert!(landing.contains("state=here"), "{landing}");
 
-    // What the browser was told to forget and to keep: signed in, the next request goes straight to consent.
+    // The browser is still signed in, so the next request skips the sign-in page.
     browser.open(&format!("{base}/authorize?{request}")).await;
-    let landing = browser.expect(says).await;
+    let landing = browser.expect(expected_text).await;
     assert!(landing.starts_with(&format!("{callback}?code=")), "{landing}");
 }
 
-on_every_shape!(a_person_signs_in_and_consents_without_scripts);
+on_every_shape!(a_user_signs_in_and_consents_without_javascript);

@@ -1,4 +1,4 @@
-//! A client library that knows nothing of us, by discovery alone.
+//! An unmodified OAuth client library, configured by discovery alone.
 
 use oauth2::basic::{BasicClient, BasicErrorResponseType};
 use oauth2::{
@@ -8,7 +8,7 @@ use oauth2::{
 use serde_json::json;
 use tests::{CALLBACK, Caller, World, on_every_shape, parameter};
 
-/// The transport that the `oauth2` crate is given.
+/// The HTTP transport for the `oauth2` crate.
 async fn transport(caller: Caller, request: HttpRequest) -> Result<HttpResponse, std::convert::Infallible> {
     let mut call = caller.call(request.method().as_str(), &request.uri().to_string());
     let content_type = request.headers()["content-type"].to_str().unwrap().to_owned();
@@ -22,8 +22,8 @@ async fn transport(caller: Caller, request: HttpRequest) -> Result<HttpResponse,
     Ok(response)
 }
 
-async fn a_stock_client_library_walks_the_whole_flow(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn the_oauth2_crate_completes_the_whole_flow(world: World) {
+    let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let metadata = anyone
         .get("/.well-known/oauth-authorization-server")
@@ -46,7 +46,7 @@ async fn a_stock_client_library_walks_the_whole_flow(world: World) {
         .url();
     let landing = world
         .browser()
-        .walk(url.as_str(), &person, "allow")
+        .complete_flow(url.as_str(), &user, "allow")
         .await
         .unwrap();
     assert_eq!(
@@ -69,7 +69,7 @@ async fn a_stock_client_library_walks_the_whole_flow(world: World) {
         .await
         .expect(200)
         .json();
-    assert_eq!(me["email"], json!(person.email));
+    assert_eq!(me["email"], json!(user.email));
     anyone
         .bearer(first.access_token().secret())
         .get("/protected")
@@ -99,7 +99,7 @@ async fn a_stock_client_library_walks_the_whole_flow(world: World) {
     }
 }
 
-async fn metadata_is_of_this_issuer_and_its_endpoints_answer(world: World) {
+async fn metadata_names_working_endpoints_of_the_issuer(world: World) {
     let anyone = world.anyone();
     let metadata = anyone
         .get("/.well-known/oauth-authorization-server")
@@ -143,6 +143,6 @@ async fn metadata_is_of_this_issuer_and_its_endpoints_answer(world: World) {
 }
 
 on_every_shape!(
-    a_stock_client_library_walks_the_whole_flow,
-    metadata_is_of_this_issuer_and_its_endpoints_answer,
+    the_oauth2_crate_completes_the_whole_flow,
+    metadata_names_working_endpoints_of_the_issuer,
 );

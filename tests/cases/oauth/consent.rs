@@ -1,8 +1,8 @@
-//! The issuer's pages: sign-in and consent, plain HTML forms bound to the browser that began the flow.
+//! The sign-in and consent pages: HTML forms bound to the browser that began the flow.
 
-use tests::{App, Browser, Page, Person, World, on_every_shape, on_one_process, parameter};
+use tests::{App, Browser, Page, User, World, on_every_shape, on_one_process, parameter};
 
-/// Opens the authorization request and follows redirects up to the first page.
+/// Opens the authorization request and follows redirects to the first page.
 async fn first_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
     let mut page = browser
         .open(&app.authorization().set("scope", scope).path())
@@ -14,20 +14,16 @@ async fn first_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
     page
 }
 
-/// A signed-in person's consent page.
+/// The consent page of a signed-in user.
 async fn consent_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
     let page = first_page(browser, app, scope).await;
-    assert!(
-        page.asks_for("decision"),
-        "no consent was asked for: {}",
-        page.reply
-    );
+    assert!(page.asks_for("decision"), "no consent page: {}", page.reply);
     page
 }
 
-async fn consent_names_the_app_its_scopes_and_where_it_leads(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let words = consent_page(&mut person.browser(), &app, "posts:read posts:write")
+async fn the_consent_page_names_the_app_its_scopes_and_its_redirect_target(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let words = consent_page(&mut user.browser(), &app, "posts:read posts:write")
         .await
         .words();
     for named in ["Some App", "posts:read", "posts:write", "app.test"] {
@@ -36,9 +32,9 @@ async fn consent_names_the_app_its_scopes_and_where_it_leads(world: World) {
     assert!(!words.contains("profile:read"), "{words}");
 }
 
-async fn a_public_third_party_app_asks_every_time(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let mut browser = person.browser();
+async fn public_third_party_apps_always_ask_for_consent(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut browser = user.browser();
     for _ in 0..2 {
         let page = consent_page(&mut browser, &app, "posts:read").await;
         let page = browser.submit(&page, &[("decision", "allow")]).await;
@@ -47,11 +43,11 @@ async fn a_public_third_party_app_asks_every_time(world: World) {
     }
 }
 
-async fn a_confidential_app_asks_once_for_each_set_of_scopes(world: World) {
-    let (person, app) = (world.sign_up().await, world.app().kind("web").register());
-    app.authorize(&mut person.browser(), &person, "posts:read profile:read")
+async fn confidential_apps_ask_once_per_set_of_scopes(world: World) {
+    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    app.authorize(&mut user.browser(), &user, "posts:read profile:read")
         .await;
-    let mut browser = person.browser();
+    let mut browser = user.browser();
     let remembered = first_page(&mut browser, &app, "posts:read").await;
     assert!(
         parameter(&remembered.location().unwrap(), "code").is_some(),
@@ -61,46 +57,46 @@ async fn a_confidential_app_asks_once_for_each_set_of_scopes(world: World) {
     consent_page(&mut browser, &app, "posts:read posts:write").await;
 }
 
-async fn who_denies_sends_the_app_away_without_a_code(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn denying_consent_returns_an_error_instead_of_a_code(world: World) {
+    let (user, app) = world.user_and_app().await;
     let request = app.authorization();
-    let landing = person
+    let landing = user
         .browser()
-        .walk(&request.path(), &person, "deny")
+        .complete_flow(&request.path(), &user, "deny")
         .await
         .unwrap();
     request.expect_error_landing(&world, &landing, "access_denied");
-    consent_page(&mut person.browser(), &app, "posts:read").await;
+    consent_page(&mut user.browser(), &app, "posts:read").await;
 }
 
-async fn a_finished_flow_is_over(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let mut browser = person.browser();
+async fn finished_flows_cannot_be_resumed(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut browser = user.browser();
     let page = consent_page(&mut browser, &app, "posts:read").await;
     browser.submit(&page, &[("decision", "deny")]).await;
     let again = browser.submit(&page, &[("decision", "allow")]).await;
     assert_eq!(again.reply.status, 400, "{}", again.reply);
-    again.expect_dead_end();
+    again.expect_no_way_out();
     let reopened = browser.open(page.url.as_str()).await;
     assert_eq!(reopened.reply.status, 400, "{}", reopened.reply);
 }
 
-async fn a_flow_belongs_to_the_browser_that_began_it(world: World) {
-    let (person, victim) = (world.sign_up().await, world.sign_up().await);
+async fn flows_are_bound_to_the_browser_that_began_them(world: World) {
+    let (user, victim) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().register();
-    let page = consent_page(&mut person.browser(), &app, "posts:read").await;
+    let page = consent_page(&mut user.browser(), &app, "posts:read").await;
     let mut other = victim.browser();
     consent_page(&mut other, &app, "posts:read").await;
     let elsewhere = other.open(page.url.as_str()).await;
     assert_eq!(elsewhere.reply.status, 400, "{}", elsewhere.reply);
-    elsewhere.expect_dead_end();
+    elsewhere.expect_no_way_out();
     let signed_out = world.browser().open(page.url.as_str()).await;
     assert_eq!(signed_out.reply.status, 400, "{}", signed_out.reply);
 }
 
-async fn a_forged_decision_is_refused(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let mut browser = person.browser();
+async fn forged_decisions_are_rejected(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut browser = user.browser();
     let page = consent_page(&mut browser, &app, "posts:read").await;
     let (flow, csrf) = (page.hidden("flow").unwrap(), page.hidden("csrf").unwrap());
     let action = page.url.join("/consent").unwrap();
@@ -112,7 +108,7 @@ async fn a_forged_decision_is_refused(world: World) {
         assert_eq!(answer.reply.status, 403, "{}", answer.reply);
     }
     let fields = [("flow", flow.as_str()), ("decision", "allow"), ("csrf", &csrf)];
-    let cookies = format!("sid={}; csrf={csrf}", person.sid);
+    let cookies = format!("sid={}; csrf={csrf}", user.sid);
     let evil = world
         .anyone()
         .cookies(&cookies)
@@ -121,41 +117,39 @@ async fn a_forged_decision_is_refused(world: World) {
     evil.form(&fields).await.expect(403);
 }
 
-async fn a_wrong_password_is_answered_on_the_sign_in_page(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn a_wrong_password_shows_the_sign_in_page_again(world: World) {
+    let (user, app) = world.user_and_app().await;
     let mut browser = world.browser();
     let page = first_page(&mut browser, &app, "posts:read").await;
     assert!(page.asks_for("password"), "{}", page.reply);
     let wrong = browser
-        .submit(
-            &page,
-            &[("email", &person.email), ("password", "not the password")],
-        )
+        .submit(&page, &[("email", &user.email), ("password", "not the password")])
         .await;
-    assert!(wrong.asks_for("password"), "one may try again: {}", wrong.reply);
+    assert!(
+        wrong.asks_for("password"),
+        "the form is shown again: {}",
+        wrong.reply
+    );
     assert_eq!(browser.cookie("sid"), None);
     let unknown = browser
         .submit(&wrong, &[("email", "nobody@example.org"), ("password", "not it")])
         .await;
     let shown = |page: &Page, email: &str| page.words().replace(email, "…");
-    assert_eq!(
-        shown(&wrong, &person.email),
-        shown(&unknown, "nobody@example.org")
-    );
-    let right = [("email", person.email.as_str()), ("password", &person.password)];
+    assert_eq!(shown(&wrong, &user.email), shown(&unknown, "nobody@example.org"));
+    let right = [("email", user.email.as_str()), ("password", &user.password)];
     let signed_in = browser.submit(&wrong, &right).await;
     assert_eq!(signed_in.reply.status, 303, "{}", signed_in.reply);
     assert!(browser.cookie("sid").is_some());
 }
 
-async fn what_a_request_says_is_never_markup(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn request_values_are_escaped_in_pages(world: World) {
+    let (user, app) = world.user_and_app().await;
     let script = "\"'><script>alert(1)</script>";
     let request = app
         .authorization()
         .set("state", script)
         .set("scope", "posts:read");
-    let mut browser = person.browser();
+    let mut browser = user.browser();
     let mut page = browser.open(&request.path()).await;
     while let Some(next) = page.location() {
         page = browser.open(next.as_str()).await;
@@ -172,9 +166,9 @@ async fn what_a_request_says_is_never_markup(world: World) {
 }
 
 async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
-    let (person, app) = world.person_and_app().await;
+    let (user, app) = world.user_and_app().await;
     let sign_in = first_page(&mut world.browser(), &app, "posts:read").await;
-    let consent = consent_page(&mut person.browser(), &app, "posts:read").await;
+    let consent = consent_page(&mut user.browser(), &app, "posts:read").await;
     let error = app
         .authorization()
         .set("client_id", "nobody")
@@ -188,7 +182,7 @@ async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
         );
         assert!(
             !policy.contains("form-action"),
-            "browsers apply it to the redirect that follows: {policy}"
+            "browsers apply form-action to the redirect that follows: {policy}"
         );
         assert_eq!(page.reply.header("referrer-policy"), "same-origin");
         assert_eq!(page.reply.header("cache-control"), "no-store");
@@ -198,7 +192,7 @@ async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
     }
 }
 
-async fn a_page_asked_for_by_another_name_of_this_host_leads_to_the_right_one(world: World) {
+async fn pages_under_another_host_name_redirect_to_the_issuer_origin(world: World) {
     let app = world.app().register();
     let path = app.authorization().path();
     let by_address = world.anyone().at(&world.base().replace("localhost", "127.0.0.1"));
@@ -212,31 +206,31 @@ async fn a_page_asked_for_by_another_name_of_this_host_leads_to_the_right_one(wo
     );
 }
 
-async fn nobody_consents_with_a_one_time_password(world: World) {
+async fn consent_requires_the_one_time_password_to_be_changed(world: World) {
     let app = world.app().register();
     let password = std::fs::read_to_string(world.data_dir().join("admin-password")).unwrap();
-    let admin: Person = world.log_in("admin@localhost", password.trim()).await;
+    let admin: User = world.log_in("admin@localhost", password.trim()).await;
     if let Ok(landing) = admin
         .browser()
-        .walk(&app.authorization().path(), &admin, "allow")
+        .complete_flow(&app.authorization().path(), &admin, "allow")
         .await
     {
-        panic!("the app was sent {landing}");
+        panic!("the app received {landing}");
     }
 }
 
 on_every_shape!(
-    consent_names_the_app_its_scopes_and_where_it_leads,
-    a_public_third_party_app_asks_every_time,
-    a_confidential_app_asks_once_for_each_set_of_scopes,
-    who_denies_sends_the_app_away_without_a_code,
-    a_finished_flow_is_over,
-    a_flow_belongs_to_the_browser_that_began_it,
-    a_forged_decision_is_refused,
-    a_wrong_password_is_answered_on_the_sign_in_page,
-    what_a_request_says_is_never_markup,
+    the_consent_page_names_the_app_its_scopes_and_its_redirect_target,
+    public_third_party_apps_always_ask_for_consent,
+    confidential_apps_ask_once_per_set_of_scopes,
+    denying_consent_returns_an_error_instead_of_a_code,
+    finished_flows_cannot_be_resumed,
+    flows_are_bound_to_the_browser_that_began_them,
+    forged_decisions_are_rejected,
+    a_wrong_password_shows_the_sign_in_page_again,
+    request_values_are_escaped_in_pages,
     pages_cannot_be_framed_cached_or_scripted,
-    a_page_asked_for_by_another_name_of_this_host_leads_to_the_right_one,
+    pages_under_another_host_name_redirect_to_the_issuer_origin,
 );
 
-on_one_process!(nobody_consents_with_a_one_time_password);
+on_one_process!(consent_requires_the_one_time_password_to_be_changed);

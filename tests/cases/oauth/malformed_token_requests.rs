@@ -1,17 +1,17 @@
-//! `POST /token`: requests that are none.
+//! Malformed requests to `POST /token`.
 
 use serde_json::json;
 use tests::{World, basic, on_every_shape};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-async fn only_post_is_a_token_request(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn token_requests_must_be_post(world: World) {
+    let (user, app) = world.user_and_app().await;
     for method in ["GET", "HEAD", "PUT", "DELETE", "PATCH"] {
         let reply = world.anyone().call(method, "/token").await.expect(405);
         assert!(reply.header("allow").contains("POST"), "{reply}");
     }
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let query = format!(
         "/token?grant_type=authorization_code&client_id={}&code={}&code_verifier={}",
         app.id, grant.code, grant.verifier
@@ -19,14 +19,14 @@ async fn only_post_is_a_token_request(world: World) {
     let unnamed = world.anyone().post(&query).body(FORM, "").await;
     assert!(
         [400, 401].contains(&unnamed.status),
-        "what stands in a query is not read: {unnamed}"
+        "query parameters are ignored: {unnamed}"
     );
     let named = app.token(&world.anyone(), &[]).await;
     named.expect_token_error(400, "invalid_request");
     app.exchange(&world.anyone(), &grant).await.expect(200);
 }
 
-async fn a_token_request_is_a_form_or_json(world: World) {
+async fn token_requests_must_be_a_form_or_json(world: World) {
     let fields = "grant_type=refresh_token&refresh_token=x&client_id=y";
     let types = [
         "text/plain",
@@ -62,7 +62,7 @@ async fn a_token_request_is_a_form_or_json(world: World) {
     }
 }
 
-async fn repeated_parameters_are_refused(world: World) {
+async fn repeated_parameters_are_rejected(world: World) {
     let app = world.app().register();
     for name in ["grant_type", "refresh_token", "client_id", "scope"] {
         let mut fields = vec![
@@ -77,7 +77,7 @@ async fn repeated_parameters_are_refused(world: World) {
     }
 }
 
-async fn grant_types_we_do_not_have_are_refused(world: World) {
+async fn unsupported_grant_types_are_rejected(world: World) {
     let app = world.app().register();
     let anyone = world.anyone();
     for grant_type in [
@@ -105,7 +105,7 @@ async fn grant_types_we_do_not_have_are_refused(world: World) {
     );
 }
 
-async fn a_code_that_never_was_is_an_invalid_grant(world: World) {
+async fn unknown_codes_are_an_invalid_grant(world: World) {
     let app = world.app().register();
     let verifier = "v".repeat(43);
     for code in ["x", "' OR 1=1 --", "é", &"x".repeat(5_000)] {
@@ -121,7 +121,7 @@ async fn a_code_that_never_was_is_an_invalid_grant(world: World) {
     }
 }
 
-async fn an_unknown_client_is_invalid(world: World) {
+async fn unknown_clients_are_rejected(world: World) {
     let fields = [
         ("grant_type", "refresh_token"),
         ("refresh_token", "x"),
@@ -138,13 +138,13 @@ async fn an_unknown_client_is_invalid(world: World) {
     assert!([400, 401].contains(&reply.status), "{reply}");
 }
 
-async fn an_oversize_token_request_is_refused(world: World) {
+async fn oversized_token_requests_are_rejected(world: World) {
     let body = format!("grant_type=refresh_token&refresh_token={}", "x".repeat(70_000));
     let reply = world.anyone().post("/token").body(FORM, body).await;
     assert!([400, 413].contains(&reply.status), "{reply}");
 }
 
-async fn every_scope_a_client_may_have_is_a_known_one(world: World) {
+async fn clients_can_only_register_known_scopes(world: World) {
     let args = [
         "clients", "create", "--id", "bad", "--name", "Bad", "--type", "spa",
     ];
@@ -163,7 +163,7 @@ async fn every_scope_a_client_may_have_is_a_known_one(world: World) {
     assert_eq!(shown["client_secret"], json!(null), "{shown}");
 }
 
-async fn a_nul_in_oauth_parameters_is_refused_as_any_nonsense(world: World) {
+async fn nul_characters_in_parameters_are_rejected(world: World) {
     let anyone = world.anyone();
     let page = anyone.get("/authorize?client_id=a%00b").await.expect(400);
     assert!(page.header("content-type").starts_with("text/html"), "{page}");
@@ -178,21 +178,21 @@ async fn a_nul_in_oauth_parameters_is_refused_as_any_nonsense(world: World) {
     reply.expect_token_error(401, "invalid_client");
 }
 
-async fn a_flood_of_parameters_is_refused(world: World) {
+async fn too_many_parameters_are_rejected(world: World) {
     let fields: Vec<(String, &str)> = (0..5_000).map(|n| (n.to_string(), "")).collect();
     let reply = world.anyone().post("/token").form(&fields).await;
     reply.expect_token_error(400, "invalid_request");
 }
 
 on_every_shape!(
-    a_flood_of_parameters_is_refused,
-    a_nul_in_oauth_parameters_is_refused_as_any_nonsense,
-    only_post_is_a_token_request,
-    a_token_request_is_a_form_or_json,
-    repeated_parameters_are_refused,
-    grant_types_we_do_not_have_are_refused,
-    a_code_that_never_was_is_an_invalid_grant,
-    an_unknown_client_is_invalid,
-    an_oversize_token_request_is_refused,
-    every_scope_a_client_may_have_is_a_known_one,
+    too_many_parameters_are_rejected,
+    nul_characters_in_parameters_are_rejected,
+    token_requests_must_be_post,
+    token_requests_must_be_a_form_or_json,
+    repeated_parameters_are_rejected,
+    unsupported_grant_types_are_rejected,
+    unknown_codes_are_an_invalid_grant,
+    unknown_clients_are_rejected,
+    oversized_token_requests_are_rejected,
+    clients_can_only_register_known_scopes,
 );

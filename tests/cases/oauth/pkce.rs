@@ -1,13 +1,13 @@
-//! PKCE (RFC 7636): S256 for every client, and a wrong verifier gets nothing and spoils nothing.
+//! PKCE (RFC 7636): S256 is mandatory, and a wrong verifier is rejected without using up the code.
 
-use tests::{App, Grant, Person, Reply, World, base64url, on_every_shape};
+use tests::{App, Grant, Reply, User, World, base64url, on_every_shape};
 
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-async fn a_grant(world: &World, kind: &str) -> (Person, App, Grant) {
-    let (person, app) = (world.sign_up().await, world.app().kind(kind).register());
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
-    (person, app, grant)
+async fn a_grant(world: &World, kind: &str) -> (User, App, Grant) {
+    let (user, app) = (world.sign_up().await, world.app().kind(kind).register());
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
+    (user, app, grant)
 }
 
 /// Exchanges a code with this verifier, or with none.
@@ -21,7 +21,7 @@ async fn exchange(world: &World, app: &App, grant: &Grant, verifier: Option<&str
     app.token(&world.anyone(), &fields).await
 }
 
-async fn a_request_without_a_challenge_is_refused_whatever_the_client(world: World) {
+async fn every_client_must_send_a_challenge(world: World) {
     for kind in ["spa", "native", "web"] {
         let app = world
             .app()
@@ -32,21 +32,21 @@ async fn a_request_without_a_challenge_is_refused_whatever_the_client(world: Wor
         request
             .clone()
             .without("code_challenge")
-            .expect_refusal(&world, "invalid_request")
+            .expect_error_redirect(&world, "invalid_request")
             .await;
         let bare = request.without("code_challenge").without("code_challenge_method");
-        bare.expect_refusal(&world, "invalid_request").await;
+        bare.expect_error_redirect(&world, "invalid_request").await;
     }
 }
 
-async fn the_only_method_is_s256(world: World) {
+async fn s256_is_the_only_method(world: World) {
     let app = world.app().register();
     for method in ["plain", "s256", "S512", "S256 ", ""] {
         let request = app.authorization().set("code_challenge_method", method);
-        request.expect_refusal(&world, "invalid_request").await;
+        request.expect_error_redirect(&world, "invalid_request").await;
     }
     let request = app.authorization().without("code_challenge_method");
-    request.expect_refusal(&world, "invalid_request").await;
+    request.expect_error_redirect(&world, "invalid_request").await;
 }
 
 async fn a_challenge_is_43_characters_of_base64url(world: World) {
@@ -64,11 +64,11 @@ async fn a_challenge_is_43_characters_of_base64url(world: World) {
         &swapped(" "),
     ] {
         let request = app.authorization().set("code_challenge", challenge);
-        request.expect_refusal(&world, "invalid_request").await;
+        request.expect_error_redirect(&world, "invalid_request").await;
     }
 }
 
-async fn a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner(world: World) {
+async fn a_wrong_verifier_is_rejected_without_using_up_the_code(world: World) {
     for kind in ["spa", "web"] {
         let (_, app, grant) = a_grant(&world, kind).await;
         let challenge = base64url(shared::secret::hash(&grant.verifier));
@@ -95,11 +95,11 @@ async fn a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner(world: 
         exchange(&world, &app, &grant, Some(&grant.verifier))
             .await
             .expect(200);
-        world.forget_secret(&challenge);
+        world.unregister_secret(&challenge);
     }
 }
 
-async fn a_verifier_sent_twice_is_refused(world: World) {
+async fn a_repeated_verifier_is_rejected(world: World) {
     let (_, app, grant) = a_grant(&world, "spa").await;
     let fields = [
         ("grant_type", "authorization_code"),
@@ -116,22 +116,22 @@ async fn a_verifier_sent_twice_is_refused(world: World) {
         .expect(200);
 }
 
-/// A grant whose challenge is that of this verifier, good or not.
-async fn grant_for(person: &Person, app: &App, verifier: &str) -> Grant {
+/// A grant with the challenge of this verifier, valid or not.
+async fn grant_for(user: &User, app: &App, verifier: &str) -> Grant {
     let challenge = base64url(shared::secret::hash(verifier));
     let request = app.authorization().set("code_challenge", &challenge);
-    let landing = person
+    let landing = user
         .browser()
-        .walk(&request.path(), person, "allow")
+        .complete_flow(&request.path(), user, "allow")
         .await
         .unwrap();
     Grant::read(landing, verifier.to_owned())
 }
 
 async fn a_verifier_has_43_to_128_unreserved_characters(world: World) {
-    let (person, app) = world.person_and_app().await;
+    let (user, app) = world.user_and_app().await;
     for good in ["v".repeat(43), "aZ09-._~".repeat(16)] {
-        let grant = grant_for(&person, &app, &good).await;
+        let grant = grant_for(&user, &app, &good).await;
         app.exchange(&world.anyone(), &grant).await.expect(200);
     }
     let with = |last: &str| format!("{}{last}", "v".repeat(43));
@@ -144,17 +144,17 @@ async fn a_verifier_has_43_to_128_unreserved_characters(world: World) {
         with("é"),
         with("%41"),
     ] {
-        let grant = grant_for(&person, &app, &bad).await;
+        let grant = grant_for(&user, &app, &bad).await;
         let reply = app.exchange(&world.anyone(), &grant).await.expect(400);
         assert!(reply.json()["access_token"].is_null(), "{reply}");
     }
 }
 
 on_every_shape!(
-    a_request_without_a_challenge_is_refused_whatever_the_client,
-    the_only_method_is_s256,
+    every_client_must_send_a_challenge,
+    s256_is_the_only_method,
     a_challenge_is_43_characters_of_base64url,
-    a_wrong_verifier_gets_nothing_and_leaves_the_code_for_its_owner,
-    a_verifier_sent_twice_is_refused,
+    a_wrong_verifier_is_rejected_without_using_up_the_code,
+    a_repeated_verifier_is_rejected,
     a_verifier_has_43_to_128_unreserved_characters,
 );

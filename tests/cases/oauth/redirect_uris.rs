@@ -3,7 +3,7 @@
 
 use tests::{App, World, on_every_shape, parameter};
 
-async fn every_other_address_gets_an_error_page(world: World) {
+async fn unregistered_redirect_uris_get_an_error_page(world: World) {
     let app = world.app().redirect_uri("https://app.test/cb").register();
     let mutations = [
         "https://app.test/cb/",
@@ -62,7 +62,7 @@ async fn every_other_address_gets_an_error_page(world: World) {
     }
 }
 
-async fn case_is_not_folded_even_beyond_ascii(world: World) {
+async fn redirect_uris_are_compared_case_sensitively(world: World) {
     let app = world.app().redirect_uri("https://kiosk.test/kiosk").register();
     for uri in [
         "https://\u{212a}iosk.test/kiosk",
@@ -91,17 +91,17 @@ async fn a_request_without_a_redirect_uri_gets_an_error_page(world: World) {
     }
 }
 
-async fn one_of_several_registered_addresses_is_used(world: World) {
-    let person = world.sign_up().await;
+async fn any_registered_redirect_uri_may_be_used(world: World) {
+    let user = world.sign_up().await;
     let app = world
         .app()
         .redirect_uri("https://app.test/a")
         .redirect_uri("https://app.test/b?x=1")
         .register();
     let request = app.authorization().set("redirect_uri", "https://app.test/b?x=1");
-    let landing = person
+    let landing = user
         .browser()
-        .walk(&request.path(), &person, "allow")
+        .complete_flow(&request.path(), &user, "allow")
         .await
         .unwrap();
     assert!(
@@ -120,7 +120,7 @@ async fn opens(world: &World, app: &App, uri: &str) {
     assert_eq!(page.location().unwrap().origin(), page.url.origin(), "{uri}");
 }
 
-async fn a_native_app_on_a_loopback_literal_may_have_any_port(world: World) {
+async fn native_apps_on_a_loopback_literal_may_use_any_port(world: World) {
     let app = world
         .app()
         .kind("native")
@@ -163,15 +163,15 @@ async fn a_native_app_on_a_loopback_literal_may_have_any_port(world: World) {
     }
 }
 
-async fn the_whole_loopback_flow_works_with_a_port_of_the_moment(world: World) {
-    let person = world.sign_up().await;
+async fn the_loopback_flow_works_with_an_ephemeral_port(world: World) {
+    let user = world.sign_up().await;
     let mut app = world
         .app()
         .kind("native")
         .redirect_uri("http://127.0.0.1/cb")
         .register();
     app.redirect_uri = "http://127.0.0.1:49152/cb".to_owned();
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     assert_eq!(grant.landing.port(), Some(49152));
     let mut elsewhere = app.clone();
     elsewhere.redirect_uri = "http://127.0.0.1:49153/cb".to_owned();
@@ -182,8 +182,8 @@ async fn the_whole_loopback_flow_works_with_a_port_of_the_moment(world: World) {
     app.exchange(&world.anyone(), &grant).await.expect(200);
 }
 
-async fn the_exchange_names_the_same_address(world: World) {
-    let (person, app) = (
+async fn the_exchange_requires_the_same_redirect_uri(world: World) {
+    let (user, app) = (
         world.sign_up().await,
         world
             .app()
@@ -191,7 +191,7 @@ async fn the_exchange_names_the_same_address(world: World) {
             .redirect_uri("https://app.test/b")
             .register(),
     );
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let mut elsewhere = app.clone();
     for uri in ["https://app.test/b", "https://app.test/a/", "https://evil.test/a"] {
         elsewhere.redirect_uri = uri.to_owned();
@@ -203,7 +203,7 @@ async fn the_exchange_names_the_same_address(world: World) {
     app.exchange(&world.anyone(), &grant).await.expect(200);
 }
 
-async fn no_client_is_registered_with_an_address_that_could_harm(world: World) {
+async fn dangerous_redirect_uris_cannot_be_registered(world: World) {
     for uri in [
         "javascript:alert(1)",
         "data:text/html,x",
@@ -233,7 +233,7 @@ async fn no_client_is_registered_with_an_address_that_could_harm(world: World) {
             "",
         );
         assert!(!output.status.success(), "{uri}: {output:?}");
-        assert!(!output.stderr.is_empty(), "{uri}: it does not say why");
+        assert!(!output.stderr.is_empty(), "{uri}: the error has no message");
     }
     let ids: Vec<_> = world
         .cli(&["clients", "list", "--json"], "")
@@ -244,12 +244,12 @@ async fn no_client_is_registered_with_an_address_that_could_harm(world: World) {
 }
 
 on_every_shape!(
-    every_other_address_gets_an_error_page,
-    case_is_not_folded_even_beyond_ascii,
+    unregistered_redirect_uris_get_an_error_page,
+    redirect_uris_are_compared_case_sensitively,
     a_request_without_a_redirect_uri_gets_an_error_page,
-    one_of_several_registered_addresses_is_used,
-    a_native_app_on_a_loopback_literal_may_have_any_port,
-    the_whole_loopback_flow_works_with_a_port_of_the_moment,
-    the_exchange_names_the_same_address,
-    no_client_is_registered_with_an_address_that_could_harm,
+    any_registered_redirect_uri_may_be_used,
+    native_apps_on_a_loopback_literal_may_use_any_port,
+    the_loopback_flow_works_with_an_ephemeral_port,
+    the_exchange_requires_the_same_redirect_uri,
+    dangerous_redirect_uris_cannot_be_registered,
 );

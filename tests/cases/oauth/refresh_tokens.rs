@@ -1,12 +1,12 @@
-//! `POST /token` with a refresh token: it rotates, and a replay ends its family.
+//! `POST /token` with a refresh token: rotation, and revocation of the family on a replay.
 
 use std::time::Duration;
 use tests::{Shape, Tokens, World, on_every_shape};
 
-async fn a_refresh_token_rotates_and_a_replay_kills_its_family(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn refresh_tokens_rotate_and_a_replay_revokes_the_family(world: World) {
+    let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
-    let first = app.tokens(&person, "posts:read").await;
+    let first = app.tokens(&user, "posts:read").await;
     let second = Tokens::of(app.refresh(&anyone, &first.refresh).await);
     let third = Tokens::of(app.refresh(&anyone, &second.refresh).await);
     assert_ne!(first.refresh, second.refresh);
@@ -14,12 +14,12 @@ async fn a_refresh_token_rotates_and_a_replay_kills_its_family(world: World) {
     for tokens in [&first, &second, &third] {
         anyone.bearer(&tokens.access).get("/protected").await.expect(200);
     }
-    let bystander = app.tokens(&person, "posts:read").await;
+    let bystander = app.tokens(&user, "posts:read").await;
     app.refresh(&anyone, &first.refresh)
         .await
         .expect_token_error(400, "invalid_grant");
     for tokens in [&third, &second, &first] {
-        tokens.expect_dead(&world, &app).await;
+        tokens.expect_revoked(&world, &app).await;
     }
     anyone
         .bearer(&bystander.access)
@@ -29,10 +29,10 @@ async fn a_refresh_token_rotates_and_a_replay_kills_its_family(world: World) {
     app.refresh(&anyone, &bystander.refresh).await.expect(200);
 }
 
-async fn a_refresh_token_is_good_for_its_own_client_alone(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn refresh_tokens_are_bound_to_their_client(world: World) {
+    let (user, app) = world.user_and_app().await;
     let others = [world.app().register(), world.app().kind("web").register()];
-    let tokens = app.tokens(&person, "posts:read").await;
+    let tokens = app.tokens(&user, "posts:read").await;
     for other in others {
         other
             .refresh(&world.anyone(), &tokens.refresh)
@@ -42,9 +42,9 @@ async fn a_refresh_token_is_good_for_its_own_client_alone(world: World) {
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
 }
 
-async fn a_forged_refresh_token_does_nothing(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let tokens = app.tokens(&person, "posts:read").await;
+async fn forged_refresh_tokens_are_rejected(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read").await;
     let good = &tokens.refresh;
     let last = if good.ends_with('A') { "B" } else { "A" };
     let flipped = format!("{}{last}", &good[..good.len() - 1]);
@@ -79,9 +79,9 @@ async fn a_forged_refresh_token_does_nothing(world: World) {
     app.refresh(&world.anyone(), good).await.expect(200);
 }
 
-async fn a_refresh_may_narrow_the_scope_for_once_and_never_widen_it(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let tokens = app.tokens(&person, "posts:read profile:read").await;
+async fn a_refresh_may_narrow_the_scope_once_and_never_widen_it(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read profile:read").await;
     let refresh = |token: String, scope: &'static str| {
         let fields = [
             ("grant_type", "refresh_token"),
@@ -99,13 +99,13 @@ async fn a_refresh_may_narrow_the_scope_for_once_and_never_widen_it(world: World
     assert_eq!(whole.claims()["scope"], "posts:read profile:read");
 }
 
-async fn a_refresh_token_lives_14_days_unused_and_30_in_all(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (person, app) = world.person_and_app().await;
+async fn refresh_tokens_expire_after_14_days_unused_and_30_in_total(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, app) = world.user_and_app().await;
     const DAY: Duration = Duration::from_secs(86_400);
     const SECOND: Duration = Duration::from_secs(1);
-    let unused = app.tokens(&person, "posts:read").await;
-    let mut used = app.tokens(&person, "posts:read").await;
+    let unused = app.tokens(&user, "posts:read").await;
+    let mut used = app.tokens(&user, "posts:read").await;
     world.advance(14 * DAY - SECOND);
     used = Tokens::of(app.refresh(&world.anyone(), &used.refresh).await);
     world.advance(2 * SECOND);
@@ -122,15 +122,15 @@ async fn a_refresh_token_lives_14_days_unused_and_30_in_all(shape: Shape) {
         .expect_token_error(400, "invalid_grant");
 }
 
-async fn logout_ends_what_first_party_apps_began_in_the_session(world: World) {
-    let person = world.sign_up().await;
+async fn logout_revokes_first_party_tokens_of_the_session(world: World) {
+    let user = world.sign_up().await;
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
     let (own, third) = (
-        ours.tokens(&person, "posts:read").await,
-        theirs.tokens(&person, "posts:read").await,
+        ours.tokens(&user, "posts:read").await,
+        theirs.tokens(&user, "posts:read").await,
     );
-    person.post("/logout").await.expect(204);
-    own.expect_dead(&world, &ours).await;
+    user.post("/logout").await.expect(204);
+    own.expect_revoked(&world, &ours).await;
     world
         .anyone()
         .bearer(&third.access)
@@ -141,10 +141,10 @@ async fn logout_ends_what_first_party_apps_began_in_the_session(world: World) {
 }
 
 on_every_shape!(
-    a_refresh_token_rotates_and_a_replay_kills_its_family,
-    a_refresh_token_is_good_for_its_own_client_alone,
-    a_forged_refresh_token_does_nothing,
-    a_refresh_may_narrow_the_scope_for_once_and_never_widen_it,
-    a_refresh_token_lives_14_days_unused_and_30_in_all,
-    logout_ends_what_first_party_apps_began_in_the_session,
+    refresh_tokens_rotate_and_a_replay_revokes_the_family,
+    refresh_tokens_are_bound_to_their_client,
+    forged_refresh_tokens_are_rejected,
+    a_refresh_may_narrow_the_scope_once_and_never_widen_it,
+    refresh_tokens_expire_after_14_days_unused_and_30_in_total,
+    logout_revokes_first_party_tokens_of_the_session,
 );

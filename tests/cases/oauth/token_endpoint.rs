@@ -1,12 +1,12 @@
-//! `POST /token`: codes and refresh tokens, used once, by the client they were made for, in time.
+//! `POST /token`: codes work once, for their client, before they expire.
 
 use serde_json::json;
 use std::time::Duration;
 use tests::{App, Shape, Tokens, World, basic, on_every_shape};
 
-async fn tokens_come_as_the_rfc_writes_them(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let tokens = app.tokens(&person, "posts:read profile:read").await;
+async fn token_responses_follow_the_rfc(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read profile:read").await;
     let body = tokens.reply.json();
     assert_eq!(body["token_type"], "Bearer");
     assert_eq!(body["expires_in"], 600);
@@ -15,7 +15,7 @@ async fn tokens_come_as_the_rfc_writes_them(world: World) {
     assert_eq!(tokens.reply.header("cache-control"), "no-store");
     assert_eq!(tokens.reply.header("content-type"), "application/json");
     let claims = tokens.claims();
-    assert_eq!(claims["sub"], json!(person.id.to_string()));
+    assert_eq!(claims["sub"], json!(user.id.to_string()));
     assert_eq!(
         (&claims["iss"], &claims["aud"]),
         (&json!(world.base()), &json!(world.base()))
@@ -27,9 +27,9 @@ async fn tokens_come_as_the_rfc_writes_them(world: World) {
     );
 }
 
-async fn a_token_request_may_be_json(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+async fn token_requests_may_be_json(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let body = json!({
         "grant_type": "authorization_code", "client_id": app.id, "code": grant.code,
         "redirect_uri": app.redirect_uri, "code_verifier": grant.verifier,
@@ -37,27 +37,27 @@ async fn a_token_request_may_be_json(world: World) {
     Tokens::of(world.anyone().post("/token").json(&body).await);
 }
 
-async fn a_code_used_twice_revokes_what_it_gave(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+async fn reusing_a_code_revokes_its_tokens(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let tokens = Tokens::of(app.exchange(&world.anyone(), &grant).await);
     let rotated = Tokens::of(app.refresh(&world.anyone(), &tokens.refresh).await);
     app.exchange(&world.anyone(), &grant)
         .await
         .expect_token_error(400, "invalid_grant");
-    rotated.expect_dead(&world, &app).await;
-    tokens.expect_dead(&world, &app).await;
+    rotated.expect_revoked(&world, &app).await;
+    tokens.expect_revoked(&world, &app).await;
 }
 
-async fn a_used_code_with_anything_wrong_revokes_nothing(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let stranger = App {
+async fn an_invalid_reuse_of_a_code_revokes_nothing(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let unknown = App {
         redirect_uri: app.redirect_uri.clone(),
         ..world.app().kind("native").register()
     };
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let tokens = Tokens::of(app.exchange(&world.anyone(), &grant).await);
-    stranger
+    unknown
         .exchange(&world.anyone(), &grant)
         .await
         .expect_token_error(400, "invalid_grant");
@@ -81,10 +81,10 @@ async fn a_used_code_with_anything_wrong_revokes_nothing(world: World) {
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
 }
 
-async fn a_code_is_good_for_its_own_client_alone(world: World) {
-    let (person, app) = world.person_and_app().await;
+async fn codes_are_bound_to_their_client(world: World) {
+    let (user, app) = world.user_and_app().await;
     let other = world.app().register();
-    let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     other
         .exchange(&world.anyone(), &grant)
         .await
@@ -92,21 +92,21 @@ async fn a_code_is_good_for_its_own_client_alone(world: World) {
     app.exchange(&world.anyone(), &grant).await.expect(200);
 }
 
-async fn a_code_lives_for_a_minute(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (person, app) = world.person_and_app().await;
+async fn codes_expire_after_a_minute(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, app) = world.user_and_app().await;
     for (seconds, status) in [(59, 200), (61, 400)] {
-        let grant = app.authorize(&mut person.browser(), &person, "posts:read").await;
+        let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
         world.advance(Duration::from_secs(seconds));
         app.exchange(&world.anyone(), &grant).await.expect(status);
     }
 }
 
-async fn a_confidential_client_authenticates_with_its_secret(world: World) {
-    let person = world.sign_up().await;
+async fn confidential_clients_authenticate_with_their_secret(world: World) {
+    let user = world.sign_up().await;
     let web = world.app().kind("web").register();
     let (anyone, secret) = (world.anyone(), web.secret.clone().unwrap());
-    let tokens = web.tokens(&person, "posts:read").await;
+    let tokens = web.tokens(&user, "posts:read").await;
     let fields = [
         ("grant_type", "refresh_token"),
         ("refresh_token", tokens.refresh.as_str()),
@@ -134,9 +134,9 @@ async fn a_confidential_client_authenticates_with_its_secret(world: World) {
     web.refresh(&anyone, &tokens.refresh).await.expect(200);
 }
 
-async fn a_public_client_with_a_secret_is_refused(world: World) {
-    let (person, app) = world.person_and_app().await;
-    let tokens = app.tokens(&person, "posts:read").await;
+async fn public_clients_that_send_a_secret_are_rejected(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read").await;
     let fields = [
         ("grant_type", "refresh_token"),
         ("refresh_token", tokens.refresh.as_str()),
@@ -151,12 +151,12 @@ async fn a_public_client_with_a_secret_is_refused(world: World) {
 }
 
 on_every_shape!(
-    tokens_come_as_the_rfc_writes_them,
-    a_token_request_may_be_json,
-    a_code_used_twice_revokes_what_it_gave,
-    a_used_code_with_anything_wrong_revokes_nothing,
-    a_code_is_good_for_its_own_client_alone,
-    a_code_lives_for_a_minute,
-    a_confidential_client_authenticates_with_its_secret,
-    a_public_client_with_a_secret_is_refused,
+    token_responses_follow_the_rfc,
+    token_requests_may_be_json,
+    reusing_a_code_revokes_its_tokens,
+    an_invalid_reuse_of_a_code_revokes_nothing,
+    codes_are_bound_to_their_client,
+    codes_expire_after_a_minute,
+    confidential_clients_authenticate_with_their_secret,
+    public_clients_that_send_a_secret_are_rejected,
 );

@@ -1,19 +1,19 @@
-//! Alerts on abnormal activity: a row, a log line, a count and a signed POST for each, once over all replicas.
+//! Alerts on abnormal activity: a row, a log line, a metric and a signed POST each, once across all replicas.
 
 mod webhook;
 
 use serde_json::{Value, json};
 use shared::fetch_all;
 use std::time::Duration;
-use tests::{Caller, PASSWORD, Setup, Shape, World, on_every_shape, soon};
+use tests::{Caller, PASSWORD, Shape, World, WorldBuilder, eventually, on_every_shape};
 
-fn watched(shape: Shape) -> Setup {
-    let setup = World::of(shape).flag("--metrics-listen", "127.0.0.1:0");
+fn builder_with_metrics(shape: Shape) -> WorldBuilder {
+    let setup = World::builder(shape).flag("--metrics-listen", "127.0.0.1:0");
     setup.flag("--trusted-proxies", "127.0.0.1")
 }
 
-/// The lines of the log that say an alert of this kind.
-fn said(world: &World, kind: &str) -> Vec<Value> {
+/// The log lines of alerts of this kind.
+fn alert_lines(world: &World, kind: &str) -> Vec<Value> {
     let log = world.log();
     let lines = log
         .lines()
@@ -23,20 +23,21 @@ fn said(world: &World, kind: &str) -> Vec<Value> {
         .collect()
 }
 
-/// There is one alert of this kind: a row, a line at error level, a count.
-async fn expect_one(world: &World, kind: &str) -> Value {
-    soon(&format!("no alert of {kind}"), || async {
-        !said(world, kind).is_empty()
+/// Expects exactly one alert of this kind: a row, a log line at error level, and a metric. Returns the log
+/// line.
+async fn expect_single_alert(world: &World, kind: &str) -> Value {
+    eventually(&format!("no alert of {kind}"), || async {
+        !alert_lines(world, kind).is_empty()
     })
     .await;
     let rows = "SELECT kind FROM alerts WHERE kind = $1";
     let rows = fetch_all!(world.db().await.reader(), (String,), rows, kind).unwrap();
-    let said = said(world, kind);
-    assert_eq!((rows.len(), said.len()), (1, 1), "{said:?}");
-    assert_eq!(said[0]["level"], "ERROR");
+    let alert_lines = alert_lines(world, kind);
+    assert_eq!((rows.len(), alert_lines.len()), (1, 1), "{alert_lines:?}");
+    assert_eq!(alert_lines[0]["level"], "ERROR");
     let series = format!("latchkey_alerts_total{{kind=\"{kind}\"}}");
-    assert_eq!(world.counted(&series).await, 1);
-    said[0].clone()
+    assert_eq!(world.metric_total(&series).await, 1);
+    alert_lines[0].clone()
 }
 
 async fn log_in(caller: &Caller, email: &str, password: &str) -> u16 {
@@ -44,39 +45,39 @@ async fn log_in(caller: &Caller, email: &str, password: &str) -> u16 {
     caller.post("/login").json(&body).await.status
 }
 
-async fn a_reused_refresh_token_or_code_raises_one(shape: Shape) {
-    let world = watched(shape).start().await;
-    let (ann, app) = world.person_and_app().await;
+async fn reuse_of_a_refresh_token_or_code_raises_an_alert(shape: Shape) {
+    let world = builder_with_metrics(shape).start().await;
+    let (ann, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let tokens = app.tokens(&ann, "posts:read").await;
     app.refresh(&anyone, &tokens.refresh).await.expect(200);
     let replayed = app.refresh(&anyone, &tokens.refresh).await.expect(400);
     app.refresh(&anyone, &tokens.refresh).await.expect(400);
-    let alert = expect_one(&world, "refresh_token_reuse").await;
-    assert_eq!(alert["traceId"], replayed.correlation_id());
+    let alert = expect_single_alert(&world, "refresh_token_reuse").await;
+    assert_eq!(alert["trace_id"], replayed.correlation_id());
     assert_eq!(
-        (&alert["user"], &alert["client"]),
+        (&alert["user_id"], &alert["client_id"]),
         (&json!(ann.id), &json!(app.id))
     );
 
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     app.exchange(&anyone, &grant).await.expect(200);
     let reused = app.exchange(&anyone, &grant).await.expect(400);
-    let alert = expect_one(&world, "code_reuse").await;
-    assert_eq!(alert["traceId"], reused.correlation_id());
+    let alert = expect_single_alert(&world, "code_reuse").await;
+    assert_eq!(alert["trace_id"], reused.correlation_id());
 }
 
-async fn a_compromised_key_raises_one_though_a_command_says_so(shape: Shape) {
-    let world = watched(shape).start().await;
+async fn marking_a_key_compromised_by_command_raises_an_alert(shape: Shape) {
+    let world = builder_with_metrics(shape).start().await;
     let keys = world.cli(&["keys", "list", "--json"], "");
     let kid = keys[0]["kid"].as_str().unwrap();
     world.cli(&["keys", "retire", kid, "--compromised", "--json"], "");
-    let alert = expect_one(&world, "key_compromised").await;
+    let alert = expect_single_alert(&world, "key_compromised").await;
     assert_eq!(alert["detail"], format!("kid {kid}"));
 }
 
-async fn five_lockouts_in_five_minutes_raise_one(shape: Shape) {
-    let world = watched(shape).start().await;
+async fn five_lockouts_in_five_minutes_raise_an_alert(shape: Shape) {
+    let world = builder_with_metrics(shape).start().await;
     let lock_out = async |n: usize| {
         let from = world.anyone().with("x-forwarded-for", &format!("198.51.100.{n}"));
         for _ in 0..5 {
@@ -89,15 +90,15 @@ async fn five_lockouts_in_five_minutes_raise_one(shape: Shape) {
     for n in 1..=4 {
         lock_out(n).await;
     }
-    assert!(said(&world, "lockout_burst").is_empty());
+    assert!(alert_lines(&world, "lockout_burst").is_empty());
     for n in 5..=7 {
         lock_out(n).await;
     }
-    expect_one(&world, "lockout_burst").await;
+    expect_single_alert(&world, "lockout_burst").await;
 }
 
-async fn one_account_from_five_networks_raises_one(shape: Shape) {
-    let world = watched(shape).start().await;
+async fn attempts_on_one_account_from_five_networks_raise_an_alert(shape: Shape) {
+    let world = builder_with_metrics(shape).start().await;
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let from = |address: &str| world.anyone().with("x-forwarded-for", address);
     for n in 1..=3 {
@@ -105,7 +106,7 @@ async fn one_account_from_five_networks_raises_one(shape: Shape) {
             log_in(&from(&format!("2001:db8:{n}::1")), &ann.email, PASSWORD).await,
             200
         );
-        // Neighbours of one network are one.
+        // Addresses of one network count as one.
         assert_eq!(
             log_in(&from(&format!("2001:db8:9::{n}")), &bob.email, "wrong, this").await,
             401
@@ -115,12 +116,15 @@ async fn one_account_from_five_networks_raises_one(shape: Shape) {
         log_in(&from("198.51.100.1"), &ann.email, "not the password").await,
         401
     );
-    let alert = expect_one(&world, "account_from_many_addresses").await;
-    assert_eq!(alert["user"], ann.id, "signed up from a fifth: {alert}");
+    let alert = expect_single_alert(&world, "account_from_many_addresses").await;
+    assert_eq!(
+        alert["user_id"], ann.id,
+        "signed up from a fifth network: {alert}"
+    );
 }
 
-async fn what_a_crash_left_unsaid_is_said_by_the_next_process(shape: Shape) {
-    let mut world = watched(shape).clock().start().await;
+async fn alerts_lost_in_a_crash_are_raised_by_the_next_process(shape: Shape) {
+    let mut world = builder_with_metrics(shape).clock().start().await;
     let ann = world.sign_up().await;
     world.kill();
     let write = "INSERT INTO security_events (at, name, outcome, user_id, network, trace_id)
@@ -131,15 +135,15 @@ async fn what_a_crash_left_unsaid_is_said_by_the_next_process(shape: Shape) {
         shared::execute!(db.writer(), write, at, ann.id).unwrap();
     }
     db.close().await;
-    world.start_again().await;
-    soon("nobody looked back", || async {
-        said(&world, "lockout_burst").len() == 1
+    world.restart().await;
+    eventually("no process raised the missed alert", || async {
+        alert_lines(&world, "lockout_burst").len() == 1
     })
     .await;
 }
 
-async fn requests_and_events_are_counted_by_all_programs(shape: Shape) {
-    let world = watched(shape).start().await;
+async fn all_programs_count_requests_and_events(shape: Shape) {
+    let world = builder_with_metrics(shape).start().await;
     let ann = world.sign_up().await;
     for _ in 0..3 {
         ann.get("/me").await.expect(200);
@@ -165,7 +169,7 @@ async fn requests_and_events_are_counted_by_all_programs(shape: Shape) {
             4,
         ),
     ] {
-        assert_eq!(world.counted(&series).await, expected, "{series}");
+        assert_eq!(world.metric_total(&series).await, expected, "{series}");
     }
     let metrics = world.metrics().await;
     for series in [
@@ -185,10 +189,10 @@ async fn requests_and_events_are_counted_by_all_programs(shape: Shape) {
 }
 
 on_every_shape!(
-    a_reused_refresh_token_or_code_raises_one,
-    a_compromised_key_raises_one_though_a_command_says_so,
-    five_lockouts_in_five_minutes_raise_one,
-    one_account_from_five_networks_raises_one,
-    what_a_crash_left_unsaid_is_said_by_the_next_process,
-    requests_and_events_are_counted_by_all_programs,
+    reuse_of_a_refresh_token_or_code_raises_an_alert,
+    marking_a_key_compromised_by_command_raises_an_alert,
+    five_lockouts_in_five_minutes_raise_an_alert,
+    attempts_on_one_account_from_five_networks_raise_an_alert,
+    alerts_lost_in_a_crash_are_raised_by_the_next_process,
+    all_programs_count_requests_and_events,
 );

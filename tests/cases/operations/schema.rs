@@ -1,13 +1,13 @@
-//! The two engines have one schema, and run one SQL.
+//! Both database engines have the same schema and run the same SQL.
 
 use shared::db::Db;
 use sqlx::{AssertSqlSafe, Executor as _, SqlSafeStr as _};
 use std::collections::{BTreeMap, BTreeSet};
 use tests::{Shape, World, on_every_shape};
 
-/// Column name, type, whether NULL is refused.
+/// Column name, type, and whether it is NOT NULL.
 type Column = (String, String, bool);
-/// Index name, whether unique, what it is over.
+/// Index name, uniqueness, and columns with condition.
 type Index = (String, bool, String);
 
 #[derive(Debug, Default, PartialEq)]
@@ -19,8 +19,8 @@ struct Table {
 
 type Schema = BTreeMap<String, Table>;
 
-/// Types that are one to the program.
-fn normalised(declared: &str) -> &'static str {
+/// Normalizes types that the program treats alike.
+fn normalized(declared: &str) -> &'static str {
     match declared.to_ascii_uppercase().as_str() {
         "BIGINT" | "INTEGER" => "integer",
         "TEXT" => "text",
@@ -30,7 +30,7 @@ fn normalised(declared: &str) -> &'static str {
     }
 }
 
-/// An index's columns and condition, without what the engines write differently.
+/// The columns and the condition of an index without differences in spelling between the engines.
 fn over(definition: &str) -> String {
     let (_, rest) = definition.split_once(" ON ").unwrap();
     let rest = &rest[rest.find('(').unwrap()..];
@@ -55,10 +55,10 @@ async fn sqlite_schema(db: &Db) -> Schema {
             continue;
         }
         let table = schema.entry(table).or_default();
-        // SQLite says nothing of NOT NULL for an INTEGER PRIMARY KEY, which never is NULL.
+        // SQLite does not report NOT NULL for an INTEGER PRIMARY KEY, which is never NULL.
         table
             .columns
-            .insert((column.clone(), normalised(&kind).to_owned(), not_null || in_key));
+            .insert((column.clone(), normalized(&kind).to_owned(), not_null || in_key));
         if in_key {
             table.primary_key.insert(column);
         }
@@ -98,7 +98,7 @@ async fn postgres_schema(db: &Db) -> Schema {
         let table = schema.entry(table).or_default();
         table
             .columns
-            .insert((column.clone(), normalised(&kind).to_owned(), not_null));
+            .insert((column.clone(), normalized(&kind).to_owned(), not_null));
         if in_key {
             table.primary_key.insert(column);
         }
@@ -134,7 +134,7 @@ fn both_engines_have_the_same_tables_columns_and_indexes() {
         for (name, table) in &sqlite {
             assert_eq!(
                 table, &postgres[name],
-                "table {name}: SQLite at the left, PostgreSQL at the right"
+                "table {name}: left: SQLite, right: PostgreSQL"
             );
         }
     });
@@ -156,7 +156,7 @@ fn the_migrations_have_the_same_names() {
     assert_eq!(names("sqlite"), names("postgres"));
 }
 
-async fn every_statement_is_understood(world: World) {
+async fn every_sql_statement_is_valid(world: World) {
     let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
     let mut statements = api_server::statements();
     statements.extend(shared::db::statements().into_iter().map(owned));
@@ -173,4 +173,4 @@ async fn every_statement_is_understood(world: World) {
     }
 }
 
-on_every_shape!(every_statement_is_understood);
+on_every_shape!(every_sql_statement_is_valid);

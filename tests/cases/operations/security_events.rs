@@ -1,10 +1,10 @@
-//! Security events: one row for each, found by the correlation id of the answer; and no secret anywhere.
+//! Security events: one row each, with the correlation id of the response, and without secrets.
 
 use serde_json::{Value, json};
 use shared::fetch_all;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use tests::{PASSWORD, Person, Reply, Shape, World, all_at_once, items, on_every_shape, soon};
+use tests::{PASSWORD, Reply, Shape, User, World, eventually, items, on_every_shape, run_concurrently};
 
 type Event = (
     String,
@@ -15,15 +15,16 @@ type Event = (
     Option<String>,
 );
 
-/// The events under an answer's correlation id.
-async fn of(world: &World, reply: &Reply) -> Vec<Event> {
+/// The events with the correlation id of a response.
+async fn events_of(world: &World, reply: &Reply) -> Vec<Event> {
     let query = "SELECT name, outcome, user_id, client_id, address, detail FROM security_events
                  WHERE trace_id = $1 ORDER BY id";
     fetch_all!(world.db().await.reader(), Event, query, reply.correlation_id()).unwrap()
 }
 
-/// There is one, with this name and outcome, of this user and client, from here; and a log line says so.
-async fn one(
+/// Expects exactly one event with this name, outcome, user and client, from the local address, and its log
+/// line.
+async fn expect_event(
     world: &World,
     reply: &Reply,
     name: &str,
@@ -31,9 +32,9 @@ async fn one(
     user: Option<i64>,
     client: Option<&str>,
 ) {
-    let events = of(world, reply).await;
+    let events = events_of(world, reply).await;
     let [(found, ended, user_id, client_id, address, _)] = events.as_slice() else {
-        panic!("expected one {name}: {events:?} for {reply}")
+        panic!("expected exactly one {name}: {events:?} for {reply}")
     };
     let who = (user_id.to_owned(), client_id.as_deref(), address.as_deref());
     assert_eq!((found.as_str(), ended.as_str()), (name, outcome));
@@ -44,7 +45,7 @@ async fn one(
     let logged = lines
         .find(|line| line["event"] == name)
         .unwrap_or_else(|| panic!("no log line of {name}"));
-    assert_eq!(logged["traceId"], reply.correlation_id());
+    assert_eq!(logged["trace_id"], reply.correlation_id());
     assert_eq!(logged["outcome"], outcome);
 }
 
@@ -53,7 +54,7 @@ async fn signing_in_and_out_is_recorded(world: World) {
     let anyone = world.anyone();
     let body = json!({ "email": world.fresh_email(), "password": PASSWORD });
     let made = anyone.post("/users").json(&body).await.expect(201);
-    one(
+    expect_event(
         &world,
         &made,
         "user_created",
@@ -68,7 +69,7 @@ async fn signing_in_and_out_is_recorded(world: World) {
             .json(&json!({ "email": email, "password": password }))
     };
     let right = login(&ann.email, PASSWORD).await.expect(200);
-    one(
+    expect_event(
         &world,
         &right,
         "authn_login_success",
@@ -78,11 +79,11 @@ async fn signing_in_and_out_is_recorded(world: World) {
     )
     .await;
     let wrong = login(&ann.email, "not the password").await.expect(401);
-    one(&world, &wrong, "authn_login_fail", "failure", Some(ann.id), None).await;
+    expect_event(&world, &wrong, "authn_login_fail", "failure", Some(ann.id), None).await;
     let unknown = login("nobody@example.org", "not the password").await.expect(401);
-    one(&world, &unknown, "authn_login_fail", "failure", None, None).await;
+    expect_event(&world, &unknown, "authn_login_fail", "failure", None, None).await;
     let out = ann.post("/logout").await.expect(204);
-    one(&world, &out, "authn_logout", "success", Some(ann.id), None).await;
+    expect_event(&world, &out, "authn_logout", "success", Some(ann.id), None).await;
 }
 
 async fn a_lockout_is_recorded_with_the_failure_that_caused_it(world: World) {
@@ -91,17 +92,17 @@ async fn a_lockout_is_recorded_with_the_failure_that_caused_it(world: World) {
     for _ in 0..5 {
         let body = json!({ "email": ann.email, "password": "not the password" });
         let reply = world.anyone().post("/login").json(&body).await.expect(401);
-        last = of(&world, &reply).await;
+        last = events_of(&world, &reply).await;
     }
     let names: Vec<&str> = last.iter().map(|event| event.0.as_str()).collect();
     assert_eq!(names, ["authn_login_fail", "authn_login_lock"]);
 }
 
-async fn a_change_of_password_is_recorded(world: World) {
+async fn password_changes_are_recorded(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
     let changed = ann.call("PUT", "/me/password").json(&body).await.expect(204);
-    one(
+    expect_event(
         &world,
         &changed,
         "authn_password_change",
@@ -112,20 +113,20 @@ async fn a_change_of_password_is_recorded(world: World) {
     .await;
 }
 
-async fn refusals_are_recorded(world: World) {
+async fn rejected_requests_are_recorded(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let forbidden = bob.delete(&post.path).await.expect_error(403, "forbidden");
-    one(&world, &forbidden, "authz_fail", "failure", Some(bob.id), None).await;
+    expect_event(&world, &forbidden, "authz_fail", "failure", Some(bob.id), None).await;
     let comment = ann.comment(&post, "A comment").await;
     let forbidden = bob.delete(&comment.path).await.expect_error(403, "forbidden");
-    one(&world, &forbidden, "authz_fail", "failure", Some(bob.id), None).await;
+    expect_event(&world, &forbidden, "authz_fail", "failure", Some(bob.id), None).await;
     let forged = world
         .anyone()
         .cookies(&format!("sid={}", ann.sid))
         .delete(&post.path)
         .await;
-    one(
+    expect_event(
         &world,
         &forged.expect_error(403, "csrf_mismatch"),
         "malicious_csrf",
@@ -138,7 +139,7 @@ async fn refusals_are_recorded(world: World) {
     let tokens = app.tokens(&ann, "posts:read").await;
     let narrow = world.anyone().bearer(&tokens.access).delete(&post.path).await;
     let narrow = narrow.expect_error(403, "insufficient_scope");
-    one(
+    expect_event(
         &world,
         &narrow,
         "authz_fail",
@@ -150,11 +151,15 @@ async fn refusals_are_recorded(world: World) {
 }
 
 async fn names(world: &World, reply: &Reply) -> Vec<String> {
-    of(world, reply).await.into_iter().map(|event| event.0).collect()
+    events_of(world, reply)
+        .await
+        .into_iter()
+        .map(|event| event.0)
+        .collect()
 }
 
-async fn what_happens_to_a_grant_is_recorded(world: World) {
-    let ann: Person = world.sign_up().await;
+async fn grant_changes_are_recorded(world: World) {
+    let ann: User = world.sign_up().await;
     let (app, anyone) = (world.app().register(), world.anyone());
     let mut browser = ann.browser();
     let grant = app.authorize(&mut browser, &ann, "posts:read").await;
@@ -174,7 +179,7 @@ async fn what_happens_to_a_grant_is_recorded(world: World) {
         names(&world, &replayed).await,
         ["authn_token_reuse", "authn_token_revoked"]
     );
-    let events = of(&world, &replayed).await;
+    let events = events_of(&world, &replayed).await;
     assert!(
         events
             .iter()
@@ -183,7 +188,7 @@ async fn what_happens_to_a_grant_is_recorded(world: World) {
     );
     let denied = ann
         .browser()
-        .walk(&app.authorization().path(), &ann, "deny")
+        .complete_flow(&app.authorization().path(), &ann, "deny")
         .await
         .unwrap();
     assert!(denied.as_str().contains("error=access_denied"));
@@ -192,15 +197,15 @@ async fn what_happens_to_a_grant_is_recorded(world: World) {
     assert_eq!(last, [("failure".to_owned(),)]);
 }
 
-/// The events of a key, oldest first, and whether each was a success.
-async fn of_key(world: &World, kid: &str) -> Vec<(String, String)> {
+/// The events of a key with their outcomes, oldest first.
+async fn key_events(world: &World, kid: &str) -> Vec<(String, String)> {
     let query = "SELECT name, outcome FROM security_events WHERE detail = $1 ORDER BY id";
     let detail = format!("kid {kid}");
     fetch_all!(world.db().await.reader(), (String, String), query, detail).unwrap()
 }
 
-async fn the_life_of_a_key_is_recorded(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+async fn signing_key_changes_are_recorded(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let made = world.cli(&["keys", "list", "--json"], "");
     let [first, second] = [0, 1].map(|n| made[n]["kid"].as_str().unwrap().to_owned());
     world.advance(Duration::from_secs(301));
@@ -209,11 +214,11 @@ async fn the_life_of_a_key_is_recorded(shape: Shape) {
     world.cli(&["keys", "retire", "--compromised", "--json", &second], "");
     world.advance(Duration::from_secs(660));
     let began = Instant::now();
-    while of_key(&world, &first).await.len() < 4 {
+    while key_events(&world, &first).await.len() < 4 {
         assert!(
             began.elapsed() < Duration::from_secs(5),
             "{:?}",
-            of_key(&world, &first).await
+            key_events(&world, &first).await
         );
     }
     let expected = |names: &[(&str, &str)]| -> Vec<(String, String)> {
@@ -221,12 +226,12 @@ async fn the_life_of_a_key_is_recorded(shape: Shape) {
         names.iter().map(owned).collect()
     };
     let life = ["staged", "activated", "retired", "deleted"].map(|name| (name, "success"));
-    assert_eq!(of_key(&world, &first).await, expected(&life));
+    assert_eq!(key_events(&world, &first).await, expected(&life));
     let thrown_away = [life[0], life[1], ("compromised", "failure")];
-    assert_eq!(of_key(&world, &second).await, expected(&thrown_away));
+    assert_eq!(key_events(&world, &second).await, expected(&thrown_away));
 }
 
-async fn no_secret_is_stored_logged_or_in_a_url(world: World) {
+async fn secrets_are_never_stored_logged_or_in_a_url(world: World) {
     let ann = world.sign_up().await;
     let web = world.app().kind("web").register();
     let tokens = web.tokens(&ann, "posts:read").await;
@@ -252,7 +257,7 @@ async fn no_secret_is_stored_logged_or_in_a_url(world: World) {
         .get("/me")
         .await
         .expect(401);
-    world.keep_secret("a-canary-of-a-session");
+    world.register_secret("a-canary-of-a-session");
     let body = format!(
         "{{\"email\":\"{}\",\"password\":\"a canary in malformed JSON\"",
         ann.email
@@ -263,13 +268,13 @@ async fn no_secret_is_stored_logged_or_in_a_url(world: World) {
         .body("application/json", body)
         .await
         .expect(400);
-    world.keep_secret("a canary in malformed JSON");
+    world.register_secret("a canary in malformed JSON");
     world
         .anyone()
         .get("/posts?access_token=a-canary-in-a-query&cursor=x")
         .await
         .expect(401);
-    world.keep_secret("a-canary-in-a-query");
+    world.register_secret("a-canary-in-a-query");
     world.expect_no_secrets_in(&world.dump(), "the database");
     world.expect_no_secrets_in(&world.log(), "the log");
     assert!(
@@ -281,14 +286,14 @@ async fn no_secret_is_stored_logged_or_in_a_url(world: World) {
     );
 }
 
-async fn each_row_has_one_line_and_each_line_a_row(world: World) {
+async fn rows_and_log_lines_correspond(world: World) {
     let (ann, email) = (world.sign_up().await, world.fresh_email());
     let body = json!({ "email": email, "password": PASSWORD });
     let anyone = world.anyone();
-    // All but one are rolled back.
-    all_at_once(8, |_| anyone.post("/users").json(&body).into_future()).await;
+    // All but one transaction is rolled back.
+    run_concurrently(8, |_| anyone.post("/users").json(&body).into_future()).await;
     let wrong = json!({ "email": ann.email, "password": "not the password" });
-    all_at_once(8, |_| anyone.post("/login").json(&wrong).into_future()).await;
+    run_concurrently(8, |_| anyone.post("/login").json(&wrong).into_future()).await;
     let rows = "SELECT name, trace_id FROM security_events";
     let mut rows = fetch_all!(world.db().await.reader(), (String, String), rows).unwrap();
     let log = world.log();
@@ -298,32 +303,32 @@ async fn each_row_has_one_line_and_each_line_a_row(world: World) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut lines: Vec<_> = lines
         .filter(|line| line["target"] == "security")
-        .map(|line| (text(&line["event"]), text(&line["traceId"])))
+        .map(|line| (text(&line["event"]), text(&line["trace_id"])))
         .collect();
-    // Commands write rows and have no log.
+    // Commands write rows but no log.
     rows.retain(|row| lines.contains(row) || row.0 != "client_created");
     rows.sort();
     lines.sort();
     assert_eq!(rows, lines);
 }
 
-async fn what_was_answered_is_recorded_though_the_process_is_killed(mut world: World) {
+async fn answered_requests_are_recorded_even_if_the_process_is_killed(mut world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
     let changed = ann.call("PUT", "/me/password").json(&body).await.expect(204);
     world.kill();
-    let events = of(&world, &changed).await;
+    let events = events_of(&world, &changed).await;
     assert_eq!(events.len(), 1, "{events:?}");
-    world.start_again().await;
-    let events = of(&world, &changed).await;
+    world.restart().await;
+    let events = events_of(&world, &changed).await;
     assert_eq!(
         (events[0].0.as_str(), events[0].2),
         ("authn_password_change", Some(ann.id))
     );
 }
 
-async fn administrators_read_them_page_by_page(world: World) {
-    let (ann, admin) = (world.sign_up().await, world.someone("admin").await);
+async fn administrators_read_events_page_by_page(world: World) {
+    let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     for _ in 0..21 {
         let body = json!({ "email": ann.email, "password": PASSWORD });
         world.anyone().post("/login").json(&body).await.expect(200);
@@ -350,7 +355,7 @@ async fn administrators_read_them_page_by_page(world: World) {
     let ids: BTreeSet<i64> = all.iter().map(|event| event["id"].as_i64().unwrap()).collect();
     assert_eq!(ids.len(), 22);
     for event in &all {
-        let told = (
+        let stated = (
             &event["name"],
             &event["outcome"],
             &event["user_id"],
@@ -358,7 +363,7 @@ async fn administrators_read_them_page_by_page(world: World) {
         );
         let expected = ("authn_login_success", "success", ann.id, "127.0.0.1");
         assert_eq!(
-            told,
+            stated,
             (
                 &json!(expected.0),
                 &json!(expected.1),
@@ -391,8 +396,8 @@ async fn administrators_read_them_page_by_page(world: World) {
     assert_eq!(String::from_utf8(lines.stdout).unwrap().lines().count(), 3);
 }
 
-async fn only_an_administrators_session_reads_them(world: World) {
-    let (ann, admin) = (world.sign_up().await, world.someone("admin").await);
+async fn only_administrator_sessions_read_events(world: World) {
+    let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     let list = "/admin/security-events";
     world
         .anyone()
@@ -400,7 +405,7 @@ async fn only_an_administrators_session_reads_them(world: World) {
         .await
         .expect_error(401, "unauthenticated");
     let refused = ann.get(list).await.expect_error(403, "forbidden");
-    one(&world, &refused, "authz_fail", "failure", Some(ann.id), None).await;
+    expect_event(&world, &refused, "authz_fail", "failure", Some(ann.id), None).await;
     admin
         .with("authorization", "Bearer x")
         .get(list)
@@ -423,8 +428,12 @@ async fn only_an_administrators_session_reads_them(world: World) {
     new.get(list).await.expect_error(403, "password_change_required");
 }
 
-async fn they_are_kept_for_so_long(shape: Shape) {
-    let mut world = World::of(shape).clock().flag("--events-kept", "2h").start().await;
+async fn events_are_deleted_after_their_retention_time(shape: Shape) {
+    let mut world = World::builder(shape)
+        .clock()
+        .flag("--events-kept", "2h")
+        .start()
+        .await;
     let ann = world.sign_up().await;
     let count = async |world: &World, email: &str| {
         let query = "SELECT e.id FROM security_events e JOIN users u ON u.id = e.user_id WHERE u.email = $1";
@@ -439,12 +448,12 @@ async fn they_are_kept_for_so_long(shape: Shape) {
     }
     world.stop().await;
     world.advance(Duration::from_secs(3600));
-    world.start_again().await;
+    world.restart().await;
     let bob = world.sign_up().await;
     world.stop().await;
     world.advance(Duration::from_secs(3660));
-    world.start_again().await;
-    soon("the old ones stay", || async {
+    world.restart().await;
+    eventually("old events are still stored", || async {
         let rows = fetch_all!(
             db.reader(),
             (i64,),
@@ -457,16 +466,16 @@ async fn they_are_kept_for_so_long(shape: Shape) {
 }
 
 on_every_shape!(
-    each_row_has_one_line_and_each_line_a_row,
-    what_was_answered_is_recorded_though_the_process_is_killed,
-    administrators_read_them_page_by_page,
-    only_an_administrators_session_reads_them,
-    they_are_kept_for_so_long,
+    rows_and_log_lines_correspond,
+    answered_requests_are_recorded_even_if_the_process_is_killed,
+    administrators_read_events_page_by_page,
+    only_administrator_sessions_read_events,
+    events_are_deleted_after_their_retention_time,
     signing_in_and_out_is_recorded,
     a_lockout_is_recorded_with_the_failure_that_caused_it,
-    a_change_of_password_is_recorded,
-    refusals_are_recorded,
-    what_happens_to_a_grant_is_recorded,
-    the_life_of_a_key_is_recorded,
-    no_secret_is_stored_logged_or_in_a_url,
+    password_changes_are_recorded,
+    rejected_requests_are_recorded,
+    grant_changes_are_recorded,
+    signing_key_changes_are_recorded,
+    secrets_are_never_stored_logged_or_in_a_url,
 );

@@ -1,4 +1,4 @@
-//! Starting: what the first start makes, that the second changes nothing, settings and commands.
+//! Startup: first start, restart, settings and commands.
 
 use serde_json::{Value, json};
 use shared::fetch_all;
@@ -11,7 +11,7 @@ async fn keys(world: &World) -> Vec<(String, String)> {
     fetch_all!(world.db().await.reader(), (String, String), query).unwrap()
 }
 
-async fn the_first_start_makes_what_is_needed(world: World) {
+async fn the_first_start_creates_keys_an_administrator_and_the_demo_client(world: World) {
     let mode = |name: &str| {
         world
             .data_dir()
@@ -70,7 +70,7 @@ async fn a_second_start_changes_nothing(mut world: World) {
     let tokens = app.tokens(&ann, "posts:read").await;
     let (before, files) = (snapshot(&world), secrets(&world));
     world.stop().await;
-    world.start_again().await;
+    world.restart().await;
     assert_eq!(snapshot(&world), before);
     assert_eq!(secrets(&world), files);
     ann.get("/me").await.expect(200);
@@ -83,14 +83,14 @@ async fn a_second_start_changes_nothing(mut world: World) {
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
 }
 
-async fn what_was_answered_survives_a_kill(mut world: World) {
+async fn answered_writes_survive_a_kill(mut world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let app = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
     world.kill();
-    world.start_again().await;
+    world.restart().await;
     assert_eq!(ann.get(&post.path).await.expect(200).json(), post.record);
     app.refresh(&world.anyone(), &tokens.refresh)
         .await
@@ -153,7 +153,7 @@ async fn help_shows_every_setting(world: World) {
     }
 }
 
-async fn a_setting_that_cannot_work_is_refused_in_one_line(world: World) {
+async fn invalid_settings_fail_with_a_one_line_error(world: World) {
     for arguments in [
         vec!["--listen", "nonsense"],
         vec!["--listen", "127.0.0.1:99999"],
@@ -235,13 +235,13 @@ async fn a_setting_that_cannot_work_is_refused_in_one_line(world: World) {
     ] {
         let elsewhere = tempfile_dir(&world);
         let given = [&["--data-dir", &elsewhere][..], &arguments].concat();
-        let output = world.run_bare(&given);
+        let output = world.run_without_settings(&given);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(64), "{arguments:?}: {stderr}");
         assert_eq!(stderr.trim_end().lines().count(), 1, "{arguments:?}: {stderr}");
         assert!(
             !std::path::Path::new(&elsewhere).exists(),
-            "{arguments:?}: a refused start made files"
+            "{arguments:?}: a failed start created files"
         );
     }
 }
@@ -250,8 +250,8 @@ fn tempfile_dir(world: &World) -> String {
     world.data_dir().with_file_name("elsewhere").display().to_string()
 }
 
-async fn a_variable_is_read_like_its_flag_and_the_flag_wins(shape: Shape) {
-    let setup = World::of(shape)
+async fn flags_override_environment_variables(shape: Shape) {
+    let setup = World::builder(shape)
         .env("LATCHKEY_PASSWORD_MIN_LENGTH", "15")
         .env("LATCHKEY_SESSION_MAX", "nonsense");
     let world = setup.flag("--session-max", "12h").start().await;
@@ -261,10 +261,10 @@ async fn a_variable_is_read_like_its_flag_and_the_flag_wins(shape: Shape) {
         .post("/users")
         .json(&body)
         .await
-        .expect_faults(&["/password"]);
+        .expect_validation_errors(&["/password"]);
 }
 
-async fn users_are_made_and_listed_from_the_shell(world: World) {
+async fn users_are_created_and_listed_by_command(world: World) {
     let create = |email: &str, role: &str| {
         let args = [
             "users",
@@ -313,7 +313,7 @@ async fn users_are_made_and_listed_from_the_shell(world: World) {
     assert_eq!(ed.get("/me").await.expect(200).json()["role"], "editor");
 }
 
-async fn the_demo_page_reads_what_it_can(world: World) {
+async fn the_demo_page_tolerates_malformed_queries(world: World) {
     let page = world
         .anyone()
         .get("/demo?code=1&code=2&error=%3Cb%3E")
@@ -322,7 +322,7 @@ async fn the_demo_page_reads_what_it_can(world: World) {
     assert!(!page.text().contains("<b>"), "{page}");
 }
 
-async fn the_database_is_for_its_owner_alone(world: World) {
+async fn the_sqlite_file_is_private_to_its_owner(world: World) {
     let Ok(metadata) = world.data_dir().join("latchkey.db").metadata() else {
         assert_ne!(world.shape, Shape::Sqlite);
         return;
@@ -330,18 +330,18 @@ async fn the_database_is_for_its_owner_alone(world: World) {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }
 
-async fn an_administrator_made_before_does_not_cost_the_demo_client(shape: Shape) {
+async fn the_demo_client_is_created_even_if_users_exist(shape: Shape) {
     let mut world = World::start(shape).await;
     world.stop().await;
     let db = world.db().await;
     shared::execute!(db.writer(), "DELETE FROM clients WHERE id = 'demo'").unwrap();
     drop(db);
-    world.start_again().await;
+    world.restart().await;
     let clients = world.cli(&["clients", "list", "--json"], "");
     assert_eq!(clients[0]["id"], json!("demo"));
 }
 
-async fn what_cannot_work_ends_with_64(world: World) {
+async fn unusable_settings_exit_with_64(world: World) {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
     let key = "A".repeat(43);
@@ -355,27 +355,27 @@ async fn what_cannot_work_ends_with_64(world: World) {
         let output = world.run(&args, "");
         assert_eq!(output.status.code(), Some(64), "{args:?}: {output:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let says: Vec<&str> = stderr
+        let errors: Vec<&str> = stderr
             .lines()
             .filter(|line| line.starts_with("error: "))
             .collect();
-        assert_eq!(says.len(), 1, "{args:?}: {stderr}");
+        assert_eq!(errors.len(), 1, "{args:?}: {stderr}");
     }
 }
 
 on_every_shape!(
-    what_cannot_work_ends_with_64,
-    the_database_is_for_its_owner_alone,
+    unusable_settings_exit_with_64,
+    the_sqlite_file_is_private_to_its_owner,
     a_second_start_changes_nothing,
-    what_was_answered_survives_a_kill,
-    a_setting_that_cannot_work_is_refused_in_one_line,
-    a_variable_is_read_like_its_flag_and_the_flag_wins,
-    users_are_made_and_listed_from_the_shell,
+    answered_writes_survive_a_kill,
+    invalid_settings_fail_with_a_one_line_error,
+    flags_override_environment_variables,
+    users_are_created_and_listed_by_command,
 );
 
 on_one_process!(
-    an_administrator_made_before_does_not_cost_the_demo_client,
-    the_demo_page_reads_what_it_can,
-    the_first_start_makes_what_is_needed,
+    the_demo_client_is_created_even_if_users_exist,
+    the_demo_page_tolerates_malformed_queries,
+    the_first_start_creates_keys_an_administrator_and_the_demo_client,
     help_shows_every_setting
 );

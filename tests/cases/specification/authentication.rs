@@ -1,5 +1,5 @@
-//! Section 5 of the API's specification: authentication, a file a heading. Not here: that a browser's app may
-//! keep its refresh token in a cookie.
+//! Section 5 of the API specification: authentication, one file per heading. Not covered: refresh tokens in
+//! cookies of browser apps.
 
 mod anti_csrf;
 mod bearer_token_model;

@@ -1,12 +1,13 @@
-//! Section 7 of the API's specification: errors.
+//! Section 7 of the API specification: errors.
 
 use super::{NO_POST, WRONG, fail, log_in};
 use serde_json::{Value, json};
 use tests::{Caller, PASSWORD, Shape, World, on_every_shape};
 use url::Url;
 
-/// 7, status 400: "Required header `Idempotency-Key` missing on payment creation"; and the problem-style body, "used
-/// for the missing idempotency key", whatever was asked for. Settled: it comes before the 401.
+/// 7, status 400: "Required header `Idempotency-Key` missing on payment creation"; and the problem-style
+/// body, "used for the missing idempotency key", whatever `Accept` says. Latchkey's choice: it precedes the
+/// 401.
 async fn status_400_is_a_payment_without_idempotency_key(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "amount": 1250, "currency": "EUR" });
@@ -46,13 +47,17 @@ async fn status_401_is_wrong_credentials_at_login_with_an_empty_body(world: Worl
     }
 }
 
-/// 7, status 404: "Post … does not exist"; settled: to whom it may not show itself a draft does not.
+/// 7, status 404: "Post … does not exist"; Latchkey's choice: neither does a draft for those who may not read
+/// it.
 async fn status_404_is_a_post_that_does_not_exist(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let draft = ann.draft("A draft").await;
     let missing = bob.get(NO_POST).await.expect_error(404, "not_found");
     let hidden = bob.get(&draft.path).await.expect_error(404, "not_found");
-    assert_eq!(missing.anonymised(), hidden.anonymised());
+    assert_eq!(
+        missing.without_variable_headers(),
+        hidden.without_variable_headers()
+    );
     bob.delete(&draft.path).await.expect_error(404, "not_found");
 }
 
@@ -72,7 +77,8 @@ async fn status_404_is_a_parent_post_that_does_not_exist(world: World) {
     }
 }
 
-/// 7, status 409: "Explicit business conflict"; settled: signing up with an address that has an account.
+/// 7, status 409: "Explicit business conflict"; Latchkey's choice: signing up with an address that has an
+/// account.
 async fn status_409_is_a_business_conflict(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
@@ -82,7 +88,7 @@ async fn status_409_is_a_business_conflict(world: World) {
 
 /// 7, status 412: "`If-Match` tag does not match the current version of the post. The client re-reads, merges
 /// and replays".
-async fn status_412_is_a_tag_that_is_not_of_the_current_version(world: World) {
+async fn status_412_is_a_stale_tag(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     let edit = |tag: &str, members: Value| ann.patch(&post.path).header("if-match", tag).json(&members);
@@ -99,18 +105,18 @@ async fn status_412_is_a_tag_that_is_not_of_the_current_version(world: World) {
     );
 }
 
-/// 7, status 422: "Validation failure on write"; settled: `errors` names each member that is wrong.
+/// 7, status 422: "Validation failure on write"; Latchkey's choice: `errors` lists each invalid member.
 async fn status_422_is_a_validation_failure_on_write(world: World) {
     let ann = world.sign_up().await;
     let call = ann
         .post("/posts")
         .json(&json!({ "title": "", "status": "archived" }));
-    call.await.expect_faults(&["/title", "/status"]);
+    call.await.expect_validation_errors(&["/title", "/status"]);
     let call = world.anyone().post("/users");
     let reply = call
         .json(&json!({ "email": "no address", "password": "short" }))
         .await;
-    reply.expect_faults(&["/email", "/password"]);
+    reply.expect_validation_errors(&["/email", "/password"]);
 }
 
 /// 7, status 422: "including an unknown body field".
@@ -118,11 +124,11 @@ async fn status_422_is_an_unknown_body_field(world: World) {
     let ann = world.sign_up().await;
     let login = json!({ "email": ann.email, "password": PASSWORD, "remember": true });
     let reply = world.anyone().post("/login").json(&login).await;
-    reply.expect_faults(&["/remember"]);
+    reply.expect_validation_errors(&["/remember"]);
     let call = ann
         .post("/posts")
         .json(&json!({ "title": "A post", "author_id": 1 }));
-    call.await.expect_faults(&["/author_id"]);
+    call.await.expect_validation_errors(&["/author_id"]);
 }
 
 /// 7, status 428: "PATCH sent without `If-Match`".
@@ -164,8 +170,8 @@ async fn the_stable_json_error_has_three_members(world: World) {
     }
 }
 
-/// 7, body shapes, problem-style body: "`type` (a URI reference), `title`, `status` (integer)"; settled: any error
-/// has it for who asks for it.
+/// 7, body shapes, problem-style body: "`type` (a URI reference), `title`, `status` (integer)"; Latchkey's
+/// choice: for any error, on request.
 async fn the_problem_style_body_has_type_title_and_status(world: World) {
     let call = world.anyone().get("/posts");
     let reply = call
@@ -183,9 +189,9 @@ async fn the_problem_style_body_has_type_title_and_status(world: World) {
     assert_eq!(body["status"], 401);
 }
 
-/// 7: "the response given to a blocked login after lockout" is settled: 429, and when to try again.
+/// 7: "the response given to a blocked login after lockout" is Latchkey's choice: 429, and when to try again.
 async fn a_blocked_login_is_answered_429(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     fail(&world.anyone(), &ann.email, 5).await;
     for password in [WRONG, PASSWORD] {
@@ -202,7 +208,7 @@ on_every_shape!(
     status_404_is_a_post_that_does_not_exist,
     status_404_is_a_parent_post_that_does_not_exist,
     status_409_is_a_business_conflict,
-    status_412_is_a_tag_that_is_not_of_the_current_version,
+    status_412_is_a_stale_tag,
     status_422_is_a_validation_failure_on_write,
     status_422_is_an_unknown_body_field,
     status_428_is_a_patch_without_if_match,

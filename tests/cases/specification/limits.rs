@@ -1,4 +1,4 @@
-//! Section 8, "Limits": each row of its table, and what is said below it.
+//! Section 8 of the API specification: limits.
 
 use super::{SECOND, fail, log_in};
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn a_page_of_posts_has_20_items(world: World) {
 
 /// 8, failed logins: "5 per 15 minutes", "Login, per identity plus client address".
 async fn failed_logins_are_5_in_15_minutes(shape: Shape) {
-    let world = World::of(shape)
+    let world = World::builder(shape)
         .clock()
         .flag("--trusted-proxies", "127.0.0.1")
         .start()
@@ -44,8 +44,8 @@ async fn failed_logins_are_5_in_15_minutes(shape: Shape) {
 
 /// 8, access token age: "10 minutes maximum", "Bearer authentication".
 async fn an_access_token_is_10_minutes_old_at_most(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (ann, app) = world.person_and_app().await;
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
     let bearer = world
         .anyone()
         .bearer(&app.tokens(&ann, "posts:read").await.access);
@@ -55,8 +55,8 @@ async fn an_access_token_is_10_minutes_old_at_most(shape: Shape) {
     bearer.get("/protected").await.expect_error(401, "invalid_token");
 }
 
-/// 8, maximum request body size: settled: 1 MiB for posts, 64 KiB elsewhere.
-async fn a_body_has_a_greatest_size(world: World) {
+/// 8, maximum request body size: Latchkey's choice: 1 MiB for posts, 64 KiB elsewhere.
+async fn request_bodies_have_a_maximum_size(world: World) {
     let ann = world.sign_up().await;
     let of = |size: usize| json!({ "title": "A title", "body": "x".repeat(size) });
     ann.post("/posts")
@@ -75,5 +75,5 @@ on_every_shape!(
     a_page_of_posts_has_20_items,
     failed_logins_are_5_in_15_minutes,
     an_access_token_is_10_minutes_old_at_most,
-    a_body_has_a_greatest_size,
+    request_bodies_have_a_maximum_size,
 );

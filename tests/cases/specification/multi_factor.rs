@@ -1,16 +1,16 @@
-//! Section 6, "Events", as far as it is of multi-factor authentication.
+//! Section 6 of the API specification: events of multi-factor authentication.
 
 use serde_json::{Value, json};
 use tests::{Authenticator, PASSWORD, Reply, World, on_every_shape};
 
-/// The log lines of this event, under the answer's correlation id.
+/// The log lines of this event with the correlation id of a response.
 fn logged(world: &World, reply: &Reply, event: &str) -> usize {
     let log = world.log();
     let lines = log
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines
-        .filter(|line| line["event"] == event && line["traceId"] == reply.correlation_id())
+        .filter(|line| line["event"] == event && line["trace_id"] == reply.correlation_id())
         .count()
 }
 

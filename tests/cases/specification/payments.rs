@@ -1,10 +1,10 @@
-//! Section 4.4 of the API's specification: payments; and what sections 1, 2 and 3 say of them.
+//! Section 4.4 of the API specification: payments, with the statements of sections 1, 2 and 3 about them.
 
 use serde_json::{Value, json};
 use tests::{World, fresh_key, on_every_shape};
 use url::Url;
 
-/// Settled: what a payment is made of.
+/// Latchkey's choice: the members of a payment.
 fn body() -> Value {
     json!({ "amount": 1250, "currency": "EUR", "description": "Two tickets", "metadata": { "order": "1001" } })
 }
@@ -14,8 +14,8 @@ async fn payments_of(caller: &tests::Caller) -> usize {
     list["items"].as_array().unwrap().len()
 }
 
-/// 4.4, create payment: "Header `Idempotency-Key` (required, string); JSON body"; "201 with `{ id, status }` where
-/// status is `created`". Settled: no more than these two, and a `Location`.
+/// 4.4, create payment: "Header `Idempotency-Key` (required, string); JSON body"; "201 with `{ id, status }`
+/// where status is `created`". Latchkey's choice: only these two, and a `Location`.
 async fn create_payment_answers_201_with_id_and_status(world: World) {
     let ann = world.sign_up().await;
     let call = ann
@@ -75,8 +75,9 @@ async fn a_later_call_with_the_same_key_returns_the_stored_result(world: World) 
     assert_eq!(payments_of(&ann).await, 2);
 }
 
-/// 4.4, rule 3: "Behaviour when the same key arrives with a different body" is settled: 422, and nothing is made.
-async fn the_same_key_with_a_different_body_is_refused(world: World) {
+/// 4.4, rule 3: "Behaviour when the same key arrives with a different body" is Latchkey's choice: 422, and
+/// nothing is created.
+async fn the_same_key_with_a_different_body_is_rejected(world: World) {
     let ann = world.sign_up().await;
     ann.payment("a-key", &body()).await.expect(201);
     let mut other = body();
@@ -86,8 +87,9 @@ async fn the_same_key_with_a_different_body_is_refused(world: World) {
     assert_eq!(payments_of(&ann).await, 1);
 }
 
-/// 2 and 3: "`status` is `created` on creation"; settled: captured, then refunded in part, then wholly; or canceled.
-async fn a_payment_is_created_and_moves_on(world: World) {
+/// 2 and 3: "`status` is `created` on creation"; Latchkey's choice: captured, then refunded in part, then in
+/// full; or canceled.
+async fn a_payment_is_created_captured_refunded_or_canceled(world: World) {
     let ann = world.sign_up().await;
     let (paid, given_up) = (ann.pay(1000).await, ann.pay(1000).await);
     for (payment, act, members, status) in [
@@ -102,8 +104,8 @@ async fn a_payment_is_created_and_moves_on(world: World) {
     }
 }
 
-/// 7, status 409: "Explicit business conflict"; settled: a move from another state.
-async fn a_move_from_another_state_is_a_409(world: World) {
+/// 7, status 409: "Explicit business conflict"; Latchkey's choice: a transition from another state.
+async fn a_transition_from_another_state_is_a_409(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
     ann.act(&payment, "cancellations", &json!({})).await.expect(201);
@@ -111,8 +113,8 @@ async fn a_move_from_another_state_is_a_409(world: World) {
     reply.expect_error(409, "payment_state_conflict");
 }
 
-/// Settled: payments are their user's, in lists and alone.
-async fn a_payment_is_its_users_alone(world: World) {
+/// Latchkey's choice: payments are visible to their user only, in lists and individually.
+async fn payments_are_visible_to_their_user_only(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let payment = ann.pay(1000).await;
     bob.get(&payment.path).await.expect_error(404, "not_found");
@@ -131,8 +133,8 @@ on_every_shape!(
     create_payment_without_the_header_answers_400_with_a_problem_style_body,
     the_first_call_with_a_key_performs_the_creation,
     a_later_call_with_the_same_key_returns_the_stored_result,
-    the_same_key_with_a_different_body_is_refused,
-    a_payment_is_created_and_moves_on,
-    a_move_from_another_state_is_a_409,
-    a_payment_is_its_users_alone,
+    the_same_key_with_a_different_body_is_rejected,
+    a_payment_is_created_captured_refunded_or_canceled,
+    a_transition_from_another_state_is_a_409,
+    payments_are_visible_to_their_user_only,
 );

@@ -1,13 +1,13 @@
-//! Section 4.1 of the API's specification: posts and comments.
+//! Section 4.1 of the API specification: posts and comments.
 
 use super::NO_POST;
 use serde_json::{Value, json};
 use shared::fetch_one;
 use std::collections::BTreeSet;
-use tests::{Person, World, ids, items, on_every_shape, walk};
+use tests::{User, World, follow_pages, ids, items, on_every_shape};
 
-/// Puts published posts into the database, created at these microseconds, in this order: their ids.
-async fn posts_at(world: &World, author: &Person, times: impl IntoIterator<Item = i64>) -> Vec<i64> {
+/// Inserts published posts created at these microseconds, in this order. Returns their ids.
+async fn posts_at(world: &World, author: &User, times: impl IntoIterator<Item = i64>) -> Vec<i64> {
     let db = world.db().await;
     let mut tx = db.begin().await.unwrap();
     let mut ids = Vec::new();
@@ -23,9 +23,9 @@ async fn posts_at(world: &World, author: &Person, times: impl IntoIterator<Item 
     ids
 }
 
-/// The ids of the one page that a query answers.
-async fn listed(person: &Person, query: &str) -> Vec<i64> {
-    let page = person.get(&format!("/posts?{query}")).await.expect(200);
+/// The ids of the only page of a query.
+async fn listed(user: &User, query: &str) -> Vec<i64> {
+    let page = user.get(&format!("/posts?{query}")).await.expect(200);
     ids(&items(&page))
 }
 
@@ -39,9 +39,9 @@ async fn list_posts_answers_200_with_the_collection_envelope(world: World) {
 }
 
 /// 4.1, list posts: "20 items per page; default order `created_at` descending then `id` descending".
-async fn list_posts_gives_20_a_page_by_created_at_and_id_descending(world: World) {
+async fn list_posts_returns_20_per_page_by_created_at_and_id_descending(world: World) {
     let ann = world.sign_up().await;
-    // Three posts at each of eight times, which are not in the order of the ids.
+    // Three posts at each of eight times that do not follow the order of the ids.
     let times: Vec<i64> = (0..24).map(|n| (n * 5) % 8).collect();
     let made = posts_at(&world, &ann, times.clone()).await;
     let mut posts: Vec<(i64, i64)> = times.into_iter().zip(made).collect();
@@ -50,7 +50,7 @@ async fn list_posts_gives_20_a_page_by_created_at_and_id_descending(world: World
     assert_eq!(listed(&ann, "").await, newest_first[..20]);
 }
 
-/// 4.1, list posts, query: "`cursor` (string, optional)". One that cannot be decoded is as none.
+/// 4.1, list posts, query: "`cursor` (string, optional)". One that cannot be decoded is ignored.
 async fn list_posts_takes_an_optional_cursor(world: World) {
     let ann = world.sign_up().await;
     let made = posts_at(&world, &ann, 0..21).await;
@@ -77,7 +77,7 @@ async fn list_posts_filters_by_author(world: World) {
 }
 
 /// 4.1, list posts: "401".
-async fn list_posts_refuses_an_unauthenticated_caller(world: World) {
+async fn list_posts_rejects_an_unauthenticated_caller(world: World) {
     let reply = world.anyone().get("/posts").await;
     reply.expect_error(401, "unauthenticated");
 }
@@ -94,7 +94,7 @@ async fn create_post_answers_201_with_its_location(world: World) {
 }
 
 /// 4.1, create post: "422 validation".
-async fn create_post_refuses_what_is_not_valid(world: World) {
+async fn create_post_rejects_invalid_input(world: World) {
     let ann = world.sign_up().await;
     for (body, pointer) in [
         (json!({}), "/title"),
@@ -103,13 +103,13 @@ async fn create_post_refuses_what_is_not_valid(world: World) {
         (json!({ "title": "A post", "status": "archived" }), "/status"),
     ] {
         let reply = ann.post("/posts").json(&body).await;
-        reply.expect_faults(&[pointer]);
+        reply.expect_validation_errors(&[pointer]);
     }
     assert!(listed(&ann, "").await.is_empty());
 }
 
 /// 4.1, create post: "401".
-async fn create_post_refuses_an_unauthenticated_caller(world: World) {
+async fn create_post_rejects_an_unauthenticated_caller(world: World) {
     let call = world.anyone().post("/posts").json(&json!({ "title": "A post" }));
     call.await.expect_error(401, "unauthenticated");
 }
@@ -125,14 +125,14 @@ async fn read_post_answers_200_with_an_etag(world: World) {
 }
 
 /// 4.1, read post: "404".
-async fn read_post_answers_404_where_there_is_none(world: World) {
+async fn read_post_answers_404_for_a_missing_post(world: World) {
     let ann = world.sign_up().await;
     let reply = ann.get(NO_POST).await;
     reply.expect_error(404, "not_found");
 }
 
 /// 4.1, update post: "partial JSON body with only the changed fields … 200 with a new `ETag`".
-async fn update_post_changes_the_fields_it_is_given_and_answers_a_new_etag(world: World) {
+async fn update_post_changes_the_given_fields_and_returns_a_new_etag(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("First").await;
     let call = ann.patch(&post.path).header("if-match", &post.etag);
@@ -146,7 +146,7 @@ async fn update_post_changes_the_fields_it_is_given_and_answers_a_new_etag(world
 }
 
 /// 4.1, update post: "404".
-async fn update_post_answers_404_where_there_is_none(world: World) {
+async fn update_post_answers_404_for_a_missing_post(world: World) {
     let ann = world.sign_up().await;
     let call = ann.patch(NO_POST).header("if-match", "\"1\"");
     let reply = call.json(&json!({ "title": "Second" })).await;
@@ -184,7 +184,7 @@ async fn delete_post_answers_204_with_no_body(world: World) {
 }
 
 /// 4.1, delete post: "404".
-async fn delete_post_answers_404_where_there_is_none(world: World) {
+async fn delete_post_answers_404_for_a_missing_post(world: World) {
     let ann = world.sign_up().await;
     ann.delete(NO_POST).await.expect_error(404, "not_found");
     let post = ann.publish("A post").await;
@@ -203,7 +203,7 @@ async fn add_comment_answers_201_with_its_location(world: World) {
 }
 
 /// 4.1, add comment: "404".
-async fn add_comment_answers_404_where_there_is_no_post(world: World) {
+async fn add_comment_answers_404_for_a_missing_post(world: World) {
     let ann = world.sign_up().await;
     let call = ann.post(&format!("{NO_POST}/comments"));
     let reply = call.json(&json!({ "body": "A comment" })).await;
@@ -211,16 +211,17 @@ async fn add_comment_answers_404_where_there_is_no_post(world: World) {
 }
 
 /// 4.1, add comment: "422".
-async fn add_comment_refuses_what_is_not_valid(world: World) {
+async fn add_comment_rejects_invalid_input(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for body in [json!({}), json!({ "body": "" }), json!({ "body": null })] {
         let reply = ann.post(&post.comments()).json(&body).await;
-        reply.expect_faults(&["/body"]);
+        reply.expect_validation_errors(&["/body"]);
     }
 }
 
-/// 4.1, list comments: "200"; settled: the collection envelope, newest first, and 404 where there is no post.
+/// 4.1, list comments: "200"; Latchkey's choice: the collection envelope, newest first, and 404 without a
+/// post.
 async fn list_comments_answers_200(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
@@ -234,7 +235,7 @@ async fn list_comments_answers_200(world: World) {
 }
 
 /// 4.1, list posts: "a sort choice limited to `created_at` or `title`". Rule 1: the name of the parameter is
-/// settled, `sort`; titles ascend.
+/// Latchkey's choice, `sort`; titles ascend.
 async fn rule_1_the_sort_parameter_takes_created_at_or_title(world: World) {
     let ann = world.sign_up().await;
     let (b, a) = (ann.publish("B").await.id, ann.publish("A").await.id);
@@ -244,9 +245,9 @@ async fn rule_1_the_sort_parameter_takes_created_at_or_title(world: World) {
     assert_eq!(listed(&ann, "sort=updated_at").await, [c, a, b]);
 }
 
-/// 4.1, rule 2: a filter value outside the allowed list and a field that is none "is ignored; the request is
-/// not rejected".
-async fn rule_2_filters_that_are_none_are_ignored(world: World) {
+/// 4.1, rule 2: a filter value outside the allowed list and an unknown field "is ignored; the request is not
+/// rejected".
+async fn rule_2_invalid_filters_are_ignored(world: World) {
     let ann = world.sign_up().await;
     let (first, second) = (ann.draft("A draft").await.id, ann.publish("A post").await.id);
     for query in [
@@ -306,16 +307,16 @@ async fn rule_3_next_encodes_the_created_at_and_id_of_the_last_item(world: World
 /// descending order".
 async fn rule_3_a_page_is_strictly_before_its_cursor_by_the_composite_key(world: World) {
     let ann = world.sign_up().await;
-    // One instant across the first page's end, so that the time alone would lose some or show some twice.
+    // Equal times across the end of the first page, so that the time alone would skip or repeat items.
     let times: Vec<i64> = (0..45).map(|n| n / 15).collect();
     let mut expected = posts_at(&world, &ann, times).await;
     expected.reverse();
-    let pages = walk(&ann, "/posts").await;
+    let pages = follow_pages(&ann, "/posts").await;
     let found: Vec<Value> = pages.iter().flat_map(items).collect();
     assert_eq!(ids(&found), expected);
 }
 
-/// 4.1, rule 4: "Offsets are not used". What is published meanwhile shifts no page.
+/// 4.1, rule 4: "Offsets are not used". New posts shift no page.
 async fn rule_4_offsets_are_not_used(world: World) {
     let ann = world.sign_up().await;
     let made = posts_at(&world, &ann, 0..25).await;
@@ -343,7 +344,7 @@ async fn rule_5_there_is_no_put_of_a_post(world: World) {
 }
 
 /// 4.1, rule 6: "Write bodies containing an unknown field are refused with 422".
-async fn rule_6_a_write_with_an_unknown_field_is_refused(world: World) {
+async fn rule_6_a_write_with_an_unknown_field_is_rejected(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for call in [
@@ -354,7 +355,7 @@ async fn rule_6_a_write_with_an_unknown_field_is_refused(world: World) {
         ann.post(&post.comments())
             .json(&json!({ "body": "x", "colour": "red" })),
     ] {
-        call.await.expect_faults(&["/colour"]);
+        call.await.expect_validation_errors(&["/colour"]);
     }
     let read = ann.get(&post.path).await.expect(200);
     assert_eq!(read.json(), post.record);
@@ -362,33 +363,33 @@ async fn rule_6_a_write_with_an_unknown_field_is_refused(world: World) {
 
 on_every_shape!(
     list_posts_answers_200_with_the_collection_envelope,
-    list_posts_gives_20_a_page_by_created_at_and_id_descending,
+    list_posts_returns_20_per_page_by_created_at_and_id_descending,
     list_posts_takes_an_optional_cursor,
     list_posts_filters_by_status,
     list_posts_filters_by_author,
-    list_posts_refuses_an_unauthenticated_caller,
+    list_posts_rejects_an_unauthenticated_caller,
     create_post_answers_201_with_its_location,
-    create_post_refuses_what_is_not_valid,
-    create_post_refuses_an_unauthenticated_caller,
+    create_post_rejects_invalid_input,
+    create_post_rejects_an_unauthenticated_caller,
     read_post_answers_200_with_an_etag,
-    read_post_answers_404_where_there_is_none,
-    update_post_changes_the_fields_it_is_given_and_answers_a_new_etag,
-    update_post_answers_404_where_there_is_none,
+    read_post_answers_404_for_a_missing_post,
+    update_post_changes_the_given_fields_and_returns_a_new_etag,
+    update_post_answers_404_for_a_missing_post,
     update_post_answers_428_without_if_match,
     update_post_answers_412_for_a_stale_tag,
     delete_post_answers_204_with_no_body,
-    delete_post_answers_404_where_there_is_none,
+    delete_post_answers_404_for_a_missing_post,
     add_comment_answers_201_with_its_location,
-    add_comment_answers_404_where_there_is_no_post,
-    add_comment_refuses_what_is_not_valid,
+    add_comment_answers_404_for_a_missing_post,
+    add_comment_rejects_invalid_input,
     list_comments_answers_200,
     rule_1_the_sort_parameter_takes_created_at_or_title,
-    rule_2_filters_that_are_none_are_ignored,
+    rule_2_invalid_filters_are_ignored,
     rule_3_the_next_page_is_requested_by_passing_next_as_cursor,
     rule_3_next_is_non_null_only_when_the_page_holds_20_items,
     rule_3_next_encodes_the_created_at_and_id_of_the_last_item,
     rule_3_a_page_is_strictly_before_its_cursor_by_the_composite_key,
     rule_4_offsets_are_not_used,
     rule_5_there_is_no_put_of_a_post,
-    rule_6_a_write_with_an_unknown_field_is_refused,
+    rule_6_a_write_with_an_unknown_field_is_rejected,
 );

@@ -1,21 +1,21 @@
-//! Deleting: by whom, in which order it is checked, and once.
+//! Deletion: permissions, the order of the checks, concurrency.
 
 use super::NO_POST;
-use tests::{World, all_at_once, counts, ids, items, on_every_shape, with_scope};
+use tests::{World, caller_with_scope, ids, items, on_every_shape, run_concurrently, status_counts};
 
-async fn its_author_editors_and_administrators_delete_a_comment_once(world: World) {
+async fn authors_editors_and_administrators_delete_a_comment_once(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let kept = ann.comment(&post, "Kept").await;
-    for person in [
+    for user in [
         &bob,
-        &world.someone("editor").await,
-        &world.someone("admin").await,
+        &world.user_with_role("editor").await,
+        &world.user_with_role("admin").await,
     ] {
         let comment = bob.comment(&post, "A comment").await;
-        let reply = person.delete(&comment.path).await.expect(204);
+        let reply = user.delete(&comment.path).await.expect(204);
         assert!(reply.body.is_empty(), "{reply}");
-        for caller in [person, &bob] {
+        for caller in [user, &bob] {
             caller.delete(&comment.path).await.expect_error(404, "not_found");
             let seen = caller.get(&comment.path).header("if-none-match", "*").await;
             seen.expect_error(404, "not_found");
@@ -25,14 +25,14 @@ async fn its_author_editors_and_administrators_delete_a_comment_once(world: Worl
             [kept.id]
         );
         let next = bob.comment(&post, "Another").await;
-        assert_ne!(next.id, comment.id, "an id is never given again");
+        assert_ne!(next.id, comment.id, "ids are never reused");
         bob.delete(&next.path).await.expect(204);
     }
     let comment = ann.comment(&draft, "On a draft").await;
     ann.delete(&comment.path).await.expect(204);
 }
 
-async fn anothers_comment_is_not_deleted_not_even_by_the_posts_author(world: World) {
+async fn post_authors_cannot_delete_comments_of_other_users(world: World) {
     let (ann, bob, eve) = (
         world.sign_up().await,
         world.sign_up().await,
@@ -40,10 +40,10 @@ async fn anothers_comment_is_not_deleted_not_even_by_the_posts_author(world: Wor
     );
     let post = ann.publish("A post").await;
     let comment = bob.comment(&post, "A comment").await;
-    for person in [&ann, &eve] {
-        person.delete(&comment.path).await.expect_error(403, "forbidden");
+    for user in [&ann, &eve] {
+        user.delete(&comment.path).await.expect_error(403, "forbidden");
     }
-    let claims_more = with_scope(&world, &eve, "comments:write posts:write admin").await;
+    let claims_more = caller_with_scope(&world, &eve, "comments:write posts:write admin").await;
     claims_more
         .delete(&comment.path)
         .await
@@ -51,7 +51,7 @@ async fn anothers_comment_is_not_deleted_not_even_by_the_posts_author(world: Wor
     assert_eq!(bob.get(&comment.path).await.expect(200).json(), comment.record);
 }
 
-async fn if_match_may_be_sent(world: World) {
+async fn deletion_honors_if_match(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for (if_match, status) in [
@@ -76,7 +76,7 @@ async fn if_match_may_be_sent(world: World) {
     }
 }
 
-async fn the_first_check_that_fails_answers(world: World) {
+async fn checks_run_in_the_documented_order(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -84,7 +84,7 @@ async fn the_first_check_that_fails_answers(world: World) {
     let nowhere = format!("{}/999999", post.comments());
     let anyone = world.anyone();
     let forged = anyone.cookies(&format!("sid={}", ann.sid));
-    let narrow = with_scope(&world, &ann, "posts:write").await;
+    let narrow = caller_with_scope(&world, &ann, "posts:write").await;
     for (caller, path, status, code) in [
         (&anyone, &missing, 401, "unauthenticated"),
         (&forged, &missing, 403, "csrf_mismatch"),
@@ -100,31 +100,31 @@ async fn the_first_check_that_fails_answers(world: World) {
     ann.get(&comment.path).await.expect(200);
 }
 
-async fn fifty_deletions_of_one_comment_one_is_made(world: World) {
-    let (ann, editor) = (world.sign_up().await, world.someone("editor").await);
+async fn fifty_concurrent_deletions_delete_a_comment_once(world: World) {
+    let (ann, editor) = (world.sign_up().await, world.user_with_role("editor").await);
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
-    let replies = all_at_once(50, |n| {
-        let person = if n % 2 == 0 { &ann } else { &editor };
-        person.delete(&comment.path).into_future()
+    let replies = run_concurrently(50, |n| {
+        let user = if n % 2 == 0 { &ann } else { &editor };
+        user.delete(&comment.path).into_future()
     });
-    assert_eq!(counts(&replies.await), [(204, 1), (404, 49)].into());
+    assert_eq!(status_counts(&replies.await), [(204, 1), (404, 49)].into());
 }
 
-async fn comments_made_at_once_are_all_there(world: World) {
+async fn concurrent_comments_are_all_stored(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
-    let made = all_at_once(45, |n| {
-        let person = if n % 2 == 0 { &ann } else { &bob };
+    let made = run_concurrently(45, |n| {
+        let user = if n % 2 == 0 { &ann } else { &bob };
         let body = serde_json::json!({ "body": format!("comment {n}") });
-        person.post(&post.comments()).json(&body).into_future()
+        user.post(&post.comments()).json(&body).into_future()
     });
     let made: Vec<_> = made
         .await
         .into_iter()
         .map(|reply| reply.expect(201).json())
         .collect();
-    let mut listed = ids(&tests::pages_of_45(&ann, &post.comments()).await);
+    let mut listed = ids(&tests::expect_pages_of_45(&ann, &post.comments()).await);
     let mut made = ids(&made);
     made.sort_unstable();
     listed.sort_unstable();
@@ -132,10 +132,10 @@ async fn comments_made_at_once_are_all_there(world: World) {
 }
 
 on_every_shape!(
-    its_author_editors_and_administrators_delete_a_comment_once,
-    anothers_comment_is_not_deleted_not_even_by_the_posts_author,
-    if_match_may_be_sent,
-    the_first_check_that_fails_answers,
-    fifty_deletions_of_one_comment_one_is_made,
-    comments_made_at_once_are_all_there,
+    authors_editors_and_administrators_delete_a_comment_once,
+    post_authors_cannot_delete_comments_of_other_users,
+    deletion_honors_if_match,
+    checks_run_in_the_documented_order,
+    fifty_concurrent_deletions_delete_a_comment_once,
+    concurrent_comments_are_all_stored,
 );

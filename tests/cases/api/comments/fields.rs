@@ -1,12 +1,12 @@
-//! What a comment may hold, how it is given, and how it is named.
+//! The fields, the requests and the paths of comments.
 
 use super::NO_POST;
 use serde_json::{Value, json};
-use tests::{World, items, on_every_shape, other_spellings};
+use tests::{World, invalid_id_spellings, items, on_every_shape};
 
 const TIME_LENGTH: usize = "2026-01-01T00:00:00.000000Z".len();
 
-async fn what_a_write_answers_is_what_every_read_answers(world: World) {
+async fn writes_and_reads_return_the_same_comment(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let text = "Guter Text: é, \u{1f980}\nund noch eine Zeile\u{200b} ";
@@ -41,11 +41,11 @@ async fn what_a_write_answers_is_what_every_read_answers(world: World) {
     assert_eq!(
         still.header("etag"),
         post.etag,
-        "a comment is no change of its post"
+        "a comment does not change its post"
     );
 }
 
-async fn a_body_is_1_to_10000_characters(world: World) {
+async fn the_body_has_1_to_10000_characters(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let good = ["x".to_owned(), " x\n".to_owned(), "\u{1f980}".repeat(10_000)];
@@ -62,7 +62,7 @@ async fn a_body_is_1_to_10000_characters(world: World) {
         json!(["x"]),
     ] {
         let call = ann.post(&post.comments()).json(&json!({ "body": bad }));
-        call.await.expect_faults(&["/body"]);
+        call.await.expect_validation_errors(&["/body"]);
     }
     assert_eq!(
         items(&ann.get(&post.comments()).await.expect(200)).len(),
@@ -70,7 +70,7 @@ async fn a_body_is_1_to_10000_characters(world: World) {
     );
 }
 
-async fn nothing_but_the_body_is_to_be_chosen(world: World) {
+async fn clients_can_only_set_the_body(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for (bad, at) in [
@@ -83,7 +83,10 @@ async fn nothing_but_the_body_is_to_be_chosen(world: World) {
         (json!({ "body": "a\0b" }), vec![""]),
         (json!([]), vec![""]),
     ] {
-        ann.post(&post.comments()).json(&bad).await.expect_faults(&at);
+        ann.post(&post.comments())
+            .json(&bad)
+            .await
+            .expect_validation_errors(&at);
     }
     assert_eq!(
         items(&ann.get(&post.comments()).await.expect(200)),
@@ -91,7 +94,7 @@ async fn nothing_but_the_body_is_to_be_chosen(world: World) {
     );
 }
 
-async fn a_comment_arrives_in_64_kib(world: World) {
+async fn requests_are_limited_to_64_kib(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let text = json!({ "body": "x" }).to_string();
@@ -103,29 +106,37 @@ async fn a_comment_arrives_in_64_kib(world: World) {
     send(whole).await.expect(201);
 }
 
-async fn a_path_names_a_comment_in_one_way(world: World) {
+async fn comment_ids_have_one_spelling(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
     let missing = ann.get(NO_POST).await.expect_error(404, "not_found");
     let of_post = |name| format!("/posts/{name}/comments");
-    for path in other_spellings(post.id).into_iter().map(of_post) {
-        assert_eq!(ann.get(&path).await.anonymised(), missing.anonymised(), "{path}");
+    for path in invalid_id_spellings(post.id).into_iter().map(of_post) {
+        assert_eq!(
+            ann.get(&path).await.without_variable_headers(),
+            missing.without_variable_headers(),
+            "{path}"
+        );
         let call = ann.post(&path).json(&json!({ "body": "x" }));
         call.await.expect_error(404, "not_found");
         ann.delete(&format!("{path}/{}", comment.id))
             .await
             .expect_error(404, "not_found");
     }
-    for name in other_spellings(comment.id) {
+    for name in invalid_id_spellings(comment.id) {
         let path = format!("{}/{name}", post.comments());
-        assert_eq!(ann.get(&path).await.anonymised(), missing.anonymised(), "{path}");
+        assert_eq!(
+            ann.get(&path).await.without_variable_headers(),
+            missing.without_variable_headers(),
+            "{path}"
+        );
         ann.delete(&path).await.expect_error(404, "not_found");
     }
     ann.get(&comment.path).await.expect(200);
 }
 
-async fn a_comment_is_found_under_its_own_post_alone(world: World) {
+async fn comments_are_found_only_under_their_post(world: World) {
     let ann = world.sign_up().await;
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
     let comment = ann.comment(&post, "A comment").await;
@@ -144,7 +155,7 @@ async fn a_comment_is_found_under_its_own_post_alone(world: World) {
     assert_eq!(ann.get(&comment.path).await.expect(200).json(), comment.record);
 }
 
-async fn an_unchanged_comment_is_not_sent_again(world: World) {
+async fn unchanged_comments_answer_304(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let (comment, other) = (ann.comment(&post, "One").await, ann.comment(&post, "Two").await);
@@ -174,7 +185,7 @@ async fn an_unchanged_comment_is_not_sent_again(world: World) {
     }
 }
 
-async fn a_comment_is_never_edited(world: World) {
+async fn comments_cannot_be_edited(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -196,12 +207,12 @@ async fn a_comment_is_never_edited(world: World) {
 }
 
 on_every_shape!(
-    what_a_write_answers_is_what_every_read_answers,
-    a_body_is_1_to_10000_characters,
-    nothing_but_the_body_is_to_be_chosen,
-    a_comment_arrives_in_64_kib,
-    a_path_names_a_comment_in_one_way,
-    a_comment_is_found_under_its_own_post_alone,
-    an_unchanged_comment_is_not_sent_again,
-    a_comment_is_never_edited,
+    writes_and_reads_return_the_same_comment,
+    the_body_has_1_to_10000_characters,
+    clients_can_only_set_the_body,
+    requests_are_limited_to_64_kib,
+    comment_ids_have_one_spelling,
+    comments_are_found_only_under_their_post,
+    unchanged_comments_answer_304,
+    comments_cannot_be_edited,
 );

@@ -1,19 +1,19 @@
-//! Pages of comments: every one once, in order, forwards and back.
+//! Pages of comments: each comment once, in order, forward and back.
 
 use serde_json::json;
 use shared::fetch_one;
 use tests::{
-    Person, Post, World, cursor, expect_cursor_outlives_item, expect_short_page_backwards_is_first, ids,
-    items, link, on_every_shape, pages_of_45, walk,
+    Post, User, World, cursor, expect_cursor_outlives_item, expect_pages_of_45,
+    expect_short_page_backwards_is_first, follow_pages, ids, items, link, on_every_shape,
 };
 
 const START: i64 = 1_700_000_000_000_000;
 
-/// Puts comments into the database, each at its microsecond, in this order: their ids.
+/// Inserts comments at these microseconds, in this order. Returns their ids.
 async fn insert(
     world: &World,
     post: &Post,
-    author: &Person,
+    author: &User,
     micros: impl IntoIterator<Item = i64>,
 ) -> Vec<i64> {
     let db = world.db().await;
@@ -33,7 +33,7 @@ fn reversed(ids: &[i64]) -> Vec<i64> {
     ids.iter().rev().copied().collect()
 }
 
-/// Of 45 comments at these microseconds, between those on another post, both orders.
+/// Pages through 45 comments at these microseconds, interleaved with comments on another post.
 async fn both_ways(world: &World, at: impl Fn(i64) -> i64) {
     let ann = world.sign_up().await;
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
@@ -52,11 +52,11 @@ async fn both_ways(world: &World, at: impl Fn(i64) -> i64) {
         "?sort=title",
         "?status=draft&order=up",
     ] {
-        let found = pages_of_45(&world.anyone(), &format!("{list}{query}")).await;
+        let found = expect_pages_of_45(&world.anyone(), &format!("{list}{query}")).await;
         assert_eq!(ids(&found), reversed(&oldest_first), "{query}");
     }
     for query in ["?order=asc", "?sort=title&order=asc"] {
-        let found = pages_of_45(&ann, &format!("{list}{query}")).await;
+        let found = expect_pages_of_45(&ann, &format!("{list}{query}")).await;
         assert_eq!(ids(&found), oldest_first, "{query}");
     }
 }
@@ -78,14 +78,14 @@ async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
         json!({ "items": [], "next": null, "links": { "next": null, "prev": null } })
     );
     insert(&world, &post, &ann, 0..20).await;
-    let pages = walk(&ann, &post.comments()).await;
+    let pages = follow_pages(&ann, &post.comments()).await;
     let sizes: Vec<usize> = pages.iter().map(|page| items(page).len()).collect();
     assert_eq!(sizes, [20, 0]);
     let back = ann.get(&link(&pages[1], "prev").unwrap()).await.expect(200);
     assert_eq!(back.json(), pages[0].json());
 }
 
-async fn an_author_narrows_and_links_keep_it(world: World) {
+async fn the_author_filter_narrows_and_is_kept_in_links(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let anns = insert(&world, &post, &ann, (0..45).map(|n| 2 * n)).await;
@@ -93,7 +93,7 @@ async fn an_author_narrows_and_links_keep_it(world: World) {
     let list = post.comments();
     for (order, expected) in [("asc", anns.clone()), ("desc", reversed(&anns))] {
         let path = format!("{list}?order={order}&author_id={}", ann.id);
-        assert_eq!(ids(&pages_of_45(&bob, &path).await), expected);
+        assert_eq!(ids(&expect_pages_of_45(&bob, &path).await), expected);
     }
     let (everything, ann_id, bob_id) = (ann.get(&list).await.expect(200), ann.id, bob.id);
     for (query, expected) in [
@@ -112,7 +112,7 @@ async fn an_author_narrows_and_links_keep_it(world: World) {
     }
 }
 
-async fn a_cursor_that_is_none_is_the_first_page(world: World) {
+async fn invalid_cursors_return_the_first_page(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, 0..25).await;
@@ -146,7 +146,7 @@ async fn a_cursor_survives_the_deletion_of_its_comment(world: World) {
     }
 }
 
-async fn a_cursor_reaches_into_no_other_posts_comments(world: World) {
+async fn cursors_stay_within_their_post(world: World) {
     let ann = world.sign_up().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let shown = insert(&world, &post, &ann, 0..3).await;
@@ -159,7 +159,7 @@ async fn a_cursor_reaches_into_no_other_posts_comments(world: World) {
     assert_eq!(ids(&items(&page.await.expect(200))), reversed(&shown));
 }
 
-async fn a_short_page_backwards_is_the_first_page(world: World) {
+async fn going_back_past_the_start_returns_the_first_page(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, 0..45).await;
@@ -172,9 +172,9 @@ on_every_shape!(
     comments_a_microsecond_apart_are_all_listed_once,
     comments_of_the_same_instant_are_all_listed_once,
     a_full_last_page_is_followed_by_an_empty_one,
-    an_author_narrows_and_links_keep_it,
-    a_cursor_that_is_none_is_the_first_page,
+    the_author_filter_narrows_and_is_kept_in_links,
+    invalid_cursors_return_the_first_page,
     a_cursor_survives_the_deletion_of_its_comment,
-    a_cursor_reaches_into_no_other_posts_comments,
-    a_short_page_backwards_is_the_first_page,
+    cursors_stay_within_their_post,
+    going_back_past_the_start_returns_the_first_page,
 );

@@ -1,10 +1,10 @@
-//! Who sees a post sees its comments, and may comment.
+//! Comments are visible to everyone who may read their post, and signed-in readers may comment.
 
 use super::NO_POST;
 use serde_json::json;
-use tests::{Call, Caller, Comment, Forger, Post, World, ids, items, on_every_shape, with_scope};
+use tests::{Call, Caller, Comment, Post, TokenForger, World, caller_with_scope, ids, items, on_every_shape};
 
-/// Every call on a post's comments, and on one of them.
+/// Every operation on the comments of a post and on one comment.
 fn calls(caller: &Caller, post: &str, comment: i64) -> Vec<Call> {
     let (list, one) = (format!("{post}/comments"), format!("{post}/comments/{comment}"));
     vec![
@@ -22,34 +22,42 @@ fn calls(caller: &Caller, post: &str, comment: i64) -> Vec<Call> {
     ]
 }
 
-/// The comments of this post cannot be told from those of a post that never was.
-async fn sees_nothing(caller: &Caller, post: &Post, comment: &Comment) {
+/// Expects the same responses as for the comments of a post that never existed.
+async fn expect_hidden(caller: &Caller, post: &Post, comment: &Comment) {
     let hidden = calls(caller, &post.path, comment.id);
     let nowhere = calls(caller, NO_POST, comment.id);
     for (hidden, nowhere) in hidden.into_iter().zip(nowhere) {
         let (hidden, nowhere) = (hidden.await, nowhere.await);
-        assert_eq!(hidden.anonymised(), nowhere.anonymised(), "{hidden}");
+        assert_eq!(
+            hidden.without_variable_headers(),
+            nowhere.without_variable_headers(),
+            "{hidden}"
+        );
         assert!([401, 404, 415].contains(&hidden.status), "{hidden}");
     }
 }
 
-async fn sees(caller: &Caller, post: &Post, comment: &Comment) {
+async fn expect_visible(caller: &Caller, post: &Post, comment: &Comment) {
     assert_eq!(caller.get(&comment.path).await.expect(200).json(), comment.record);
     let list = caller.get(&post.comments()).await.expect(200);
     assert!(items(&list).contains(&comment.record), "{list}");
 }
 
-async fn a_published_posts_comments_are_everyones_and_whoever_signs_in_comments(world: World) {
+async fn comments_of_published_posts_are_public_and_signed_in_users_may_comment(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let first = ann.comment(&post, "By the post's author").await;
-    for person in [bob, world.someone("editor").await, world.someone("admin").await] {
-        sees(&person, &post, &first).await;
-        let comment = person.comment(&post, "By another").await;
-        assert_eq!(comment.record["author_id"], json!(person.id));
-        sees(&world.anyone(), &post, &comment).await;
+    for user in [
+        bob,
+        world.user_with_role("editor").await,
+        world.user_with_role("admin").await,
+    ] {
+        expect_visible(&user, &post, &first).await;
+        let comment = user.comment(&post, "By another").await;
+        assert_eq!(comment.record["author_id"], json!(user.id));
+        expect_visible(&world.anyone(), &post, &comment).await;
     }
-    sees(&world.anyone(), &post, &first).await;
+    expect_visible(&world.anyone(), &post, &first).await;
     let call = world
         .anyone()
         .post(&post.comments())
@@ -59,23 +67,23 @@ async fn a_published_posts_comments_are_everyones_and_whoever_signs_in_comments(
     call.await.expect_error(401, "unauthenticated");
 }
 
-async fn a_drafts_comments_are_there_for_those_who_see_the_draft(world: World) {
+async fn comments_of_drafts_are_visible_to_readers_of_the_draft(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let draft = ann.draft("A draft").await;
     let comment = ann.comment(&draft, "To myself").await;
     for role in ["editor", "admin"] {
-        let person = world.someone(role).await;
-        sees(&person, &draft, &comment).await;
-        let remark = person.comment(&draft, "A remark").await;
-        sees(&ann, &draft, &remark).await;
+        let user = world.user_with_role(role).await;
+        expect_visible(&user, &draft, &comment).await;
+        let remark = user.comment(&draft, "A remark").await;
+        expect_visible(&ann, &draft, &remark).await;
     }
     for caller in [world.anyone(), bob.session(&bob.sid, &bob.csrf)] {
-        sees_nothing(&caller, &draft, &comment).await;
+        expect_hidden(&caller, &draft, &comment).await;
     }
     assert_eq!(items(&ann.get(&draft.comments()).await.expect(200)).len(), 3);
 }
 
-async fn comments_come_and_go_with_their_post(world: World) {
+async fn comment_visibility_follows_the_post(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let comment = bob.comment(&post, "A comment").await;
@@ -84,30 +92,30 @@ async fn comments_come_and_go_with_their_post(world: World) {
         call.json(&json!({ "status": status })).into_future()
     };
     set("draft").await.expect(200);
-    sees_nothing(&bob, &post, &comment).await;
-    sees(&ann, &post, &comment).await;
+    expect_hidden(&bob, &post, &comment).await;
+    expect_visible(&ann, &post, &comment).await;
     set("published").await.expect(200);
-    sees(&bob, &post, &comment).await;
+    expect_visible(&bob, &post, &comment).await;
     ann.delete(&post.path).await.expect(204);
-    let admin = world.someone("admin").await;
+    let admin = world.user_with_role("admin").await;
     for caller in [
         world.anyone(),
         ann.session(&ann.sid, &ann.csrf),
         bob.session(&bob.sid, &bob.csrf),
         admin.session(&admin.sid, &admin.csrf),
     ] {
-        sees_nothing(&caller, &post, &comment).await;
+        expect_hidden(&caller, &post, &comment).await;
     }
 }
 
-async fn a_token_comments_with_the_scope_and_sees_drafts_with_another(world: World) {
+async fn commenting_and_reading_drafts_need_separate_scopes(world: World) {
     let ann = world.sign_up().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let (comment, hidden) = (ann.comment(&post, "One").await, ann.comment(&draft, "Two").await);
     let body = json!({ "body": "By an app" });
 
-    let reader = with_scope(&world, &ann, "posts:read posts:write").await;
-    sees(&reader, &draft, &hidden).await;
+    let reader = caller_with_scope(&world, &ann, "posts:read posts:write").await;
+    expect_visible(&reader, &draft, &hidden).await;
     for call in [
         reader.post(&post.comments()).json(&body),
         reader.delete(&comment.path),
@@ -117,28 +125,33 @@ async fn a_token_comments_with_the_scope_and_sees_drafts_with_another(world: Wor
         assert!(challenge.contains("scope=\"comments:write\""), "{challenge}");
     }
 
-    let writer = with_scope(&world, &ann, "comments:write").await;
-    sees(&writer, &post, &comment).await;
-    sees_nothing(&writer, &draft, &hidden).await;
+    let writer = caller_with_scope(&world, &ann, "comments:write").await;
+    expect_visible(&writer, &post, &comment).await;
+    expect_hidden(&writer, &draft, &hidden).await;
     let made = writer.post(&post.comments()).json(&body).await.expect(201);
     assert_eq!(made.json()["author_id"], json!(ann.id));
     writer.delete(made.header("location")).await.expect(204);
 
-    let both = with_scope(&world, &ann, "comments:write posts:read").await;
+    let both = caller_with_scope(&world, &ann, "comments:write posts:read").await;
     both.post(&draft.comments()).json(&body).await.expect(201);
     both.delete(&hidden.path).await.expect(204);
-    sees(&with_scope(&world, &ann, "profile:read").await, &post, &comment).await;
+    expect_visible(
+        &caller_with_scope(&world, &ann, "profile:read").await,
+        &post,
+        &comment,
+    )
+    .await;
 }
 
-async fn a_services_own_token_reads_what_is_published_and_writes_nothing(world: World) {
+async fn service_tokens_read_published_comments_and_write_none(world: World) {
     let ann = world.sign_up().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let (comment, hidden) = (ann.comment(&post, "One").await, ann.comment(&draft, "Two").await);
-    let mut forger = Forger::new(&world, &ann).await;
+    let mut forger = TokenForger::new(&world, &ann).await;
     forger.claims["sub"] = forger.claims["client_id"].clone();
     forger.claims["scope"] = json!("posts:read comments:write");
     let service = world.anyone().bearer(&forger.good());
-    sees(&service, &post, &comment).await;
+    expect_visible(&service, &post, &comment).await;
     for path in [&draft.comments(), &hidden.path] {
         service.get(path).await.expect_error(404, "not_found");
     }
@@ -148,7 +161,7 @@ async fn a_services_own_token_reads_what_is_published_and_writes_nothing(world: 
     assert_eq!(ids(&items(&ann.get(&post.comments()).await)), [comment.id]);
 }
 
-async fn a_bad_token_is_refused_where_none_is_needed_and_a_stale_session_is_nobody(world: World) {
+async fn invalid_tokens_are_rejected_and_stale_sessions_are_anonymous(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -159,18 +172,18 @@ async fn a_bad_token_is_refused_where_none_is_needed_and_a_stale_session_is_nobo
     for path in [&post.comments(), &comment.path, &format!("{NO_POST}/comments")] {
         bad.get(path).await.expect_error(401, "invalid_token");
     }
-    sees(&stale, &post, &comment).await;
+    expect_visible(&stale, &post, &comment).await;
     let call = stale.post(&post.comments()).json(&json!({ "body": "x" }));
     call.await.expect_error(401, "unauthenticated");
 }
 
-async fn the_first_check_that_fails_answers(world: World) {
+async fn checks_run_in_the_documented_order(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let missing = format!("{NO_POST}/comments");
     let anyone = world.anyone();
     let forged = anyone.cookies(&format!("sid={}", bob.sid));
-    let narrow = with_scope(&world, &bob, "posts:read").await;
+    let narrow = caller_with_scope(&world, &bob, "posts:read").await;
     let large = " ".repeat(64 * 1024 + 1);
     for (caller, path, content_type, text, status, code) in [
         (&anyone, &missing, "text/plain", "{", 401, "unauthenticated"),
@@ -211,11 +224,11 @@ async fn the_first_check_that_fails_answers(world: World) {
 }
 
 on_every_shape!(
-    a_published_posts_comments_are_everyones_and_whoever_signs_in_comments,
-    a_drafts_comments_are_there_for_those_who_see_the_draft,
-    comments_come_and_go_with_their_post,
-    a_token_comments_with_the_scope_and_sees_drafts_with_another,
-    a_services_own_token_reads_what_is_published_and_writes_nothing,
-    a_bad_token_is_refused_where_none_is_needed_and_a_stale_session_is_nobody,
-    the_first_check_that_fails_answers,
+    comments_of_published_posts_are_public_and_signed_in_users_may_comment,
+    comments_of_drafts_are_visible_to_readers_of_the_draft,
+    comment_visibility_follows_the_post,
+    commenting_and_reading_drafts_need_separate_scopes,
+    service_tokens_read_published_comments_and_write_none,
+    invalid_tokens_are_rejected_and_stale_sessions_are_anonymous,
+    checks_run_in_the_documented_order,
 );

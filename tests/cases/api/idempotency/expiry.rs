@@ -1,4 +1,4 @@
-//! How long an answer is kept.
+//! The retention of stored responses.
 
 use super::{expect_replay, payment, rows};
 use serde_json::json;
@@ -8,18 +8,18 @@ use tests::{PASSWORD, Shape, World, fresh_key, on_every_shape};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const SECOND: Duration = Duration::from_secs(1);
-/// The APIs sweep at their start.
+/// The API processes delete expired keys at startup.
 const SOON: Duration = Duration::from_secs(20);
 
-async fn an_answer_is_kept_for_thirty_days(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+async fn responses_are_kept_for_thirty_days(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let (mut ann, key) = (world.sign_up().await, fresh_key());
     let first = ann.payment(&key, &payment()).await.expect(201);
     world.advance(30 * DAY - SECOND);
     ann = world.log_in(&ann.email, PASSWORD).await;
     expect_replay(&ann.payment(&key, &payment()).await, &first);
     world.advance(SECOND);
-    // It is in the table still, and counts as gone: for any body.
+    // The expired row still exists and is ignored, whatever the body.
     let other = json!({ "amount": 7, "currency": "CHF" });
     let second = ann.payment(&key, &other).await.expect(201);
     assert!(!second.has("idempotent-replayed"), "{second}");
@@ -34,8 +34,8 @@ async fn an_answer_is_kept_for_thirty_days(shape: Shape) {
     );
 }
 
-async fn how_long_is_a_setting(shape: Shape) {
-    let setup = World::of(shape).flag("--idempotency-key-lifetime", "1m");
+async fn the_retention_time_is_configurable(shape: Shape) {
+    let setup = World::builder(shape).flag("--idempotency-key-lifetime", "1m");
     let world = setup.clock().start().await;
     let (ann, key) = (world.sign_up().await, fresh_key());
     let first = ann.payment(&key, &payment()).await.expect(201);
@@ -46,7 +46,7 @@ async fn how_long_is_a_setting(shape: Shape) {
     assert_ne!(second.json()["id"], first.json()["id"]);
 }
 
-async fn what_has_expired_is_deleted_and_nothing_else(mut world: World) {
+async fn only_expired_keys_are_deleted(mut world: World) {
     let ann = world.sign_up().await;
     let (kept, key) = (ann.payment("kept", &payment()).await.expect(201), "kept");
     let now = world.now().micros();
@@ -54,7 +54,7 @@ async fn what_has_expired_is_deleted_and_nothing_else(mut world: World) {
     let mut tx = db.begin().await.unwrap();
     let insert = "INSERT INTO idempotency_keys (id, user_id, fingerprint, status, location, body, expires_at)
                   VALUES ($1, $2, $1, 201, '/x', '{}', $3)";
-    // More than one statement deletes.
+    // More rows than one statement deletes.
     for n in 0..1_203_i64 {
         let id = n.to_be_bytes().to_vec();
         execute!(tx.on(), insert, id, ann.id, now - n).unwrap();
@@ -62,7 +62,7 @@ async fn what_has_expired_is_deleted_and_nothing_else(mut world: World) {
     tx.commit().await.unwrap();
     assert_eq!(rows(&world, "idempotency_keys").await, 1_204);
     world.stop().await;
-    world.start_again().await;
+    world.restart().await;
     let began = Instant::now();
     while rows(&world, "idempotency_keys").await > 1 {
         assert!(
@@ -75,7 +75,7 @@ async fn what_has_expired_is_deleted_and_nothing_else(mut world: World) {
 }
 
 on_every_shape!(
-    an_answer_is_kept_for_thirty_days,
-    how_long_is_a_setting,
-    what_has_expired_is_deleted_and_nothing_else,
+    responses_are_kept_for_thirty_days,
+    the_retention_time_is_configurable,
+    only_expired_keys_are_deleted,
 );

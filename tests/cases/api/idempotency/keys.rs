@@ -1,11 +1,11 @@
-//! What is a key, and what is said where there is none.
+//! The syntax of keys, and errors for missing and malformed keys.
 
 use super::{payment, rows};
 use serde_json::{Value, json};
-use tests::{Call, Caller, Payment, Raw, World, fresh_key, on_every_shape};
+use tests::{Call, Caller, Payment, RawConnection, World, fresh_key, on_every_shape};
 
-/// The writes that need a key, without one.
-fn needy(caller: &Caller, made: &Payment) -> Vec<Call> {
+/// The writes that require a key, without one.
+fn writes_without_key(caller: &Caller, made: &Payment) -> Vec<Call> {
     let act = |act: &str| caller.post(&format!("{}/{act}", made.path)).json(&json!({}));
     vec![
         caller.post("/payments").json(&payment()),
@@ -15,11 +15,11 @@ fn needy(caller: &Caller, made: &Payment) -> Vec<Call> {
     ]
 }
 
-async fn a_payment_needs_a_key_before_all_else(world: World) {
+async fn a_missing_key_precedes_all_other_errors(world: World) {
     let ann = world.sign_up().await;
     let made = ann.pay(100).await;
     let forged = ann.cookies(&format!("sid={}", ann.sid));
-    let reader = tests::with_scope(&world, &ann, "payments:read").await;
+    let reader = tests::caller_with_scope(&world, &ann, "payments:read").await;
     for caller in [
         Caller::clone(&ann),
         world.anyone(),
@@ -27,17 +27,17 @@ async fn a_payment_needs_a_key_before_all_else(world: World) {
         forged,
         reader,
     ] {
-        for call in needy(&caller, &made) {
+        for call in writes_without_key(&caller, &made) {
             call.await.expect_problem(400, "idempotency_key_missing");
         }
     }
-    for call in needy(&ann, &made) {
+    for call in writes_without_key(&ann, &made) {
         let call = call.body("text/plain", "x");
         call.await.expect_problem(400, "idempotency_key_missing");
     }
     let missing = ann.post("/payments/pay_x/captures").json(&json!({}));
     missing.await.expect_problem(400, "idempotency_key_missing");
-    // A path or a method that is not there goes before it.
+    // An unknown path or method precedes it.
     ann.post("/payments/x/y").await.expect_error(404, "not_found");
     ann.call("PUT", "/payments")
         .await
@@ -45,7 +45,7 @@ async fn a_payment_needs_a_key_before_all_else(world: World) {
     assert_eq!(rows(&world, "payments").await, 1);
 }
 
-async fn what_is_no_key_is_refused(world: World) {
+async fn malformed_keys_are_rejected(world: World) {
     let ann = world.sign_up().await;
     let made = ann.pay(100).await;
     let post = ann.publish("A post").await;
@@ -68,29 +68,29 @@ async fn what_is_no_key_is_refused(world: World) {
             ann.post("/posts").json(&json!({ "title": "A title" })),
             ann.post(&post.comments()).json(&json!({ "body": "A comment" })),
         ];
-        for call in needy(&ann, &made).into_iter().chain(posts) {
+        for call in writes_without_key(&ann, &made).into_iter().chain(posts) {
             call.key(no_key)
                 .await
                 .expect_problem(400, "idempotency_key_invalid");
         }
     }
-    for call in needy(&ann, &made) {
+    for call in writes_without_key(&ann, &made) {
         let twice = call.key("a").key("a");
         twice.await.expect_problem(400, "idempotency_key_invalid");
     }
-    let nobody = world.anyone().payment("", &payment());
-    nobody.await.expect_problem(400, "idempotency_key_invalid");
+    let anonymous = world.anyone().payment("", &payment());
+    anonymous.await.expect_problem(400, "idempotency_key_invalid");
     assert_eq!(
         (rows(&world, "payments").await, rows(&world, "posts").await),
         (1, 1)
     );
 }
 
-/// Which is refused below HTTP.
-async fn a_control_character_is_no_part_of_a_header(world: World) {
+/// The HTTP layer rejects it.
+async fn control_characters_in_keys_are_rejected(world: World) {
     let ann = world.sign_up().await;
     for character in ['\x01', '\x7f', '\0'] {
-        let mut raw = Raw::connect(world.api_ports()[0]).await;
+        let mut raw = RawConnection::connect(world.api_ports()[0]).await;
         let (sid, csrf, body) = (&ann.sid, &ann.csrf, payment());
         raw.send(format!(
             "POST /payments HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncookie: sid={sid}; csrf={csrf}\r\n\
@@ -105,7 +105,7 @@ async fn a_control_character_is_no_part_of_a_header(world: World) {
     assert_eq!(rows(&world, "payments").await, 0);
 }
 
-async fn a_key_is_visible_ascii_bare_or_quoted(world: World) {
+async fn keys_are_visible_ascii_bare_or_quoted(world: World) {
     let ann = world.sign_up().await;
     for key in ["!", "~", "a/b?c=d", "{}", &"k".repeat(255), "'x'", "x\"", "1"] {
         let made = ann.payment(key, &payment()).await.expect(201);
@@ -120,7 +120,7 @@ async fn a_key_is_visible_ascii_bare_or_quoted(world: World) {
     assert_eq!(rows(&world, "payments").await, 10);
 }
 
-async fn without_a_key_posts_and_comments_are_made_each_time(world: World) {
+async fn posts_and_comments_without_a_key_are_created_each_time(world: World) {
     let ann = world.sign_up().await;
     let mut ids: Vec<Value> = Vec::new();
     for _ in 0..2 {
@@ -134,9 +134,9 @@ async fn without_a_key_posts_and_comments_are_made_each_time(world: World) {
 }
 
 on_every_shape!(
-    a_payment_needs_a_key_before_all_else,
-    what_is_no_key_is_refused,
-    a_control_character_is_no_part_of_a_header,
-    a_key_is_visible_ascii_bare_or_quoted,
-    without_a_key_posts_and_comments_are_made_each_time,
+    a_missing_key_precedes_all_other_errors,
+    malformed_keys_are_rejected,
+    control_characters_in_keys_are_rejected,
+    keys_are_visible_ascii_bare_or_quoted,
+    posts_and_comments_without_a_key_are_created_each_time,
 );

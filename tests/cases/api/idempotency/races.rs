@@ -1,19 +1,19 @@
-//! A hundred at once with one key: one does it, and all are answered alike.
+//! A hundred concurrent requests with one key: one runs, and all get the same response.
 
 use super::{payment, replicas, rows};
 use serde_json::json;
 use std::collections::BTreeSet;
-use tests::{World, all_at_once, fresh_key, on_every_shape};
+use tests::{World, fresh_key, on_every_shape, run_concurrently};
 
 const ROUNDS: i64 = 200;
-const CROWD: usize = 100;
+const REQUESTS: usize = 100;
 
-async fn of_a_hundred_with_one_key_one_pays(world: World) {
+async fn a_hundred_requests_with_one_key_create_one_payment(world: World) {
     let ann = world.sign_up().await;
     let replicas = replicas(&world, &ann);
     for round in 0..ROUNDS {
         let (key, members) = (fresh_key(), json!({ "amount": round + 1, "currency": "EUR" }));
-        let replies = all_at_once(CROWD, |n| {
+        let replies = run_concurrently(REQUESTS, |n| {
             let replica = &replicas[n % replicas.len()];
             replica.payment(&key, &members).into_future()
         });
@@ -31,12 +31,12 @@ async fn of_a_hundred_with_one_key_one_pays(world: World) {
     assert_eq!(rows(&world, "idempotency_keys").await, ROUNDS);
 }
 
-async fn of_two_bodies_with_one_key_one_pays(world: World) {
+async fn two_bodies_with_one_key_create_one_payment(world: World) {
     let ann = world.sign_up().await;
     let replicas = replicas(&world, &ann);
     for _ in 0..10 {
         let key = fresh_key();
-        let replies = all_at_once(40, |n| {
+        let replies = run_concurrently(40, |n| {
             let members = json!({ "amount": 1 + n % 2, "currency": "EUR" });
             replicas[n / 2 % replicas.len()]
                 .payment(&key, &members)
@@ -53,14 +53,14 @@ async fn of_two_bodies_with_one_key_one_pays(world: World) {
     assert_eq!(rows(&world, "payments").await, 10);
 }
 
-/// A refund that is sent many times is one refund, also beside others.
-async fn moves_with_one_key_are_one_move(world: World) {
+/// A refund that is sent many times runs once, also concurrently with other refunds.
+async fn concurrent_refunds_with_one_key_refund_once(world: World) {
     let ann = world.sign_up().await;
     let replicas = replicas(&world, &ann);
     let made = ann.pay(1000).await;
     ann.act(&made, "captures", &json!({})).await.expect(201);
     let keys = [fresh_key(), fresh_key(), fresh_key()];
-    let replies = all_at_once(60, |n| {
+    let replies = run_concurrently(60, |n| {
         let call = replicas[n % replicas.len()].post(&format!("{}/refunds", made.path));
         call.key(&keys[n % 3])
             .json(&json!({ "amount": 100 }))
@@ -74,7 +74,7 @@ async fn moves_with_one_key_are_one_move(world: World) {
 }
 
 on_every_shape!(
-    of_a_hundred_with_one_key_one_pays,
-    of_two_bodies_with_one_key_one_pays,
-    moves_with_one_key_are_one_move,
+    a_hundred_requests_with_one_key_create_one_payment,
+    two_bodies_with_one_key_create_one_payment,
+    concurrent_refunds_with_one_key_refund_once,
 );

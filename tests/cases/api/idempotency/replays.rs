@@ -1,10 +1,10 @@
-//! The same call again: the same answer, and nothing done.
+//! Repeated requests return the same response and have no effect.
 
 use super::{expect_replay, payment, replicas, rows};
 use serde_json::{Value, json};
 use tests::{Call, World, fresh_key, on_every_shape};
 
-async fn a_replay_is_the_same_answer_and_makes_nothing(mut world: World) {
+async fn a_replay_returns_the_stored_response_and_creates_nothing(mut world: World) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let first = ann.payment(&key, &payment()).await.expect(201);
@@ -17,10 +17,10 @@ async fn a_replay_is_the_same_answer_and_makes_nothing(mut world: World) {
     };
     replay_everywhere(&world).await;
     world.stop().await;
-    world.start_again().await;
+    world.restart().await;
     replay_everywhere(&world).await;
     world.kill();
-    world.start_again().await;
+    world.restart().await;
     replay_everywhere(&world).await;
     let made = first.json();
     let path = first.header("location").to_owned();
@@ -32,13 +32,13 @@ async fn a_replay_is_the_same_answer_and_makes_nothing(mut world: World) {
     let captured = capture().await.expect(201);
     assert_eq!(captured.json()["status"], "captured");
     expect_replay(&capture().await, &captured);
-    // What the payment is by now changes nothing of what its making was answered with.
+    // A later state of the payment does not change the stored response.
     expect_replay(&ann.payment(&key, &payment()).await, &first);
     assert_eq!(made["status"], "created");
     assert_eq!(rows(&world, "payments").await, 1);
 }
 
-async fn each_write_that_takes_a_key_is_done_once(world: World) {
+async fn every_write_with_a_key_runs_once(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let (capture, cancel, refund) = (ann.pay(100).await, ann.pay(100).await, ann.pay(100).await);
@@ -73,7 +73,7 @@ async fn each_write_that_takes_a_key_is_done_once(world: World) {
     assert_eq!(comments["items"].as_array().map(Vec::len), Some(1));
 }
 
-async fn a_post_that_was_changed_meanwhile_is_answered_as_it_was_made(world: World) {
+async fn a_replay_returns_the_post_as_it_was_created(world: World) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let make = || {
@@ -93,8 +93,8 @@ async fn a_post_that_was_changed_meanwhile_is_answered_as_it_was_made(world: Wor
     assert_eq!(replayed.json()["title"], "As it was");
 }
 
-/// What a body says is its members with their values, not how they are written.
-async fn order_and_white_space_make_no_other_body(world: World) {
+/// Bodies are compared by their members and values, not by their spelling.
+async fn member_order_and_white_space_do_not_change_a_body(world: World) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let call = |body: &str| -> Call { ann.post("/payments").key(&key).body("application/json", body) };
@@ -118,13 +118,13 @@ async fn order_and_white_space_make_no_other_body(world: World) {
     assert_eq!(rows(&world, "payments").await, 1);
 }
 
-async fn an_error_is_not_kept(world: World) {
+async fn errors_are_not_stored(world: World) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let wrong = ann
         .payment(&key, &json!({ "amount": 0, "currency": "EUR" }))
         .await;
-    wrong.expect_faults(&["/amount"]);
+    wrong.expect_validation_errors(&["/amount"]);
     let broken = ann.post("/payments").key(&key).body("application/json", "{");
     broken.await.expect_error(400, "malformed_json");
     let text = ann.post("/payments").key(&key).body("text/plain", "x");
@@ -136,7 +136,7 @@ async fn an_error_is_not_kept(world: World) {
         .expect_error(401, "unauthenticated");
     let made = ann.payment(&key, &payment()).await.expect(201);
     assert!(!made.has("idempotent-replayed"), "{made}");
-    // A move that is refused is made under the same key once it can be.
+    // A rejected transition runs with the same key once it is possible.
     let path = made.header("location");
     let refund = || {
         ann.post(&format!("{path}/refunds"))
@@ -150,8 +150,8 @@ async fn an_error_is_not_kept(world: World) {
     expect_replay(&refund().await, &refunded);
 }
 
-/// It is only a stored answer: whoever may not call any more does not get it.
-async fn a_replay_is_for_those_who_may_still_call(world: World) {
+/// A caller without current access does not get the stored response.
+async fn replays_require_current_access(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let key = fresh_key();
@@ -172,10 +172,10 @@ async fn a_replay_is_for_those_who_may_still_call(world: World) {
 }
 
 on_every_shape!(
-    a_replay_is_the_same_answer_and_makes_nothing,
-    each_write_that_takes_a_key_is_done_once,
-    a_post_that_was_changed_meanwhile_is_answered_as_it_was_made,
-    order_and_white_space_make_no_other_body,
-    an_error_is_not_kept,
-    a_replay_is_for_those_who_may_still_call,
+    a_replay_returns_the_stored_response_and_creates_nothing,
+    every_write_with_a_key_runs_once,
+    a_replay_returns_the_post_as_it_was_created,
+    member_order_and_white_space_do_not_change_a_body,
+    errors_are_not_stored,
+    replays_require_current_access,
 );

@@ -1,11 +1,11 @@
-//! Whose a key is, and for which call.
+//! The scope of keys: user, client and path.
 
 use super::{expect_replay, payment, rows};
 use serde_json::json;
 use shared::fetch_all;
 use tests::{Caller, World, fresh_key, on_every_shape};
 
-async fn a_key_is_a_users_of_an_app(world: World) {
+async fn keys_are_scoped_to_a_user_and_a_client(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (app, other) = (world.app().register(), world.app().register());
     let scope = "payments:read payments:write";
@@ -43,7 +43,7 @@ async fn a_key_is_a_users_of_an_app(world: World) {
     assert_eq!(ids.len(), 5);
 }
 
-async fn a_key_is_for_one_path(world: World) {
+async fn keys_are_scoped_to_a_path(world: World) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let (one, two) = (ann.pay(100).await, ann.pay(100).await);
@@ -62,8 +62,8 @@ async fn a_key_is_for_one_path(world: World) {
     assert_eq!(rows(&world, "payments").await, 3);
 }
 
-/// The paths with and without the version are the same call; each is answered in its own form.
-async fn both_forms_of_a_path_are_one(world: World) {
+/// Paths with and without the version are the same operation. Each response keeps the form of its request.
+async fn versioned_and_unversioned_paths_share_a_key(world: World) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let bare = ann.payment(&key, &payment()).await.expect(201);
@@ -83,8 +83,8 @@ async fn both_forms_of_a_path_are_one(world: World) {
     assert_eq!(rows(&world, "payments").await, 1);
 }
 
-async fn another_body_is_refused_and_recorded(world: World) {
-    let (ann, app) = world.person_and_app().await;
+async fn a_different_body_is_rejected_and_recorded(world: World) {
+    let (ann, app) = world.user_and_app().await;
     let by_app = world
         .anyone()
         .bearer(&app.tokens(&ann, "payments:write").await.access);
@@ -113,8 +113,8 @@ async fn another_body_is_refused_and_recorded(world: World) {
 }
 
 on_every_shape!(
-    a_key_is_a_users_of_an_app,
-    a_key_is_for_one_path,
-    both_forms_of_a_path_are_one,
-    another_body_is_refused_and_recorded,
+    keys_are_scoped_to_a_user_and_a_client,
+    keys_are_scoped_to_a_path,
+    versioned_and_unversioned_paths_share_a_key,
+    a_different_body_is_rejected_and_recorded,
 );

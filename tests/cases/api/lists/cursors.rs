@@ -1,4 +1,4 @@
-//! Cursors: what is one, what is none, and what they outlive.
+//! Cursors: valid, invalid, and those of deleted posts.
 
 use super::{START, cursor, insert, items, title};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tests::{
     World, base64url, expect_cursor_outlives_item, expect_short_page_backwards_is_first, on_every_shape,
 };
 
-async fn a_cursor_that_is_none_is_the_first_page(world: World) {
+async fn invalid_cursors_return_the_first_page(world: World) {
     let ann = world.sign_up().await;
     insert(&world, &ann, (0..25).map(|n| (title(n), n))).await;
     let first = ann.get("/posts").await.expect(200);
@@ -64,7 +64,7 @@ async fn a_cursor_survives_the_deletion_of_its_post(world: World) {
     }
 }
 
-async fn a_title_cursor_of_no_post_or_of_a_hidden_one_is_the_first_page(world: World) {
+async fn title_cursors_of_missing_or_hidden_posts_return_the_first_page(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     insert(&world, &bob, (0..25).map(|n| (title(n), n))).await;
     let draft = ann.draft("M: in the middle").await;
@@ -82,7 +82,7 @@ async fn a_title_cursor_of_no_post_or_of_a_hidden_one_is_the_first_page(world: W
     }
 }
 
-async fn a_short_page_backwards_is_the_first_page(world: World) {
+async fn going_back_past_the_start_returns_the_first_page(world: World) {
     let ann = world.sign_up().await;
     insert(&world, &ann, (0..45).map(|n| (title(n), n))).await;
     for query in ["?", "?sort=title&", "?order=asc&"] {
@@ -91,8 +91,8 @@ async fn a_short_page_backwards_is_the_first_page(world: World) {
 }
 
 on_every_shape!(
-    a_cursor_that_is_none_is_the_first_page,
+    invalid_cursors_return_the_first_page,
     a_cursor_survives_the_deletion_of_its_post,
-    a_title_cursor_of_no_post_or_of_a_hidden_one_is_the_first_page,
-    a_short_page_backwards_is_the_first_page,
+    title_cursors_of_missing_or_hidden_posts_return_the_first_page,
+    going_back_past_the_start_returns_the_first_page,
 );

@@ -1,10 +1,10 @@
-//! Filters: they narrow, and what is none is ignored.
+//! Filters narrow a list. Invalid ones are ignored.
 
-use super::{insert, items, link, title, walk};
+use super::{follow_pages, insert, items, link, title};
 use serde_json::{Value, json};
 use tests::{World, on_every_shape};
 
-async fn filters_narrow_and_what_is_no_filter_is_ignored(world: World) {
+async fn filters_narrow_and_invalid_ones_are_ignored(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let draft = ann.draft("d").await.id;
     let (own, other) = (ann.publish("b").await.id, bob.publish("a").await.id);
@@ -60,7 +60,7 @@ async fn links_keep_the_filters(world: World) {
         format!("?author_id={}", ann.id),
         format!("?sort=title&status=published&order=desc&author_id={}", ann.id),
     ] {
-        let pages = walk(&bob, &query).await;
+        let pages = follow_pages(&bob, &query).await;
         let all: Vec<Value> = pages.iter().flat_map(items).collect();
         assert_eq!(all.len(), 45, "{query}");
         assert!(
@@ -73,6 +73,6 @@ async fn links_keep_the_filters(world: World) {
 }
 
 on_every_shape!(
-    filters_narrow_and_what_is_no_filter_is_ignored,
+    filters_narrow_and_invalid_ones_are_ignored,
     links_keep_the_filters,
 );

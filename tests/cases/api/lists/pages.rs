@@ -1,17 +1,17 @@
-//! Pages: every post once, in order, forwards and back.
+//! Pages: each post once, in order, forward and back.
 
-use super::{insert, items, title, walk};
+use super::{follow_pages, insert, items, title};
 use serde_json::json;
 use tests::{Caller, World, on_every_shape};
 
-/// Walks forward, and back by `prev`, and expects these titles in this order, 20 + 20 + 5.
-async fn pages_of_45(caller: &Caller, query: &str, titles: &[String]) {
-    let posts = tests::pages_of_45(caller, &format!("/posts{query}")).await;
+/// Pages forward and back by `prev`. Expects these titles in this order, 20 + 20 + 5.
+async fn expect_pages_of_45(caller: &Caller, query: &str, titles: &[String]) {
+    let posts = tests::expect_pages_of_45(caller, &format!("/posts{query}")).await;
     let found: Vec<&str> = posts.iter().map(|post| post["title"].as_str().unwrap()).collect();
     assert_eq!(found, titles, "{query}");
 }
 
-/// Both orders of `sort=created_at` and of `sort=title`. Posts of one title or of one time follow by id.
+/// Checks `sort=created_at` and `sort=title`. The id breaks ties.
 async fn both_ways(world: World, posts: Vec<(String, i64)>) {
     let ann = world.sign_up().await;
     insert(&world, &ann, posts.clone()).await;
@@ -26,14 +26,14 @@ async fn both_ways(world: World, posts: Vec<(String, i64)>) {
         "?order=desc",
         "?sort=created_at&order=desc",
     ] {
-        pages_of_45(&ann, query, &reversed(&numbered)).await;
+        expect_pages_of_45(&ann, query, &reversed(&numbered)).await;
     }
-    pages_of_45(&ann, "?order=asc", &titles(&numbered)).await;
+    expect_pages_of_45(&ann, "?order=asc", &titles(&numbered)).await;
     numbered.sort_by(|(id, (title, _)), (other_id, (other, _))| {
         title.as_bytes().cmp(other.as_bytes()).then(id.cmp(other_id))
     });
-    pages_of_45(&ann, "?sort=title", &titles(&numbered)).await;
-    pages_of_45(&ann, "?sort=title&order=desc", &reversed(&numbered)).await;
+    expect_pages_of_45(&ann, "?sort=title", &titles(&numbered)).await;
+    expect_pages_of_45(&ann, "?sort=title&order=desc", &reversed(&numbered)).await;
 }
 
 async fn posts_a_microsecond_apart_are_all_listed_once(world: World) {
@@ -52,7 +52,7 @@ async fn posts_of_the_same_title_are_all_listed_once(world: World) {
         "?sort=title&order=desc",
         "?sort=title&status=published",
     ] {
-        let pages = walk(&ann, query).await;
+        let pages = follow_pages(&ann, query).await;
         let mut ids: Vec<i64> = pages
             .iter()
             .flat_map(items)
@@ -80,7 +80,7 @@ async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
         json!({ "items": [], "next": null, "links": { "next": null, "prev": null } })
     );
     insert(&world, &ann, (0..20).map(|n| (title(n), n))).await;
-    let sizes: Vec<usize> = walk(&ann, "")
+    let sizes: Vec<usize> = follow_pages(&ann, "")
         .await
         .iter()
         .map(|page| items(page).len())

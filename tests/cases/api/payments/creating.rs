@@ -1,9 +1,9 @@
-//! How a payment is made and read.
+//! Creating and reading payments.
 
 use serde_json::{Value, json};
 use tests::{World, fresh_key, on_every_shape};
 
-async fn a_payment_is_answered_by_id_and_status_and_read_whole(world: World) {
+async fn creating_returns_id_and_status_and_reading_returns_all_members(world: World) {
     let ann = world.sign_up().await;
     let members = json!({
         "amount": 1250,
@@ -12,7 +12,7 @@ async fn a_payment_is_answered_by_id_and_status_and_read_whole(world: World) {
         "metadata": { "order": "1001", "": "" , "é": "x" },
     });
     let refused = ann.payment(&fresh_key(), &members).await;
-    refused.expect_faults(&["/metadata"]);
+    refused.expect_validation_errors(&["/metadata"]);
     let mut members = members;
     members["metadata"].as_object_mut().unwrap().remove("");
     let made = ann.payment(&fresh_key(), &members).await.expect(201);
@@ -38,7 +38,7 @@ async fn a_payment_is_answered_by_id_and_status_and_read_whole(world: World) {
     assert_eq!(read.as_object().unwrap().len(), 10, "{read}");
 }
 
-async fn description_and_metadata_may_be_left_out(world: World) {
+async fn description_and_metadata_are_optional(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1).await;
     let read = ann.get(&payment.path).await.expect(200).json();
@@ -48,8 +48,8 @@ async fn description_and_metadata_may_be_left_out(world: World) {
     );
 }
 
-/// A good payment with these members beside or instead of its own.
-fn with(members: &Value) -> Value {
+/// A valid payment with these members added or replaced.
+fn payment_with(members: &Value) -> Value {
     let mut body = json!({ "amount": 1, "currency": "EUR" });
     for (name, value) in members.as_object().unwrap() {
         body[name] = value.clone();
@@ -57,7 +57,7 @@ fn with(members: &Value) -> Value {
     body
 }
 
-async fn the_greatest_of_everything_is_accepted(world: World) {
+async fn maximum_values_are_accepted(world: World) {
     let ann = world.sign_up().await;
     let pairs: Value = (0..20).map(|n| (format!("{n:é>40}"), "é".repeat(500))).collect();
     for good in [
@@ -66,7 +66,7 @@ async fn the_greatest_of_everything_is_accepted(world: World) {
         json!({ "description": "é".repeat(500) }),
         json!({ "metadata": pairs }),
     ] {
-        let made = ann.payment(&fresh_key(), &with(&good)).await.expect(201);
+        let made = ann.payment(&fresh_key(), &payment_with(&good)).await.expect(201);
         let read = ann.get(made.header("location")).await.expect(200).json();
         for (name, value) in good.as_object().unwrap() {
             assert_eq!(&read[name], value);
@@ -74,7 +74,7 @@ async fn the_greatest_of_everything_is_accepted(world: World) {
     }
 }
 
-async fn every_member_at_fault_is_named(world: World) {
+async fn every_invalid_member_is_reported(world: World) {
     let ann = world.sign_up().await;
     let pairs = |n: usize| (0..n).map(|n| (n.to_string(), "x")).collect::<Value>();
     for (members, at) in [
@@ -103,32 +103,35 @@ async fn every_member_at_fault_is_named(world: World) {
         (json!({ "amount_captured": 1 }), "/amount_captured"),
         (json!({ "id": "pay_1" }), "/id"),
     ] {
-        let reply = ann.payment(&fresh_key(), &with(&members)).await;
-        reply.expect_faults(&[at]);
+        let reply = ann.payment(&fresh_key(), &payment_with(&members)).await;
+        reply.expect_validation_errors(&[at]);
     }
     let all = json!({ "amount": 0, "currency": "x", "description": 1, "metadata": 1, "more": 1 });
     let reply = ann.payment(&fresh_key(), &all).await;
-    reply.expect_faults(&["/amount", "/currency", "/description", "/metadata", "/more"]);
+    reply.expect_validation_errors(&["/amount", "/currency", "/description", "/metadata", "/more"]);
     let reply = ann.payment(&fresh_key(), &json!({})).await;
-    reply.expect_faults(&["/amount", "/currency"]);
-    let nul = ann.payment(&fresh_key(), &with(&json!({ "metadata": { "a": "\0" } })));
-    nul.await.expect_faults(&[""]);
+    reply.expect_validation_errors(&["/amount", "/currency"]);
+    let nul = ann.payment(&fresh_key(), &payment_with(&json!({ "metadata": { "a": "\0" } })));
+    nul.await.expect_validation_errors(&[""]);
     let none = ann.get("/payments").await.expect(200).json();
     assert_eq!(none["items"], json!([]));
 }
 
-async fn anothers_payment_is_as_one_that_is_not_there(world: World) {
+async fn payments_of_other_users_look_missing(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(100).await;
     let missing = "/payments/pay_018bcfe5-6800-7c1e-9d55-2f1f6c0e8a11";
     for other in [
         world.sign_up().await,
-        world.someone("editor").await,
-        world.someone("admin").await,
+        world.user_with_role("editor").await,
+        world.user_with_role("admin").await,
     ] {
         let hidden = other.get(&payment.path).await.expect_error(404, "not_found");
         let nothing = other.get(missing).await.expect_error(404, "not_found");
-        assert_eq!(hidden.anonymised(), nothing.anonymised());
+        assert_eq!(
+            hidden.without_variable_headers(),
+            nothing.without_variable_headers()
+        );
         assert_eq!(
             other.get("/payments").await.expect(200).json()["items"],
             json!([])
@@ -136,7 +139,7 @@ async fn anothers_payment_is_as_one_that_is_not_there(world: World) {
         for act in ["captures", "cancellations", "refunds"] {
             let call = other.act(&payment, act, &json!({}));
             call.await.expect_error(404, "not_found");
-            // What is wrong with the body comes after.
+            // Errors in the body come later.
             let call = other.act(&payment, act, &json!({ "x": 1 }));
             call.await.expect_error(404, "not_found");
         }
@@ -144,7 +147,7 @@ async fn anothers_payment_is_as_one_that_is_not_there(world: World) {
     assert_eq!(ann.get(&payment.path).await.json()["status"], "created");
 }
 
-async fn a_path_names_a_payment_in_one_way(world: World) {
+async fn payment_ids_have_one_spelling(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(100).await;
     let bare = &payment.id[4..];
@@ -168,10 +171,10 @@ async fn a_path_names_a_payment_in_one_way(world: World) {
 }
 
 on_every_shape!(
-    a_payment_is_answered_by_id_and_status_and_read_whole,
-    description_and_metadata_may_be_left_out,
-    the_greatest_of_everything_is_accepted,
-    every_member_at_fault_is_named,
-    anothers_payment_is_as_one_that_is_not_there,
-    a_path_names_a_payment_in_one_way,
+    creating_returns_id_and_status_and_reading_returns_all_members,
+    description_and_metadata_are_optional,
+    maximum_values_are_accepted,
+    every_invalid_member_is_reported,
+    payments_of_other_users_look_missing,
+    payment_ids_have_one_spelling,
 );

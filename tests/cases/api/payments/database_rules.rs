@@ -1,4 +1,4 @@
-//! What the database itself refuses, whoever asks.
+//! Constraints that the database enforces for every writer.
 
 use serde_json::json;
 use shared::execute;
@@ -8,7 +8,7 @@ const FORWARD: &str = "moves forward";
 const NO_MORE: &str = "no_more_than_there_is";
 const AGREE: &str = "status_and_amounts_agree";
 
-async fn a_payment_is_held_to_its_amounts_and_states(world: World) {
+async fn the_database_enforces_amounts_and_states(world: World) {
     let ann = world.sign_up().await;
     let (created, captured, partial) = (ann.pay(100).await, ann.pay(100).await, ann.pay(100).await);
     let (refunded, canceled) = (ann.pay(100).await, ann.pay(100).await);
@@ -79,18 +79,18 @@ async fn a_payment_is_held_to_its_amounts_and_states(world: World) {
     ] {
         let update = format!("UPDATE payments SET {set} WHERE public_id = $1");
         let refused = execute!(db.writer(), sqlx::AssertSqlSafe(update), payment.id.as_str());
-        let says = refused.unwrap_err().to_string();
-        assert!(says.contains(rule), "{set}: {says}");
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains(rule), "{set}: {message}");
     }
     let delete = "DELETE FROM payments WHERE public_id = $1";
     let refused = execute!(db.writer(), delete, canceled.id.as_str());
-    let says = refused.unwrap_err().to_string();
-    assert!(says.contains("stays"), "{says}");
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("stays"), "{message}");
     let refund = "UPDATE payments SET amount_refunded = 31 WHERE public_id = $1";
     assert_eq!(execute!(db.writer(), refund, partial.id.as_str()).unwrap(), 1);
 }
 
-async fn a_payment_begins_as_created_with_an_amount_of_a_currency(world: World) {
+async fn the_database_enforces_the_initial_state(world: World) {
     let ann = world.sign_up().await;
     let db = world.db().await;
     let insert = "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,
@@ -106,14 +106,14 @@ async fn a_payment_begins_as_created_with_an_amount_of_a_currency(world: World) 
         ("created", 100, 0, "EURO", "currency"),
     ] {
         let refused = execute!(db.writer(), insert, ann.id, status, amount, captured, currency);
-        let says = refused.unwrap_err().to_string();
-        assert!(says.contains(rule), "{status} {amount} {currency}: {says}");
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains(rule), "{status} {amount} {currency}: {message}");
     }
     let none = ann.get("/payments").await.expect(200).json();
     assert_eq!(none["items"], json!([]));
 }
 
 on_every_shape!(
-    a_payment_is_held_to_its_amounts_and_states,
-    a_payment_begins_as_created_with_an_amount_of_a_currency,
+    the_database_enforces_amounts_and_states,
+    the_database_enforces_the_initial_state,
 );

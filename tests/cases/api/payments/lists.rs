@@ -1,13 +1,13 @@
-//! Pages of payments: every one of one's own once, in order, forwards and back.
+//! Pages of payments: each payment of the user once, in order, forward and back.
 
 use serde_json::{Value, json};
 use shared::execute;
-use tests::{Person, World, items, link, on_every_shape, pages_of_45, walk};
+use tests::{User, World, expect_pages_of_45, follow_pages, items, link, on_every_shape};
 
 const START: i64 = 1_700_000_000_000_000;
 
-/// Puts payments into the database, each at its microsecond, in this order: their ids.
-async fn insert(world: &World, user: &Person, micros: impl IntoIterator<Item = i64>) -> Vec<String> {
+/// Inserts payments at these microseconds, in this order. Returns their ids.
+async fn insert(world: &World, user: &User, micros: impl IntoIterator<Item = i64>) -> Vec<String> {
     let db = world.db().await;
     let mut tx = db.begin().await.unwrap();
     let mut ids = Vec::new();
@@ -41,12 +41,12 @@ async fn both_ways(world: World, at: impl Fn(i64) -> i64) {
         }
     }
     for query in ["?order=asc", "?order=asc&sort=title&limit=1"] {
-        let found = pages_of_45(&ann, &format!("/payments{query}")).await;
+        let found = expect_pages_of_45(&ann, &format!("/payments{query}")).await;
         assert_eq!(ids(&found), oldest_first, "{query}");
     }
     oldest_first.reverse();
     for query in ["", "?order=desc", "?order=up&status=created&user_id=0"] {
-        let found = pages_of_45(&ann, &format!("/payments{query}")).await;
+        let found = expect_pages_of_45(&ann, &format!("/payments{query}")).await;
         assert_eq!(ids(&found), oldest_first, "{query}");
     }
 }
@@ -59,7 +59,7 @@ async fn payments_of_the_same_instant_are_all_listed_once(world: World) {
     both_ways(world, |_| 0).await;
 }
 
-async fn a_list_shows_what_a_read_shows(world: World) {
+async fn lists_and_reads_return_the_same_payment(world: World) {
     let ann = world.sign_up().await;
     let empty = ann.get("/payments").await.expect(200);
     assert_eq!(
@@ -71,7 +71,7 @@ async fn a_list_shows_what_a_read_shows(world: World) {
     assert_eq!(items(&ann.get("/v1/payments").await.expect(200)), [read]);
 }
 
-async fn a_cursor_is_a_place_in_ones_own_list(world: World) {
+async fn cursors_stay_within_the_list_of_their_user(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     insert(&world, &ann, 0..25).await;
     let bobs = insert(&world, &bob, 3..6).await;
@@ -83,7 +83,7 @@ async fn a_cursor_is_a_place_in_ones_own_list(world: World) {
         let page = ann.get(&format!("/payments?cursor={none}")).await.expect(200);
         assert_eq!(page.json(), first.json(), "{none}");
     }
-    let pages = walk(&ann, "/payments").await;
+    let pages = follow_pages(&ann, "/payments").await;
     let back = ann.get(&link(&pages[1], "prev").unwrap()).await.expect(200);
     assert_eq!(back.json(), first.json());
 }
@@ -91,6 +91,6 @@ async fn a_cursor_is_a_place_in_ones_own_list(world: World) {
 on_every_shape!(
     payments_a_microsecond_apart_are_all_listed_once,
     payments_of_the_same_instant_are_all_listed_once,
-    a_list_shows_what_a_read_shows,
-    a_cursor_is_a_place_in_ones_own_list,
+    lists_and_reads_return_the_same_payment,
+    cursors_stay_within_the_list_of_their_user,
 );

@@ -1,11 +1,11 @@
-//! From state to state: captures, cancellations, refunds.
+//! State transitions: captures, cancellations and refunds.
 
 use serde_json::{Value, json};
 use shared::execute;
-use tests::{Payment, Person, World, fresh_key, on_every_shape};
+use tests::{Payment, User, World, fresh_key, on_every_shape};
 
-/// The payment after a move that succeeds: its state and what was captured and refunded.
-async fn after(ann: &Person, payment: &Payment, act: &str, members: Value) -> (String, i64, i64) {
+/// The state and the captured and refunded amounts after a successful transition.
+async fn after(ann: &User, payment: &Payment, act: &str, members: Value) -> (String, i64, i64) {
     let reply = ann.act(payment, act, &members).await.expect(201);
     assert_eq!(reply.header("location"), payment.path);
     let record = reply.json();
@@ -19,7 +19,7 @@ fn state(status: &str, captured: i64, refunded: i64) -> (String, i64, i64) {
     (status.to_owned(), captured, refunded)
 }
 
-async fn what_was_captured_is_refunded_in_parts(world: World) {
+async fn captured_amounts_can_be_refunded_in_parts(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
     let captured = after(&ann, &payment, "captures", json!({})).await;
@@ -32,18 +32,18 @@ async fn what_was_captured_is_refunded_in_parts(world: World) {
     assert_eq!(rest, state("refunded", 1000, 1000));
 }
 
-async fn what_is_not_captured_is_released(world: World) {
+async fn uncaptured_amounts_are_released(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
     let captured = after(&ann, &payment, "captures", json!({ "amount": 400 })).await;
     assert_eq!(captured, state("captured", 400, 0));
     let more = ann.act(&payment, "refunds", &json!({ "amount": 401 })).await;
-    more.expect_faults(&["/amount"]);
+    more.expect_validation_errors(&["/amount"]);
     let all = after(&ann, &payment, "refunds", json!({ "amount": 400 })).await;
     assert_eq!(all, state("refunded", 400, 400));
 }
 
-async fn a_move_needs_no_body(world: World) {
+async fn transitions_need_no_body(world: World) {
     let ann = world.sign_up().await;
     for (act, status) in [("captures", "captured"), ("cancellations", "canceled")] {
         let payment = ann.pay(100).await;
@@ -62,7 +62,7 @@ async fn a_move_needs_no_body(world: World) {
         .expect_error(415, "unsupported_media_type");
 }
 
-async fn too_much_or_nothing_is_no_amount(world: World) {
+async fn zero_and_excessive_amounts_are_rejected(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(100).await;
     for bad in [
@@ -74,13 +74,15 @@ async fn too_much_or_nothing_is_no_amount(world: World) {
         Value::Null,
     ] {
         let call = ann.act(&payment, "captures", &json!({ "amount": bad }));
-        call.await.expect_faults(&["/amount"]);
+        call.await.expect_validation_errors(&["/amount"]);
     }
     for (act, members, at) in [
         ("captures", json!({ "amont": 1 }), "/amont"),
         ("cancellations", json!({ "amount": 1 }), "/amount"),
     ] {
-        ann.act(&payment, act, &members).await.expect_faults(&[at]);
+        ann.act(&payment, act, &members)
+            .await
+            .expect_validation_errors(&[at]);
     }
     let captured = after(&ann, &payment, "captures", json!({ "amount": 100 })).await;
     assert_eq!(captured, state("captured", 100, 0));
@@ -88,11 +90,11 @@ async fn too_much_or_nothing_is_no_amount(world: World) {
     assert_eq!(refunded, state("partially_refunded", 100, 60));
     for bad in [json!(41), json!(100), json!(0)] {
         let call = ann.act(&payment, "refunds", &json!({ "amount": bad }));
-        call.await.expect_faults(&["/amount"]);
+        call.await.expect_validation_errors(&["/amount"]);
     }
 }
 
-async fn a_move_from_another_state_is_a_conflict(world: World) {
+async fn transitions_from_another_state_conflict(world: World) {
     let ann = world.sign_up().await;
     let mut in_state = Vec::new();
     for (name, acts, legal) in [
@@ -135,9 +137,9 @@ async fn a_move_from_another_state_is_a_conflict(world: World) {
 }
 
 on_every_shape!(
-    what_was_captured_is_refunded_in_parts,
-    what_is_not_captured_is_released,
-    a_move_needs_no_body,
-    too_much_or_nothing_is_no_amount,
-    a_move_from_another_state_is_a_conflict,
+    captured_amounts_can_be_refunded_in_parts,
+    uncaptured_amounts_are_released,
+    transitions_need_no_body,
+    zero_and_excessive_amounts_are_rejected,
+    transitions_from_another_state_conflict,
 );

@@ -1,16 +1,13 @@
-//! Changing and deleting: preconditions, states, the order of checks.
+//! Editing and deleting posts: preconditions, states, the order of the checks.
 
 use serde_json::{Value, json};
-use tests::{Call, Person, Post, World, on_every_shape};
+use tests::{Call, Post, User, World, on_every_shape};
 
-fn edit(person: &Person, post: &Post, if_match: &str, members: &Value) -> Call {
-    person
-        .patch(&post.path)
-        .header("if-match", if_match)
-        .json(members)
+fn edit(user: &User, post: &Post, if_match: &str, members: &Value) -> Call {
+    user.patch(&post.path).header("if-match", if_match).json(members)
 }
 
-async fn an_edit_needs_the_tag_of_the_version_it_began_from(world: World) {
+async fn edits_require_the_current_entity_tag(world: World) {
     let ann = world.sign_up().await;
     let post = ann.draft("First").await;
     let body = json!({ "title": "Second" });
@@ -37,7 +34,7 @@ async fn an_edit_needs_the_tag_of_the_version_it_began_from(world: World) {
     );
 }
 
-async fn if_match_is_compared_as_the_rfc_says(world: World) {
+async fn if_match_is_compared_as_in_rfc_9110(world: World) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await;
     let tag = &post.etag;
@@ -67,7 +64,7 @@ async fn if_match_is_compared_as_the_rfc_says(world: World) {
     lines.await.expect(200);
 }
 
-async fn an_edit_of_nothing_changes_nothing(world: World) {
+async fn an_empty_edit_changes_nothing(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for same in [
@@ -81,7 +78,7 @@ async fn an_edit_of_nothing_changes_nothing(world: World) {
     }
 }
 
-async fn a_post_goes_from_draft_to_published_and_back(world: World) {
+async fn posts_are_published_and_unpublished(world: World) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await;
     let set = |status: &'static str| edit(&ann, &post, "*", &json!({ "status": status })).into_future();
@@ -95,12 +92,12 @@ async fn a_post_goes_from_draft_to_published_and_back(world: World) {
     let again = set("published").await.expect(200).json();
     assert_eq!(
         again["published_at"], first["published_at"],
-        "the first publication is kept"
+        "the first publication time is kept"
     );
     assert_ne!(again["updated_at"], first["updated_at"]);
 }
 
-async fn an_unchanged_post_is_not_sent_again(world: World) {
+async fn unchanged_posts_answer_304(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for same in [
@@ -131,17 +128,17 @@ async fn an_unchanged_post_is_not_sent_again(world: World) {
     for caller in [
         bob.anonymous(),
         world.anyone(),
-        world.someone("editor").await.anonymous(),
+        world.user_with_role("editor").await.anonymous(),
     ] {
         assert_eq!(
             caller.get(&post.path).await.expect(200).header("etag"),
             post.etag,
-            "one tag for every caller"
+            "the tag is the same for every caller"
         );
     }
 }
 
-async fn a_post_is_deleted_once_and_for_all(world: World) {
+async fn deleted_posts_stay_deleted(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     let stale = ann.delete(&post.path).header("if-match", "\"stale\"").await;
@@ -159,11 +156,11 @@ async fn a_post_is_deleted_once_and_for_all(world: World) {
         .expect_error(404, "not_found");
     assert_eq!(ann.get("/posts").await.expect(200).json()["items"], json!([]));
     let next = ann.draft("Another").await;
-    assert_ne!(next.id, post.id, "an id is never given again");
+    assert_ne!(next.id, post.id, "ids are never reused");
     ann.delete(&next.path).await.expect(204);
 }
 
-async fn the_first_check_that_fails_answers(world: World) {
+async fn edits_check_in_the_documented_order(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (mine, theirs) = (ann.draft("Mine").await, bob.publish("Theirs").await);
     let (bad_json, bad_field) = ("{", json!({ "titel": "x" }).to_string());
@@ -227,7 +224,7 @@ async fn the_first_check_that_fails_answers(world: World) {
         .expect(200);
 }
 
-async fn deleting_checks_in_the_same_order(world: World) {
+async fn deletions_check_in_the_same_order(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let theirs = bob.publish("Theirs").await;
     world
@@ -255,7 +252,7 @@ async fn deleting_checks_in_the_same_order(world: World) {
     bob.get(&theirs.path).await.expect(200);
 }
 
-async fn an_unreadable_if_match_deletes_nothing(world: World) {
+async fn an_unparsable_if_match_deletes_nothing(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for unreadable in [",", "x", ", ,"] {
@@ -266,13 +263,13 @@ async fn an_unreadable_if_match_deletes_nothing(world: World) {
 }
 
 on_every_shape!(
-    an_unreadable_if_match_deletes_nothing,
-    an_edit_needs_the_tag_of_the_version_it_began_from,
-    if_match_is_compared_as_the_rfc_says,
-    an_edit_of_nothing_changes_nothing,
-    a_post_goes_from_draft_to_published_and_back,
-    an_unchanged_post_is_not_sent_again,
-    a_post_is_deleted_once_and_for_all,
-    the_first_check_that_fails_answers,
-    deleting_checks_in_the_same_order,
+    an_unparsable_if_match_deletes_nothing,
+    edits_require_the_current_entity_tag,
+    if_match_is_compared_as_in_rfc_9110,
+    an_empty_edit_changes_nothing,
+    posts_are_published_and_unpublished,
+    unchanged_posts_answer_304,
+    deleted_posts_stay_deleted,
+    edits_check_in_the_documented_order,
+    deletions_check_in_the_same_order,
 );

@@ -1,11 +1,11 @@
-//! What a post may hold, and how it is given.
+//! The fields of posts, and requests for them.
 
 use serde_json::{Value, json};
-use tests::{World, on_every_shape, other_spellings};
+use tests::{World, invalid_id_spellings, on_every_shape};
 
 const TIME_LENGTH: usize = "2026-01-01T00:00:00.000000Z".len();
 
-async fn what_a_write_answers_is_what_the_next_read_answers(world: World) {
+async fn writes_and_reads_return_the_same_post(world: World) {
     let ann = world.sign_up().await;
     let members = json!({ "title": "Ein Titel: é, \u{1f980}", "body": "Zeile\nnoch eine\u{200b}", "status": "published" });
     let made = ann.post("/posts").json(&members).await.expect(201);
@@ -58,11 +58,14 @@ async fn lengths_are_counted_in_characters(world: World) {
         (json!({ "title": "\u{1f980}".repeat(201) }), "/title"),
         (json!({ "title": "x", "body": "x".repeat(100_001) }), "/body"),
     ] {
-        ann.post("/posts").json(&bad).await.expect_faults(&[at]);
+        ann.post("/posts")
+            .json(&bad)
+            .await
+            .expect_validation_errors(&[at]);
     }
 }
 
-async fn every_member_at_fault_is_named(world: World) {
+async fn every_invalid_member_is_reported(world: World) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await;
     for (bad, at) in [
@@ -80,7 +83,7 @@ async fn every_member_at_fault_is_named(world: World) {
         ),
         (json!({ "title": "x", "a/b~c": 1 }), vec!["/a~1b~0c"]),
     ] {
-        ann.post("/posts").json(&bad).await.expect_faults(&at);
+        ann.post("/posts").json(&bad).await.expect_validation_errors(&at);
     }
     for (bad, at) in [
         (json!({ "title": "" }), vec!["/title"]),
@@ -92,21 +95,25 @@ async fn every_member_at_fault_is_named(world: World) {
         ),
     ] {
         let call = ann.patch(&post.path).header("if-match", &post.etag);
-        call.json(&bad).await.expect_faults(&at);
+        call.json(&bad).await.expect_validation_errors(&at);
     }
     assert_eq!(ann.get(&post.path).await.header("etag"), post.etag);
 }
 
-async fn a_path_names_a_post_in_one_way(world: World) {
+async fn post_ids_have_one_spelling(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     let id = post.id;
     let missing = ann.get("/posts/999999").await.expect_error(404, "not_found");
-    let mut names = other_spellings(id);
+    let mut names = invalid_id_spellings(id);
     names.push(format!("{id}/"));
     for name in names {
         let path = format!("/posts/{name}");
-        assert_eq!(ann.get(&path).await.anonymised(), missing.anonymised(), "{path}");
+        assert_eq!(
+            ann.get(&path).await.without_variable_headers(),
+            missing.without_variable_headers(),
+            "{path}"
+        );
         ann.delete(&path).await.expect_error(404, "not_found");
         let patch = ann
             .patch(&path)
@@ -117,7 +124,7 @@ async fn a_path_names_a_post_in_one_way(world: World) {
     ann.get(&post.path).await.expect(200);
 }
 
-async fn head_is_get_without_the_body(world: World) {
+async fn head_returns_the_headers_of_get(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for path in [
@@ -130,7 +137,7 @@ async fn head_is_get_without_the_body(world: World) {
     ] {
         let (get, head) = (ann.get(path).await, ann.call("HEAD", path).await);
         let ((status, headers, _), (head_status, mut head_headers, body)) =
-            (get.anonymised(), head.anonymised());
+            (get.without_variable_headers(), head.without_variable_headers());
         assert_eq!((head_status, body.as_str()), (status, ""), "{path}");
         let has_length =
             |headers: &[(String, String)]| headers.iter().any(|(name, _)| name == "content-length");
@@ -147,7 +154,7 @@ async fn head_is_get_without_the_body(world: World) {
     }
 }
 
-async fn other_methods_are_named_in_allow(world: World) {
+async fn unsupported_methods_answer_405_with_allow(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for (path, methods) in [
@@ -183,11 +190,11 @@ async fn other_methods_are_named_in_allow(world: World) {
 }
 
 on_every_shape!(
-    what_a_write_answers_is_what_the_next_read_answers,
+    writes_and_reads_return_the_same_post,
     body_and_status_have_defaults,
     lengths_are_counted_in_characters,
-    every_member_at_fault_is_named,
-    a_path_names_a_post_in_one_way,
-    head_is_get_without_the_body,
-    other_methods_are_named_in_allow,
+    every_invalid_member_is_reported,
+    post_ids_have_one_spelling,
+    head_returns_the_headers_of_get,
+    unsupported_methods_answer_405_with_allow,
 );

@@ -1,10 +1,10 @@
-//! A draft is its author's, editors' and administrators'; to anyone else it is not there at all.
+//! Drafts are visible to their author, to editors and to administrators. For everyone else they do not exist.
 
 use serde_json::json;
-use tests::{Caller, Person, World, on_every_shape};
+use tests::{Caller, User, World, on_every_shape};
 
-/// A call's answers for a hidden post and for one that never was cannot be told apart.
-async fn cannot_tell(caller: &Caller, hidden: &str, missing: &str) {
+/// Expects the same response for a hidden post and for one that never existed.
+async fn expect_indistinguishable(caller: &Caller, hidden: &str, missing: &str) {
     for method in ["GET", "HEAD", "DELETE", "PATCH"] {
         for (name, value) in [
             ("if-match", "*"),
@@ -22,8 +22,8 @@ async fn cannot_tell(caller: &Caller, hidden: &str, missing: &str) {
             };
             let (there, nowhere) = (ask(hidden).await, ask(missing).await);
             assert_eq!(
-                there.anonymised(),
-                nowhere.anonymised(),
+                there.without_variable_headers(),
+                nowhere.without_variable_headers(),
                 "{method} with {name}: {value}"
             );
             assert!([401, 404].contains(&there.status), "{there}");
@@ -31,12 +31,12 @@ async fn cannot_tell(caller: &Caller, hidden: &str, missing: &str) {
     }
 }
 
-async fn a_draft_is_not_there_for_others(world: World) {
+async fn drafts_are_hidden_from_other_users(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let draft = ann.draft("A secret").await;
-    let nobody = world.anyone();
-    for caller in [nobody, bob.anonymous().session(&bob.sid, &bob.csrf)] {
-        cannot_tell(&caller, &draft.path, "/posts/999999").await;
+    let anonymous = world.anyone();
+    for caller in [anonymous, bob.anonymous().session(&bob.sid, &bob.csrf)] {
+        expect_indistinguishable(&caller, &draft.path, "/posts/999999").await;
     }
     for query in [
         "",
@@ -55,7 +55,7 @@ async fn a_draft_is_not_there_for_others(world: World) {
     assert_eq!(read.header("etag"), draft.etag);
 }
 
-async fn a_published_post_is_there_for_everyone_until_it_is_unpublished(world: World) {
+async fn published_posts_are_public_until_they_are_unpublished(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     world.anyone().get(&post.path).await.expect(200);
@@ -72,10 +72,10 @@ async fn a_published_post_is_there_for_everyone_until_it_is_unpublished(world: W
     seen.expect_error(404, "not_found");
 }
 
-async fn may_edit_all(person: &Person, author: &Person) {
+async fn may_edit_all(user: &User, author: &User) {
     for post in [author.draft("A draft").await, author.publish("A post").await] {
-        person.get(&post.path).await.expect(200);
-        let edit = person
+        user.get(&post.path).await.expect(200);
+        let edit = user
             .patch(&post.path)
             .header("if-match", &post.etag)
             .json(&json!({ "title": "Edited" }));
@@ -84,9 +84,9 @@ async fn may_edit_all(person: &Person, author: &Person) {
             (&edited["title"], &edited["author_id"]),
             (&json!("Edited"), &json!(author.id))
         );
-        let list = person.get("/posts").await.expect(200).json();
+        let list = user.get("/posts").await.expect(200).json();
         assert!(list["items"].as_array().unwrap().contains(&edited), "{list}");
-        person.delete(&post.path).await.expect(204);
+        user.delete(&post.path).await.expect(204);
         author.get(&post.path).await.expect_error(404, "not_found");
     }
 }
@@ -94,11 +94,11 @@ async fn may_edit_all(person: &Person, author: &Person) {
 async fn editors_and_administrators_see_and_edit_everything(world: World) {
     let author = world.sign_up().await;
     for role in ["editor", "admin"] {
-        may_edit_all(&world.someone(role).await, &author).await;
+        may_edit_all(&world.user_with_role(role).await, &author).await;
     }
 }
 
-async fn nobody_else_edits_a_published_post(world: World) {
+async fn other_users_cannot_edit_published_posts(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let edit = bob
@@ -110,7 +110,7 @@ async fn nobody_else_edits_a_published_post(world: World) {
     assert_eq!(ann.get(&post.path).await.expect(200).json(), post.record);
 }
 
-async fn who_is_not_signed_in_neither_lists_nor_writes(world: World) {
+async fn anonymous_callers_neither_list_nor_write(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
@@ -132,9 +132,9 @@ async fn who_is_not_signed_in_neither_lists_nor_writes(world: World) {
 }
 
 on_every_shape!(
-    a_draft_is_not_there_for_others,
-    a_published_post_is_there_for_everyone_until_it_is_unpublished,
+    drafts_are_hidden_from_other_users,
+    published_posts_are_public_until_they_are_unpublished,
     editors_and_administrators_see_and_edit_everything,
-    nobody_else_edits_a_published_post,
-    who_is_not_signed_in_neither_lists_nor_writes,
+    other_users_cannot_edit_published_posts,
+    anonymous_callers_neither_list_nor_write,
 );

@@ -1,11 +1,11 @@
-//! The apps that one is connected to, and disconnecting one.
+//! Connected apps: listing and disconnecting.
 
 use serde_json::Value;
 use shared::fetch_all;
-use tests::{App, Person, Tokens, World, all_at_once, on_every_shape};
+use tests::{App, Tokens, User, World, on_every_shape, run_concurrently};
 
-async fn listed(person: &Person) -> Vec<Value> {
-    let list = person.get("/me/grants").await.expect(200).json();
+async fn listed(user: &User) -> Vec<Value> {
+    let list = user.get("/me/grants").await.expect(200).json();
     list["items"].as_array().unwrap().clone()
 }
 
@@ -13,8 +13,8 @@ fn path(app: &App) -> String {
     format!("/me/grants/{}", app.id)
 }
 
-async fn apps_are_listed_with_what_they_were_granted(world: World) {
-    let (ann, app) = world.person_and_app().await;
+async fn connected_apps_are_listed_with_their_scopes(world: World) {
+    let (ann, app) = world.user_and_app().await;
     let bob = world.sign_up().await;
     assert_eq!(listed(&ann).await, Vec::<Value>::new());
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
@@ -32,8 +32,8 @@ async fn apps_are_listed_with_what_they_were_granted(world: World) {
     assert_eq!(listed(&bob).await, Vec::<Value>::new());
 }
 
-async fn a_disconnected_app_has_nothing_left(world: World) {
-    let (ann, app) = world.person_and_app().await;
+async fn disconnecting_an_app_revokes_its_tokens(world: World) {
+    let (ann, app) = world.user_and_app().await;
     let (bob, other) = (world.sign_up().await, world.app().register());
     let (first, second) = (
         app.tokens(&ann, "posts:read").await,
@@ -45,8 +45,8 @@ async fn a_disconnected_app_has_nothing_left(world: World) {
     );
     bob.delete(&path(&other)).await.expect_error(404, "not_found");
     let done = ann.delete(&path(&app)).await.expect(204);
-    first.expect_dead(&world, &app).await;
-    second.expect_dead(&world, &app).await;
+    first.expect_revoked(&world, &app).await;
+    second.expect_revoked(&world, &app).await;
     for kept in [&of_bob, &of_other] {
         let api = world.anyone().bearer(&kept.access);
         api.get("/protected").await.expect(200);
@@ -72,12 +72,12 @@ async fn a_disconnected_app_has_nothing_left(world: World) {
     );
 }
 
-async fn a_code_of_before_is_exchanged_no_more(world: World) {
+async fn codes_issued_before_disconnecting_are_rejected(world: World) {
     let (ann, app) = (world.sign_up().await, world.app().first_party().register());
     let anyone = world.anyone();
     let before = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     ann.delete(&path(&app)).await.expect(204);
-    // Not under a consent that was given anew, either.
+    // The code stays invalid after new consent.
     let after = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     app.exchange(&anyone, &before)
         .await
@@ -85,7 +85,7 @@ async fn a_code_of_before_is_exchanged_no_more(world: World) {
     app.exchange(&anyone, &after).await.expect(200);
 }
 
-async fn consent_is_asked_for_again(world: World) {
+async fn disconnecting_an_app_requires_new_consent(world: World) {
     let (ann, app) = (world.sign_up().await, world.app().first_party().register());
     app.tokens(&ann, "posts:read").await;
     let request = app.authorization().set("scope", "posts:read").path();
@@ -99,14 +99,14 @@ async fn consent_is_asked_for_again(world: World) {
     assert!(page.asks_for("decision"), "{}", page.reply);
 }
 
-/// An exchange or a refresh at the same moment gives nothing that lives on.
-async fn nothing_begun_beside_it_outlives_it(world: World) {
+/// Exchanges and refreshes concurrent with disconnecting yield no lasting tokens.
+async fn concurrent_exchanges_do_not_survive_disconnecting(world: World) {
     let anyone = world.anyone();
     for _ in 0..5 {
-        let (ann, app) = world.person_and_app().await;
+        let (ann, app) = world.user_and_app().await;
         let tokens = app.tokens(&ann, "posts:read").await;
         let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
-        let replies = all_at_once(3, |n| match n {
+        let replies = run_concurrently(3, |n| match n {
             0 => ann.delete(&path(&app)).into_future(),
             1 => app.exchange(&anyone, &grant).into_future(),
             _ => app.refresh(&anyone, &tokens.refresh).into_future(),
@@ -114,7 +114,7 @@ async fn nothing_begun_beside_it_outlives_it(world: World) {
         .await;
         assert_eq!(replies[0].status, 204, "{}", replies[0]);
         for given in replies[1..].iter().filter(|reply| reply.status == 200) {
-            Tokens::of(given.clone()).expect_dead(&world, &app).await;
+            Tokens::of(given.clone()).expect_revoked(&world, &app).await;
         }
         let late = app.exchange(&anyone, &grant).await;
         late.expect_token_error(400, "invalid_grant");
@@ -122,9 +122,9 @@ async fn nothing_begun_beside_it_outlives_it(world: World) {
 }
 
 on_every_shape!(
-    apps_are_listed_with_what_they_were_granted,
-    a_disconnected_app_has_nothing_left,
-    a_code_of_before_is_exchanged_no_more,
-    consent_is_asked_for_again,
-    nothing_begun_beside_it_outlives_it,
+    connected_apps_are_listed_with_their_scopes,
+    disconnecting_an_app_revokes_its_tokens,
+    codes_issued_before_disconnecting_are_rejected,
+    disconnecting_an_app_requires_new_consent,
+    concurrent_exchanges_do_not_survive_disconnecting,
 );

@@ -1,25 +1,25 @@
-//! Taking one's data along, and deleting one's account.
+//! Data export and account deletion.
 
 use serde_json::{Value, json};
 use shared::{execute, fetch_all, fetch_one};
-use tests::{Authenticator, PASSWORD, Person, Shape, World, all_at_once, counts, on_every_shape};
+use tests::{Authenticator, PASSWORD, Shape, User, World, on_every_shape, run_concurrently, status_counts};
 
-async fn export(person: &Person) -> Value {
-    let reply = person.get("/me/export").await.expect(200);
+async fn export(user: &User) -> Value {
+    let reply = user.get("/me/export").await.expect(200);
     assert_eq!(
         reply.header("content-disposition"),
-        format!("attachment; filename=\"account-{}.json\"", person.id)
+        format!("attachment; filename=\"account-{}.json\"", user.id)
     );
     assert_eq!(reply.header("cache-control"), "no-store");
     reply.json()
 }
 
-fn delete(person: &Person, password: &str) -> tests::Call {
-    person.delete("/me").json(&json!({ "password": password }))
+fn delete(user: &User, password: &str) -> tests::Call {
+    user.delete("/me").json(&json!({ "password": password }))
 }
 
-async fn an_export_holds_all_that_is_ones_own_and_nothing_else(world: World) {
-    let (ann, app) = world.person_and_app().await;
+async fn an_export_contains_all_own_data_and_nothing_else(world: World) {
+    let (ann, app) = world.user_and_app().await;
     let bob = world.sign_up().await;
     let (draft, post) = (ann.draft("A draft").await, ann.publish("A post").await);
     let of_bob = bob.publish("Bob's").await;
@@ -67,7 +67,7 @@ async fn an_export_holds_all_that_is_ones_own_and_nothing_else(world: World) {
     assert_eq!((&empty["posts"], &empty["comments"]), (&json!([]), &json!([])));
 }
 
-async fn an_export_of_many_is_whole_and_in_order(world: World) {
+async fn a_large_export_is_complete_and_ordered(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("The first").await;
     let db = world.db().await;
@@ -77,7 +77,7 @@ async fn an_export_of_many_is_whole_and_in_order(world: World) {
         "INSERT INTO comments (post_id, author_id, body, created_at) VALUES ($1, $2, $3, $4)";
     let now = world.now();
     for n in 0..60 {
-        // Several at one moment.
+        // Several rows with the same timestamp.
         let at = now.after(std::time::Duration::from_secs(1 + n / 7));
         execute!(db.writer(), insert_post, ann.id, n.to_string(), at).unwrap();
         execute!(db.writer(), insert_comment, post.id, ann.id, n.to_string(), at).unwrap();
@@ -95,9 +95,9 @@ async fn an_export_of_many_is_whole_and_in_order(world: World) {
     assert_eq!(texts("comments", "body"), numbers().collect::<Vec<_>>());
 }
 
-async fn a_deleted_account_has_nothing_left_but_what_others_read(world: World) {
-    let (ann, app) = world.person_and_app().await;
-    let (bob, admin) = (world.sign_up().await, world.someone("admin").await);
+async fn deleting_an_account_keeps_only_content_that_others_read(world: World) {
+    let (ann, app) = world.user_and_app().await;
+    let (bob, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let tokens = app.tokens(&ann, "posts:read").await;
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
@@ -106,14 +106,14 @@ async fn a_deleted_account_has_nothing_left_but_what_others_read(world: World) {
     let payment = ann.pay(100).await;
     delete(&ann, "not the password")
         .await
-        .expect_faults(&["/password"]);
+        .expect_validation_errors(&["/password"]);
     ann.get("/me").await.expect(200);
     let done = delete(&ann, PASSWORD).await.expect(204);
     assert!(done.set_cookie("sid").unwrap().contains("Max-Age=0"), "{done}");
     for session in [&ann, &elsewhere] {
         session.get("/me").await.expect_error(401, "unauthenticated");
     }
-    tokens.expect_dead(&world, &app).await;
+    tokens.expect_revoked(&world, &app).await;
     app.exchange(&world.anyone(), &grant)
         .await
         .expect_token_error(400, "invalid_grant");
@@ -150,7 +150,7 @@ async fn a_deleted_account_has_nothing_left_but_what_others_read(world: World) {
     assert!(names.contains(&("user_deleted".to_owned(),)), "{names:?}");
 }
 
-/// The tables that still have rows of this user which should be gone.
+/// The tables with remaining rows of this user.
 async fn rows_of(world: &World, id: i64) -> Vec<String> {
     let db = world.db().await;
     let query = "SELECT 'sessions' FROM sessions WHERE user_id = $1
@@ -166,7 +166,7 @@ async fn rows_of(world: &World, id: i64) -> Vec<String> {
     rows.into_iter().map(|(table,)| table).collect()
 }
 
-async fn its_address_is_free_and_brings_nothing_back(world: World) {
+async fn the_email_of_a_deleted_account_can_sign_up_again_without_its_data(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     delete(&ann, PASSWORD).await.expect(204);
@@ -183,7 +183,7 @@ async fn its_address_is_free_and_brings_nothing_back(world: World) {
     delete(&anew, "another good password").await.expect(204);
 }
 
-async fn a_code_is_asked_for_where_sign_in_asks_for_one(world: World) {
+async fn deletion_requires_a_one_time_code_if_mfa_is_on(world: World) {
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
@@ -194,25 +194,25 @@ async fn a_code_is_asked_for_where_sign_in_asks_for_one(world: World) {
     assert!(rows_of(&world, ann.id).await.is_empty());
 }
 
-async fn wrong_passwords_are_counted(world: World) {
+async fn deletion_attempts_count_wrong_passwords(world: World) {
     let ann = world.sign_up().await;
     for _ in 0..5 {
         delete(&ann, "not the password")
             .await
-            .expect_faults(&["/password"]);
+            .expect_validation_errors(&["/password"]);
     }
     delete(&ann, PASSWORD).await.expect_error(429, "login_locked");
 }
 
-/// The administrators of the first start stand aside, where there are any.
-async fn the_only_administrator(world: &World) -> Person {
-    let admin = world.someone("admin").await;
+/// Makes this user the only administrator by demoting those of the first start.
+async fn the_only_administrator(world: &World) -> User {
+    let admin = world.user_with_role("admin").await;
     let update = "UPDATE users SET role = 'user' WHERE id <> $1";
     execute!(world.db().await.writer(), update, admin.id).unwrap();
     admin
 }
 
-async fn the_last_administrator_stays(world: World) {
+async fn the_last_administrator_cannot_be_deleted(world: World) {
     let admin = the_only_administrator(&world).await;
     delete(&admin, PASSWORD).await.expect_error(403, "forbidden");
     let email = admin.email.as_str();
@@ -222,34 +222,34 @@ async fn the_last_administrator_stays(world: World) {
     ] {
         let refused = world.run(&command, "");
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert!(said.contains("last administrator"), "{said}");
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(message.contains("last administrator"), "{message}");
     }
     admin.get("/me").await.expect(200);
-    let other = world.someone("admin").await;
+    let other = world.user_with_role("admin").await;
     delete(&admin, PASSWORD).await.expect(204);
     delete(&other, PASSWORD).await.expect_error(403, "forbidden");
 }
 
-async fn of_two_administrators_who_leave_at_once_one_stays(shape: Shape) {
-    let world = World::of(shape).flag("--argon2-permits", "4").start().await;
+async fn concurrent_deletions_keep_one_administrator(shape: Shape) {
+    let world = World::builder(shape).flag("--argon2-permits", "4").start().await;
     let mut left = the_only_administrator(&world).await;
     for _ in 0..5 {
-        let people = [left, world.someone("admin").await];
-        let replies = all_at_once(2, |n| delete(&people[n], PASSWORD).into_future()).await;
-        assert_eq!(counts(&replies), [(204, 1), (403, 1)].into());
+        let people = [left, world.user_with_role("admin").await];
+        let replies = run_concurrently(2, |n| delete(&people[n], PASSWORD).into_future()).await;
+        assert_eq!(status_counts(&replies), [(204, 1), (403, 1)].into());
         let [a, b] = people;
         left = if replies[0].status == 403 { a } else { b };
     }
 }
 
 on_every_shape!(
-    an_export_holds_all_that_is_ones_own_and_nothing_else,
-    an_export_of_many_is_whole_and_in_order,
-    a_deleted_account_has_nothing_left_but_what_others_read,
-    its_address_is_free_and_brings_nothing_back,
-    a_code_is_asked_for_where_sign_in_asks_for_one,
-    wrong_passwords_are_counted,
-    the_last_administrator_stays,
-    of_two_administrators_who_leave_at_once_one_stays,
+    an_export_contains_all_own_data_and_nothing_else,
+    a_large_export_is_complete_and_ordered,
+    deleting_an_account_keeps_only_content_that_others_read,
+    the_email_of_a_deleted_account_can_sign_up_again_without_its_data,
+    deletion_requires_a_one_time_code_if_mfa_is_on,
+    deletion_attempts_count_wrong_passwords,
+    the_last_administrator_cannot_be_deleted,
+    concurrent_deletions_keep_one_administrator,
 );

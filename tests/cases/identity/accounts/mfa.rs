@@ -1,12 +1,12 @@
-//! Two-step sign-in: turning it on and off, codes and recovery codes.
+//! Two-step sign-in: enabling, disabling, codes and recovery codes.
 
 use serde_json::json;
 use shared::fetch_all;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tests::{Authenticator, PASSWORD, Page, Person, Shape, World, on_every_shape};
+use tests::{Authenticator, PASSWORD, Page, Shape, User, World, on_every_shape};
 
-async fn codes_are_asked_for_once_one_was_shown(world: World) {
+async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: World) {
     let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
     assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], false);
     let again = json!({ "password": PASSWORD });
@@ -20,7 +20,7 @@ async fn codes_are_asked_for_once_one_was_shown(world: World) {
         url,
         format!("otpauth://totp/Latchkey:{email}?secret={secret}&issuer=Latchkey")
     );
-    // Begun is not on.
+    // Enrollment alone does not enable it.
     world.log_in(&ann.email, PASSWORD).await;
     ann.delete("/me/mfa/totp")
         .json(&again)
@@ -41,7 +41,7 @@ async fn codes_are_asked_for_once_one_was_shown(world: World) {
     world.log_in(&bystander.email, PASSWORD).await;
 }
 
-async fn turning_it_on_needs_the_password_and_a_code(world: World) {
+async fn enrollment_requires_the_password_and_a_code(world: World) {
     let ann = world.sign_up().await;
     let begin = |password: &str| ann.post("/me/mfa/totp").json(&json!({ "password": password }));
     let confirm = |otp: &str| {
@@ -49,12 +49,16 @@ async fn turning_it_on_needs_the_password_and_a_code(world: World) {
             .json(&json!({ "otp": otp }))
     };
     confirm("123456").await.expect_error(404, "not_found");
-    begin("not the password").await.expect_faults(&["/password"]);
+    begin("not the password")
+        .await
+        .expect_validation_errors(&["/password"]);
     let first = Authenticator::begin(&ann).await;
     let app = Authenticator::begin(&ann).await;
-    confirm(&first.code(&world, 0)).await.expect_faults(&["/otp"]);
+    confirm(&first.code(&world, 0))
+        .await
+        .expect_validation_errors(&["/otp"]);
     for otp in ["", &"1".repeat(65)] {
-        confirm(otp).await.expect_faults(&["/otp"]);
+        confirm(otp).await.expect_validation_errors(&["/otp"]);
     }
     let confirmed = confirm(&app.code(&world, 0)).await.expect(200);
     assert!(confirmed.set_cookie("sid").unwrap().contains("Max-Age=0"));
@@ -71,8 +75,8 @@ async fn turning_it_on_needs_the_password_and_a_code(world: World) {
     again.expect_error(403, "forbidden");
 }
 
-async fn a_code_works_once_and_one_step_to_either_side(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     let log_in = |otp: &str| {
@@ -93,13 +97,13 @@ async fn a_code_works_once_and_one_step_to_either_side(shape: Shape) {
         log_in(&code).await.expect(200);
         log_in(&code).await.expect_error(403, "mfa_required");
     }
-    // An older one than the last is not taken either.
+    // A code older than the last used one is rejected too.
     log_in(&app.code(&world, 0))
         .await
         .expect_error(403, "mfa_required");
 }
 
-async fn a_recovery_code_works_once_in_place_of_a_code(world: World) {
+async fn recovery_codes_work_once_instead_of_a_code(world: World) {
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     let log_in = |otp: &str| {
@@ -121,10 +125,10 @@ async fn a_recovery_code_works_once_in_place_of_a_code(world: World) {
         used.correlation_id()
     )
     .unwrap();
-    let told = ("authn_recovery_code_used".to_owned(), Some("9 left".to_owned()));
-    assert_eq!(events, [told, ("authn_login_success".to_owned(), None)]);
-    world.letter(&ann.email, "Two-step sign-in is on", 1).await;
-    world.letter(&ann.email, "A recovery code was used", 2).await;
+    let expected = ("authn_recovery_code_used".to_owned(), Some("9 left".to_owned()));
+    assert_eq!(events, [expected, ("authn_login_success".to_owned(), None)]);
+    world.mail(&ann.email, "Two-step sign-in is on", 1).await;
+    world.mail(&ann.email, "A recovery code was used", 2).await;
     let dump = world.dump();
     world.expect_no_secrets_in(&dump, "the database");
     assert!(
@@ -134,7 +138,7 @@ async fn a_recovery_code_works_once_in_place_of_a_code(world: World) {
     );
 }
 
-async fn a_recovery_code_of_another_is_none(world: World) {
+async fn recovery_codes_of_other_users_are_rejected(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let anns = Authenticator::turn_on(&world, &ann).await;
     Authenticator::turn_on(&world, &bob).await;
@@ -143,20 +147,20 @@ async fn a_recovery_code_of_another_is_none(world: World) {
     stolen.expect_error(403, "mfa_required");
 }
 
-async fn turning_it_on_ends_every_session_and_every_token(world: World) {
-    let (ann, app) = world.person_and_app().await;
+async fn enabling_mfa_ends_all_sessions_and_tokens(world: World) {
+    let (ann, app) = world.user_and_app().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let tokens = app.tokens(&ann, "posts:read").await;
     Authenticator::turn_on(&world, &ann).await;
-    tokens.expect_dead(&world, &app).await;
+    tokens.expect_revoked(&world, &app).await;
     for session in [&ann, &elsewhere] {
         session.get("/me").await.expect_error(401, "unauthenticated");
     }
 }
 
-async fn turning_it_off_ends_every_session_and_every_token(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (ann, app) = world.person_and_app().await;
+async fn disabling_mfa_ends_all_sessions_and_tokens(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
     let codes = Authenticator::turn_on(&world, &ann).await;
     let ann = world.log_in_by(&codes.sign_in(&world, &ann)).await;
     let elsewhere = world.log_in_by(&codes.sign_in(&world, &ann)).await;
@@ -167,12 +171,12 @@ async fn turning_it_off_ends_every_session_and_every_token(shape: Shape) {
     };
     off("not the password", &codes.recovery_codes[0])
         .await
-        .expect_faults(&["/password"]);
+        .expect_validation_errors(&["/password"]);
     off(PASSWORD, "no code").await.expect_error(403, "mfa_required");
     ann.get("/me").await.expect(200);
     let done = off(PASSWORD, &codes.recovery_codes[0]).await.expect(204);
     assert!(done.set_cookie("sid").unwrap().contains("Max-Age=0"));
-    tokens.expect_dead(&world, &app).await;
+    tokens.expect_revoked(&world, &app).await;
     for session in [&ann, &elsewhere] {
         session.get("/me").await.expect_error(401, "unauthenticated");
     }
@@ -189,8 +193,8 @@ async fn turning_it_off_ends_every_session_and_every_token(shape: Shape) {
     world.log_in_by(&other.sign_in(&world, &ann)).await;
 }
 
-/// Signs in by the page, which asks as often as it must.
-async fn by_the_page(world: &World, ann: &Person, otp: &[&str]) -> Page {
+/// Signs in on the page, step by step.
+async fn sign_in_on_page(world: &World, ann: &User, otp: &[&str]) -> Page {
     let mut browser = world.browser();
     let page = browser.open("/signin").await;
     let fields = [("email", ann.email.as_str()), ("password", PASSWORD)];
@@ -204,30 +208,30 @@ async fn by_the_page(world: &World, ann: &Person, otp: &[&str]) -> Page {
             page.reply
         );
         assert!(page.reply.text().contains(&ann.email), "{}", page.reply);
-        // The e-mail stays filled in.
+        // The page keeps the e-mail address filled in.
         let fields = [("password", PASSWORD), ("otp", *otp)];
         page = browser.submit(&page, &fields).await;
     }
     page
 }
 
-async fn the_page_asks_for_a_code_once_the_password_is_right(world: World) {
+async fn the_sign_in_page_asks_for_a_code_after_the_password(world: World) {
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     let wrong = app.code(&world, 120);
     let code = app.next(&world);
-    let page = by_the_page(&world, &ann, &["", &wrong, &code]).await;
+    let page = sign_in_on_page(&world, &ann, &["", &wrong, &code]).await;
     assert_eq!(page.reply.status, 303, "{}", page.reply);
     assert!(page.reply.set_cookie("sid").is_some(), "{}", page.reply);
-    let page = by_the_page(&world, &ann, &[&code]).await;
+    let page = sign_in_on_page(&world, &ann, &[&code]).await;
     assert!(page.words().contains("wrong or was used"), "{}", page.reply);
-    let page = by_the_page(&world, &ann, &[&"1".repeat(200)]).await;
+    let page = sign_in_on_page(&world, &ann, &[&"1".repeat(200)]).await;
     assert!(page.words().contains("too long"), "{}", page.reply);
-    let page = by_the_page(&world, &ann, &[&app.recovery_codes[0]]).await;
+    let page = sign_in_on_page(&world, &ann, &[&app.recovery_codes[0]]).await;
     assert_eq!(page.reply.status, 303, "{}", page.reply);
 }
 
-async fn a_change_is_recorded(world: World) {
+async fn mfa_changes_are_recorded(world: World) {
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
@@ -241,13 +245,13 @@ async fn a_change_is_recorded(world: World) {
 }
 
 on_every_shape!(
-    codes_are_asked_for_once_one_was_shown,
-    turning_it_on_needs_the_password_and_a_code,
-    a_code_works_once_and_one_step_to_either_side,
-    a_recovery_code_works_once_in_place_of_a_code,
-    a_recovery_code_of_another_is_none,
-    turning_it_on_ends_every_session_and_every_token,
-    turning_it_off_ends_every_session_and_every_token,
-    the_page_asks_for_a_code_once_the_password_is_right,
-    a_change_is_recorded,
+    sign_in_requires_codes_only_after_enrollment_is_confirmed,
+    enrollment_requires_the_password_and_a_code,
+    codes_work_once_and_one_time_step_to_either_side,
+    recovery_codes_work_once_instead_of_a_code,
+    recovery_codes_of_other_users_are_rejected,
+    enabling_mfa_ends_all_sessions_and_tokens,
+    disabling_mfa_ends_all_sessions_and_tokens,
+    the_sign_in_page_asks_for_a_code_after_the_password,
+    mfa_changes_are_recorded,
 );

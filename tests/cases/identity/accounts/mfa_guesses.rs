@@ -1,12 +1,12 @@
-//! Guessing codes, with the password and without.
+//! Guessing one-time codes, with and without the password.
 
 use serde_json::json;
 use std::time::Duration;
 use tests::{Authenticator, PASSWORD, Shape, World, on_every_shape};
 
-/// Neither the code nor the password is guessed more than five times, whoever has the other.
-async fn guesses_of_codes_and_passwords_are_one_count(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+/// Codes and passwords allow five guesses in total, whichever of the two is known.
+async fn wrong_codes_and_wrong_passwords_share_one_counter(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     let log_in = |password: &str, otp: Option<&str>| {
@@ -16,14 +16,14 @@ async fn guesses_of_codes_and_passwords_are_one_count(shape: Shape) {
         }
         world.anyone().post("/login").json(&body)
     };
-    // Of another hour.
+    // From a different hour.
     let wrong = app.code(&world, 120);
     for _ in 0..2 {
         log_in(PASSWORD, Some(&wrong))
             .await
             .expect_error(403, "mfa_required");
         log_in("not the password", None).await.expect(401);
-        // The right password alone neither counts nor clears.
+        // The right password without a code neither counts as a failure nor clears the counter.
         log_in(PASSWORD, None).await.expect_error(403, "mfa_required");
     }
     log_in(PASSWORD, Some(&wrong))
@@ -39,16 +39,16 @@ async fn guesses_of_codes_and_passwords_are_one_count(shape: Shape) {
             .await
             .expect_error(403, "mfa_required");
     }
-    // A success of both clears the count.
+    // Success with both factors clears the counter.
     world.log_in_by(&app.sign_in(&world, &ann)).await;
     log_in(PASSWORD, Some(&wrong))
         .await
         .expect_error(403, "mfa_required");
 }
 
-/// Of who sits at a session that another left open.
-async fn a_session_does_not_help_guessing(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+/// Guesses by someone who found an open session.
+async fn guesses_within_a_session_are_limited(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
@@ -60,12 +60,12 @@ async fn a_session_does_not_help_guessing(shape: Shape) {
         ann.delete("/me/mfa/totp").json(&body)
     };
     off(None).await.expect_error(403, "mfa_required");
-    // Of another hour.
+    // From a different hour.
     let wrong = app.code(&world, 120);
     for _ in 0..4 {
         off(Some(&wrong)).await.expect_error(403, "mfa_required");
     }
-    // Nothing that asks for the password alone clears the count.
+    // Operations that check only the password do not clear the counter.
     let again = json!({ "password": PASSWORD });
     ann.post("/me/mfa/totp")
         .json(&again)
@@ -82,6 +82,6 @@ async fn a_session_does_not_help_guessing(shape: Shape) {
 }
 
 on_every_shape!(
-    guesses_of_codes_and_passwords_are_one_count,
-    a_session_does_not_help_guessing
+    wrong_codes_and_wrong_passwords_share_one_counter,
+    guesses_within_a_session_are_limited
 );

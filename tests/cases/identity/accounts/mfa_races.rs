@@ -1,14 +1,14 @@
-//! One code against fifty sign-ins at once, from fifty addresses so that no lockout stands between; and sign-ins beside
-//! a change of what they are asked for.
+//! Fifty concurrent sign-ins with one code, from fifty addresses so that no lockout interferes; and sign-ins
+//! concurrent with enabling MFA.
 
 use serde_json::{Value, json};
-use tests::{Authenticator, Caller, PASSWORD, Person, Reply, Shape, World, all_at_once, on_every_shape};
+use tests::{Authenticator, Caller, PASSWORD, Reply, Shape, User, World, on_every_shape, run_concurrently};
 
 const CALLERS: usize = 50;
 
-/// A world in which callers say from where they call, and many may sign in at once.
-async fn of_many_addresses(shape: Shape) -> World {
-    World::of(shape)
+/// A world that trusts forwarded addresses and allows many concurrent sign-ins.
+async fn start_world(shape: Shape) -> World {
+    World::builder(shape)
         .flag("--trusted-proxies", "127.0.0.0/8")
         .flag("--argon2-permits", "16")
         .flag("--login-failures-account", "10000")
@@ -20,9 +20,9 @@ fn from(world: &World, n: usize) -> Caller {
     world.anyone().with("x-forwarded-for", &format!("198.51.100.{n}"))
 }
 
-/// Everybody signs in by this at once: how many are in.
-async fn sign_in_at_once(world: &World, body: &Value) -> usize {
-    let replies: Vec<Reply> = all_at_once(CALLERS, |n| {
+/// Signs in concurrently with this body. Returns the number of successes.
+async fn sign_in_concurrently(world: &World, body: &Value) -> usize {
+    let replies: Vec<Reply> = run_concurrently(CALLERS, |n| {
         from(world, n + 1)
             .post("/login")
             .json(body)
@@ -36,32 +36,32 @@ async fn sign_in_at_once(world: &World, body: &Value) -> usize {
     replies.iter().filter(|reply| reply.status == 200).count()
 }
 
-async fn one_code_signs_in_once(shape: Shape) {
-    let world = of_many_addresses(shape).await;
+async fn concurrent_sign_ins_use_a_code_once(shape: Shape) {
+    let world = start_world(shape).await;
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
-    assert_eq!(sign_in_at_once(&world, &app.sign_in(&world, &ann)).await, 1);
+    assert_eq!(sign_in_concurrently(&world, &app.sign_in(&world, &ann)).await, 1);
 }
 
-async fn one_recovery_code_signs_in_once(shape: Shape) {
-    let world = of_many_addresses(shape).await;
+async fn concurrent_sign_ins_use_a_recovery_code_once(shape: Shape) {
+    let world = start_world(shape).await;
     let ann = world.sign_up().await;
     let app = Authenticator::turn_on(&world, &ann).await;
     for code in &app.recovery_codes[..3] {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": code });
-        assert_eq!(sign_in_at_once(&world, &body).await, 1);
+        assert_eq!(sign_in_concurrently(&world, &body).await, 1);
     }
 }
 
-/// A sign-in that began before and ends after is none.
-async fn no_sign_in_by_the_password_alone_outlives_turning_it_on(shape: Shape) {
-    let world = of_many_addresses(shape).await;
+/// A sign-in that began before enabling MFA must fail if it ends after.
+async fn password_only_sign_ins_do_not_survive_enabling_mfa(shape: Shape) {
+    let world = start_world(shape).await;
     for _ in 0..3 {
-        let ann: Person = world.sign_up().await;
+        let ann: User = world.sign_up().await;
         let app = Authenticator::begin(&ann).await;
         let code = app.code(&world, 0);
         let body = json!({ "email": ann.email, "password": PASSWORD });
-        let replies = all_at_once(9, |n| match n {
+        let replies = run_concurrently(9, |n| match n {
             0 => {
                 let first = json!({ "otp": code });
                 ann.post("/me/mfa/totp/verifications").json(&first).into_future()
@@ -82,7 +82,7 @@ async fn no_sign_in_by_the_password_alone_outlives_turning_it_on(shape: Shape) {
 }
 
 on_every_shape!(
-    one_code_signs_in_once,
-    one_recovery_code_signs_in_once,
-    no_sign_in_by_the_password_alone_outlives_turning_it_on,
+    concurrent_sign_ins_use_a_code_once,
+    concurrent_sign_ins_use_a_recovery_code_once,
+    password_only_sign_ins_do_not_survive_enabling_mfa,
 );

@@ -1,32 +1,32 @@
-//! Seeing where one is signed in, and ending it.
+//! The list of sessions, and ending them.
 
 use serde_json::{Value, json};
-use tests::{PASSWORD, Person, Shape, World, on_every_shape};
+use tests::{PASSWORD, Shape, User, World, on_every_shape};
 
-async fn listed(person: &Person) -> Vec<Value> {
-    let list = person.get("/me/sessions").await.expect(200).json();
+async fn listed(user: &User) -> Vec<Value> {
+    let list = user.get("/me/sessions").await.expect(200).json();
     list["items"].as_array().unwrap().clone()
 }
 
-/// The id of the session that the person calls with.
-async fn current(person: &Person) -> String {
-    let all = listed(person).await;
+/// The id of the current session.
+async fn current(user: &User) -> String {
+    let all = listed(user).await;
     let mut current = all.iter().filter(|session| session["current"] == true);
     let (Some(only), None) = (current.next(), current.next()) else {
-        panic!("not one present session: {all:?}")
+        panic!("expected one current session: {all:?}")
     };
     only["id"].to_string()
 }
 
-async fn sessions_say_when_from_where_and_with_what(world: World) {
+async fn sessions_list_time_address_and_user_agent(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
-    let said = format!("Some Browser/1.0 \u{85}{}", "x".repeat(300));
+    let user_agent = format!("Some Browser/1.0 \u{85}{}", "x".repeat(300));
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let login = world
         .anyone()
         .post("/login")
         .json(&body)
-        .header("user-agent", &said);
+        .header("user-agent", &user_agent);
     login.await.expect(200);
     let all = listed(&ann).await;
     assert_eq!(all.len(), 2, "{all:?}");
@@ -44,7 +44,7 @@ async fn sessions_say_when_from_where_and_with_what(world: World) {
     assert!(!text.contains(&ann.sid), "{text}");
 }
 
-async fn a_session_ends_from_another_and_with_it_what_first_party_apps_began(world: World) {
+async fn ending_a_session_revokes_its_first_party_tokens(world: World) {
     let ann = world.sign_up().await;
     let lost = world.log_in(&ann.email, PASSWORD).await;
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
@@ -54,14 +54,14 @@ async fn a_session_ends_from_another_and_with_it_what_first_party_apps_began(wor
     let ended = ann.delete(&path).await.expect(204);
     assert!(ended.set_cookie("sid").is_none(), "{ended}");
     lost.get("/me").await.expect_error(401, "unauthenticated");
-    tokens.expect_dead(&world, &ours).await;
+    tokens.expect_revoked(&world, &ours).await;
     let third = world.anyone().bearer(&of_third.access);
     third.get("/protected").await.expect(200);
     ann.get("/me").await.expect(200);
     ann.delete(&path).await.expect_error(404, "not_found");
 }
 
-async fn the_present_session_ends_with_its_cookie(world: World) {
+async fn ending_the_current_session_clears_its_cookie(world: World) {
     let ann = world.sign_up().await;
     let path = format!("/me/sessions/{}", current(&ann).await);
     let ended = ann.delete(&path).await.expect(204);
@@ -69,12 +69,15 @@ async fn the_present_session_ends_with_its_cookie(world: World) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn the_session_of_another_is_not_there(world: World) {
+async fn sessions_of_other_users_answer_404(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let path = format!("/me/sessions/{}", current(&ann).await);
     let hidden = bob.delete(&path).await.expect_error(404, "not_found");
     let missing = bob.delete("/me/sessions/999999").await;
-    assert_eq!(hidden.anonymised(), missing.anonymised());
+    assert_eq!(
+        hidden.without_variable_headers(),
+        missing.without_variable_headers()
+    );
     for id in ["abc", "0", "-1", "+1"] {
         let reply = bob.delete(&format!("/me/sessions/{id}")).await;
         reply.expect_error(404, "not_found");
@@ -82,15 +85,15 @@ async fn the_session_of_another_is_not_there(world: World) {
     ann.get("/me").await.expect(200);
 }
 
-async fn what_is_over_is_not_listed(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+async fn ended_sessions_are_not_listed(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     world.advance(std::time::Duration::from_secs(3601));
     let again = world.log_in(&ann.email, PASSWORD).await;
     assert_eq!(listed(&again).await.len(), 1);
 }
 
-async fn a_one_time_password_is_changed_first(world: World) {
+async fn session_endpoints_require_the_one_time_password_to_be_changed(world: World) {
     let email = world.fresh_email();
     let made = world.cli(&["users", "create", "--email", &email, "--json"], "");
     let one_time = made["one_time_password"].as_str().unwrap();
@@ -107,10 +110,10 @@ async fn a_one_time_password_is_changed_first(world: World) {
 }
 
 on_every_shape!(
-    sessions_say_when_from_where_and_with_what,
-    a_session_ends_from_another_and_with_it_what_first_party_apps_began,
-    the_present_session_ends_with_its_cookie,
-    the_session_of_another_is_not_there,
-    what_is_over_is_not_listed,
-    a_one_time_password_is_changed_first,
+    sessions_list_time_address_and_user_agent,
+    ending_a_session_revokes_its_first_party_tokens,
+    ending_the_current_session_clears_its_cookie,
+    sessions_of_other_users_answer_404,
+    ended_sessions_are_not_listed,
+    session_endpoints_require_the_one_time_password_to_be_changed,
 );

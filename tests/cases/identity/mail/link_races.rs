@@ -1,15 +1,17 @@
-//! One link, fifty who use it at once: it works once.
+//! Fifty concurrent uses of one link: it works once.
 
-use super::{CONFIRM_NEW, RESET, Somebody, ask_change, ask_reset, confirm, log_in, me, reset};
-use tests::{Caller, PASSWORD, Person, Reply, Shape, World, all_at_once, counts, on_every_shape};
+use super::{
+    CONFIRM_NEW, RESET, UserWithSessions, confirm, log_in, me, request_change, request_reset, reset,
+};
+use tests::{Caller, PASSWORD, Reply, Shape, User, World, on_every_shape, run_concurrently, status_counts};
 
-/// Rounds of each race. One of a reset costs fifty hashes.
+/// Rounds of each race. A round of resets costs fifty hashes.
 const RESETS: u8 = 6;
 const CHANGES: u8 = 20;
 
-/// A world in which each round calls from an address of its own, so that no throttle ends the rounds.
-async fn world_of(shape: Shape) -> World {
-    let setup = World::of(shape).flag("--trusted-proxies", "127.0.0.1");
+/// A world in which each round uses its own client address, so that no throttle interferes.
+async fn start_world(shape: Shape) -> World {
+    let setup = World::builder(shape).flag("--trusted-proxies", "127.0.0.1");
     setup.flag("--argon2-permits", "8").start().await
 }
 
@@ -17,9 +19,9 @@ fn from(caller: &Caller, round: u8) -> Caller {
     caller.with("x-forwarded-for", &format!("198.51.100.{round}"))
 }
 
-/// One succeeded; the others came too late, or were too many at once.
+/// Expects one success. The others came too late or exceeded a limit.
 fn expect_one(replies: &[Reply]) -> usize {
-    let counted = counts(replies);
+    let counted = status_counts(replies);
     let others = [422, 503].map(|status| counted.get(&status).copied().unwrap_or_default());
     assert_eq!(counted.get(&204), Some(&1), "{counted:?}");
     assert_eq!(others.iter().sum::<usize>(), replies.len() - 1, "{counted:?}");
@@ -33,13 +35,13 @@ fn password(n: usize) -> String {
     format!("password number {n:02}")
 }
 
-async fn a_reset_raced_fifty_times_is_done_once(shape: Shape) {
-    let world = world_of(shape).await;
+async fn fifty_concurrent_resets_succeed_once(shape: Shape) {
+    let world = start_world(shape).await;
     for round in 0..RESETS {
         let (ann, caller) = (world.sign_up().await, from(&world.anyone(), round));
-        ask_reset(&caller, &ann.email).await.expect(202);
-        let token = world.letter(&ann.email, RESET, 1).await.token();
-        let replies = all_at_once(50, |n| {
+        request_reset(&caller, &ann.email).await.expect(202);
+        let token = world.mail(&ann.email, RESET, 1).await.token();
+        let replies = run_concurrently(50, |n| {
             reset(&caller, &token, &password(n)).may_fail().into_future()
         })
         .await;
@@ -49,36 +51,36 @@ async fn a_reset_raced_fifty_times_is_done_once(shape: Shape) {
     }
 }
 
-async fn a_change_of_address_raced_fifty_times_is_done_once(shape: Shape) {
-    let world = world_of(shape).await;
-    let mut ann: Person = world.sign_up().await;
+async fn fifty_concurrent_address_changes_succeed_once(shape: Shape) {
+    let world = start_world(shape).await;
+    let mut ann: User = world.sign_up().await;
     for round in 0..CHANGES {
         let (caller, new) = (from(&world.anyone(), round), world.fresh_email());
-        ask_change(&ann, &new, PASSWORD)
+        request_change(&ann, &new, PASSWORD)
             .header("x-forwarded-for", &format!("198.51.100.{round}"))
             .await
             .expect(202);
-        let token = world.letter(&new, CONFIRM_NEW, 1).await.token();
-        let replies = all_at_once(50, |_| confirm(&caller, &token).into_future()).await;
+        let token = world.mail(&new, CONFIRM_NEW, 1).await.token();
+        let replies = run_concurrently(50, |_| confirm(&caller, &token).into_future()).await;
         expect_one(&replies);
         ann = world.log_in(&new, PASSWORD).await;
         assert_eq!(me(&ann).await["email_verified"], true);
     }
 }
 
-async fn of_all_the_links_at_once_one_ends_the_others(shape: Shape) {
-    let world = world_of(shape).await;
+async fn concurrent_links_of_an_account_succeed_once(shape: Shape) {
+    let world = start_world(shape).await;
     for round in 0..RESETS {
-        let ann = Somebody::new(&world).await;
+        let ann = UserWithSessions::new(&world).await;
         let (caller, new) = (from(&world.anyone(), round), world.fresh_email());
-        ask_change(&ann.here, &new, PASSWORD)
+        request_change(&ann.here, &new, PASSWORD)
             .header("x-forwarded-for", &format!("198.51.100.{round}"))
             .await
             .expect(202);
-        ask_reset(&caller, &ann.here.email).await.expect(202);
-        let of_change = world.letter(&new, CONFIRM_NEW, 1).await.token();
-        let of_reset = world.letter(&ann.here.email, RESET, 1).await.token();
-        let replies = all_at_once(20, |n| match n % 2 {
+        request_reset(&caller, &ann.here.email).await.expect(202);
+        let of_change = world.mail(&new, CONFIRM_NEW, 1).await.token();
+        let of_reset = world.mail(&ann.here.email, RESET, 1).await.token();
+        let replies = run_concurrently(20, |n| match n % 2 {
             0 => confirm(&caller, &of_change).into_future(),
             _ => reset(&caller, &of_reset, &password(0)).may_fail().into_future(),
         })
@@ -94,7 +96,7 @@ async fn of_all_the_links_at_once_one_ends_the_others(shape: Shape) {
 }
 
 on_every_shape!(
-    a_reset_raced_fifty_times_is_done_once,
-    a_change_of_address_raced_fifty_times_is_done_once,
-    of_all_the_links_at_once_one_ends_the_others,
+    fifty_concurrent_resets_succeed_once,
+    fifty_concurrent_address_changes_succeed_once,
+    concurrent_links_of_an_account_succeed_once,
 );

@@ -1,23 +1,23 @@
-//! How long an answer takes tells nobody whether an account exists: five hundred known and as many unknown e-mails,
-//! in random order, and the rank test of Mann and Whitney on the times.
+//! Response times do not reveal whether an account exists: 500 known and 500 unknown e-mail addresses in
+//! random order, compared with the Mann–Whitney U test.
 //!
-//! Two equal things differ by chance with p < 0.01 once in a hundred samples. So a sample that differs is drawn
-//! anew, twice: chance alone fails a test once in a million runs, while a gap that is there fails every sample.
+//! Equal distributions differ with p < 0.01 in one of a hundred samples. Therefore a sample that differs is
+//! repeated twice: chance alone fails a test once in a million runs, while a real gap fails every sample.
 
-use super::{ask_reset, log_in};
+use super::{log_in, request_reset};
 use shared::clock::Timestamp;
 use shared::execute;
 use shared::identity::passwords::{Passwords, Policy};
 use std::time::{Duration, Instant};
 use tests::{Call, Caller, Shape, World, median, on_every_shape, rank_test};
 
-/// E-mails of each kind.
-const EACH: usize = 500;
+/// E-mail addresses of each kind per sample.
+const PER_KIND: usize = 500;
 const SAMPLES: usize = 3;
 const NOISE: f64 = 0.01;
-/// A gap of medians that no network lets through. On a busy machine the ranks of a thousand times tell less than that
-/// apart: what one more row in a cache costs.
-const SEEN_BY_NOBODY: Duration = Duration::from_micros(200);
+/// A gap of medians that is not measurable over a network. Even smaller gaps, such as one more cached row,
+/// are significant in the rank test.
+const NEGLIGIBLE_GAP: Duration = Duration::from_micros(200);
 
 fn known(sample: usize, n: usize) -> String {
     format!("known-{sample}-{n:03}@example.org")
@@ -27,9 +27,9 @@ fn unknown(sample: usize, n: usize) -> String {
     format!("nobod-{sample}-{n:03}@example.org")
 }
 
-/// Makes the accounts of all samples past the program, which would take minutes; their passwords cost what the
-/// program's do.
-async fn make_known(world: &World) {
+/// Inserts the accounts of all samples directly, because creating them by the program would take minutes. The
+/// cost of their hashes is the program's default.
+async fn insert_known_accounts(world: &World) {
     let policy = Policy {
         memory_kib: 19_456,
         passes: 2,
@@ -46,7 +46,7 @@ async fn make_known(world: &World) {
     let db = world.db().await;
     let mut tx = db.begin().await.unwrap();
     for sample in 0..SAMPLES {
-        for n in 0..EACH {
+        for n in 0..PER_KIND {
             execute!(tx.on(), insert, known(sample, n), hash.as_str(), now).unwrap();
         }
     }
@@ -60,16 +60,16 @@ fn shuffled(n: usize) -> Vec<usize> {
     numbers.into_iter().map(|(_, i)| i).collect()
 }
 
-/// Calls for every e-mail of the samples until one shows no gap. Every answer is the same to the letter.
+/// Sends requests for every address of a sample until one sample shows no gap. Expects identical responses.
 async fn expect_no_gap(world: &World, status: u16, call: impl Fn(&Caller, &str) -> Call) {
-    make_known(world).await;
+    insert_known_accounts(world).await;
     let anyone = world.anyone();
     let mut ps = Vec::new();
     let mut first = None;
     for sample in 0..SAMPLES {
         let (mut of_known, mut of_unknown) = (Vec::new(), Vec::new());
-        for i in shuffled(2 * EACH) {
-            // From addresses of their own, so that no throttle counts them together.
+        for i in shuffled(2 * PER_KIND) {
+            // Each from its own address, so that no throttle counts them together.
             let caller = anyone.with("x-forwarded-for", &format!("10.{sample}.{}.{}", i / 256, i % 256));
             let (times, email) = match i % 2 {
                 0 => (&mut of_known, known(sample, i / 2)),
@@ -79,13 +79,13 @@ async fn expect_no_gap(world: &World, status: u16, call: impl Fn(&Caller, &str) 
             let began = Instant::now();
             let reply = call.await;
             times.push(began.elapsed());
-            let answer = reply.expect(status).anonymised();
+            let answer = reply.expect(status).without_variable_headers();
             assert_eq!(first.get_or_insert(answer.clone()), &answer);
         }
         let p = rank_test(&of_known, &of_unknown);
         let gap = median(&of_known).abs_diff(median(&of_unknown));
         assert!(gap < Duration::from_millis(5), "{gap:?} between the medians");
-        if p > NOISE || gap < SEEN_BY_NOBODY {
+        if p > NOISE || gap < NEGLIGIBLE_GAP {
             return;
         }
         ps.push(p);
@@ -93,30 +93,30 @@ async fn expect_no_gap(world: &World, status: u16, call: impl Fn(&Caller, &str) 
     panic!("known and unknown e-mails differ in time: p {ps:?}");
 }
 
-async fn world_of(shape: Shape) -> World {
-    World::of(shape)
+async fn start_world(shape: Shape) -> World {
+    World::builder(shape)
         .flag("--trusted-proxies", "127.0.0.1")
         .start()
         .await
 }
 
-async fn a_reset_takes_as_long_for_an_unknown_email(shape: Shape) {
-    let world = world_of(shape).await;
-    expect_no_gap(&world, 202, ask_reset).await;
+async fn resets_take_equally_long_for_unknown_emails(shape: Shape) {
+    let world = start_world(shape).await;
+    expect_no_gap(&world, 202, request_reset).await;
 }
 
-async fn a_sign_in_takes_as_long_for_an_unknown_email(shape: Shape) {
-    let world = world_of(shape).await;
+async fn sign_ins_take_equally_long_for_unknown_emails(shape: Shape) {
+    let world = start_world(shape).await;
     expect_no_gap(&world, 401, |caller, email| {
         log_in(caller, email, "not the password")
     })
     .await;
 }
 
-/// A thousand hashes: on one shape.
+/// A thousand hashes, therefore on one shape only.
 #[test]
-fn a_sign_in_on_sqlite() {
-    tests::run(Shape::Sqlite, a_sign_in_takes_as_long_for_an_unknown_email);
+fn sign_ins_take_equally_long_on_sqlite() {
+    tests::run(Shape::Sqlite, sign_ins_take_equally_long_for_unknown_emails);
 }
 
-on_every_shape!(a_reset_takes_as_long_for_an_unknown_email);
+on_every_shape!(resets_take_equally_long_for_unknown_emails);

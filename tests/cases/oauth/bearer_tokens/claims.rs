@@ -1,12 +1,12 @@
-//! The claims.
+//! The claims of access tokens.
 
-use super::gate;
+use super::token_check;
 use serde_json::json;
 use std::time::Duration;
 use tests::{Shape, World, on_every_shape};
 
-async fn the_issuer_is_ours(world: World) {
-    let gate = gate(&world).await;
+async fn tokens_of_other_issuers_are_rejected(world: World) {
+    let token_check = token_check(&world).await;
     let slash = format!("{}/", world.base());
     let shouted = world.base().to_uppercase();
     let values = [
@@ -18,12 +18,13 @@ async fn the_issuer_is_ours(world: World) {
         json!(null),
         json!([world.base()]),
     ];
-    gate.refuses_claim("iss", &values).await;
+    token_check.expect_claim_rejected("iss", &values).await;
 }
 
-async fn the_audience_is_exactly_ours(world: World) {
-    let gate = gate(&world).await;
-    gate.passes(&gate.forger.with_claim("aud", json!([world.base()])))
+async fn tokens_for_other_audiences_are_rejected(world: World) {
+    let token_check = token_check(&world).await;
+    token_check
+        .expect_accepted(&token_check.forger.with_claim("aud", json!([world.base()])))
         .await;
     let (ours, slash) = (world.base(), format!("{}/", world.base()));
     let values = [
@@ -39,16 +40,18 @@ async fn the_audience_is_exactly_ours(world: World) {
         json!(null),
         json!({ "aud": ours }),
     ];
-    gate.refuses_claim("aud", &values).await;
+    token_check.expect_claim_rejected("aud", &values).await;
 }
 
-async fn it_has_not_expired_not_by_a_second(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let gate = gate(&world).await;
+async fn expired_tokens_are_rejected_to_the_second(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let token_check = token_check(&world).await;
     let now = world.now().seconds();
-    gate.passes(&gate.forger.with_claim("exp", json!(now + 1))).await;
+    token_check
+        .expect_accepted(&token_check.forger.with_claim("exp", json!(now + 1)))
+        .await;
     let past = [json!(now), json!(now - 1), json!(0), json!(-1)];
-    gate.refuses_claim("exp", &past).await;
+    token_check.expect_claim_rejected("exp", &past).await;
     let wrong = [
         json!((now + 60).to_string()),
         json!("9999999999"),
@@ -57,14 +60,15 @@ async fn it_has_not_expired_not_by_a_second(shape: Shape) {
         json!(true),
         json!([now + 60]),
     ];
-    gate.refuses_claim("exp", &wrong).await;
+    token_check.expect_claim_rejected("exp", &wrong).await;
 }
 
-async fn it_is_not_older_than_600_seconds(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let gate = gate(&world).await;
+async fn tokens_older_than_600_seconds_are_rejected(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let token_check = token_check(&world).await;
     let now = world.now().seconds();
-    gate.passes(&gate.forger.with_claim("iat", json!(now - 600)))
+    token_check
+        .expect_accepted(&token_check.forger.with_claim("iat", json!(now - 600)))
         .await;
     let wrong = [
         json!(now - 601),
@@ -74,23 +78,27 @@ async fn it_is_not_older_than_600_seconds(shape: Shape) {
         json!(null),
         json!(true),
     ];
-    gate.refuses_claim("iat", &wrong).await;
-    let token = gate.forger.with_claim("exp", json!(now + 86_400));
+    token_check.expect_claim_rejected("iat", &wrong).await;
+    let token = token_check.forger.with_claim("exp", json!(now + 86_400));
     world.advance(Duration::from_secs(600));
-    gate.passes(&token).await;
+    token_check.expect_accepted(&token).await;
     world.advance(Duration::from_secs(1));
-    gate.refuses("a second later", &token).await;
+    token_check.expect_rejected("a second later", &token).await;
 }
 
-async fn it_is_from_30_seconds_ahead_at_most(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let gate = gate(&world).await;
+async fn tokens_issued_more_than_30_seconds_ahead_are_rejected(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let token_check = token_check(&world).await;
     let now = world.now().seconds();
     for name in ["iat", "nbf"] {
-        gate.passes(&gate.forger.with_claim(name, json!(now + 30))).await;
-        gate.refuses(name, &gate.forger.with_claim(name, json!(now + 31)))
+        token_check
+            .expect_accepted(&token_check.forger.with_claim(name, json!(now + 30)))
             .await;
-        gate.refuses(name, &gate.forger.with_claim(name, json!(now + 86_400)))
+        token_check
+            .expect_rejected(name, &token_check.forger.with_claim(name, json!(now + 31)))
+            .await;
+        token_check
+            .expect_rejected(name, &token_check.forger.with_claim(name, json!(now + 86_400)))
             .await;
     }
     for wrong in [
@@ -99,13 +107,17 @@ async fn it_is_from_30_seconds_ahead_at_most(shape: Shape) {
         json!(null),
         json!(1e308),
     ] {
-        gate.refuses(&format!("nbf {wrong}"), &gate.forger.with_claim("nbf", wrong))
+        token_check
+            .expect_rejected(
+                &format!("nbf {wrong}"),
+                &token_check.forger.with_claim("nbf", wrong),
+            )
             .await;
     }
 }
 
-async fn it_says_who_for_whom_and_what(world: World) {
-    let gate = gate(&world).await;
+async fn tokens_need_a_subject_a_client_and_a_scope(world: World) {
+    let token_check = token_check(&world).await;
     let wrong = [
         json!(1),
         json!(null),
@@ -114,13 +126,16 @@ async fn it_says_who_for_whom_and_what(world: World) {
         json!(true),
     ];
     for claim in ["jti", "sub", "client_id", "scope"] {
-        gate.refuses_claim(claim, &wrong).await;
+        token_check.expect_claim_rejected(claim, &wrong).await;
     }
 }
 
-async fn no_member_is_there_twice(world: World) {
-    let gate = gate(&world).await;
-    let (header, claims) = (gate.forger.header.to_string(), gate.forger.claims.to_string());
+async fn duplicate_members_are_rejected(world: World) {
+    let token_check = token_check(&world).await;
+    let (header, claims) = (
+        token_check.forger.header.to_string(),
+        token_check.forger.claims.to_string(),
+    );
     for name in [
         "iss",
         "aud",
@@ -132,26 +147,40 @@ async fn no_member_is_there_twice(world: World) {
         "scope",
         "grant_id",
     ] {
-        let again = format!("{{\"{name}\":{},{}", gate.forger.claims[name], &claims[1..]);
-        gate.refuses(name, &gate.forger.signer.sign(&header, &again))
+        let again = format!(
+            "{{\"{name}\":{},{}",
+            token_check.forger.claims[name],
+            &claims[1..]
+        );
+        token_check
+            .expect_rejected(name, &token_check.forger.signer.sign(&header, &again))
             .await;
     }
     let strange = format!("{{\"x\":1,\"x\":1,{}", &claims[1..]);
-    gate.refuses(
-        "a claim of no meaning",
-        &gate.forger.signer.sign(&header, &strange),
-    )
-    .await;
+    token_check
+        .expect_rejected(
+            "an unknown claim",
+            &token_check.forger.signer.sign(&header, &strange),
+        )
+        .await;
     for name in ["alg", "typ", "kid"] {
-        let again = format!("{{\"{name}\":{},{}", gate.forger.header[name], &header[1..]);
-        gate.refuses(name, &gate.forger.signer.sign(&again, &claims))
+        let again = format!(
+            "{{\"{name}\":{},{}",
+            token_check.forger.header[name],
+            &header[1..]
+        );
+        token_check
+            .expect_rejected(name, &token_check.forger.signer.sign(&again, &claims))
             .await;
     }
 }
 
-async fn claims_that_are_no_json_object_are_refused(world: World) {
-    let gate = gate(&world).await;
-    let (header, claims) = (gate.forger.header.to_string(), gate.forger.claims.to_string());
+async fn claims_other_than_a_json_object_are_rejected(world: World) {
+    let token_check = token_check(&world).await;
+    let (header, claims) = (
+        token_check.forger.header.to_string(),
+        token_check.forger.claims.to_string(),
+    );
     for text in [
         "",
         "null",
@@ -161,20 +190,22 @@ async fn claims_that_are_no_json_object_are_refused(world: World) {
         &format!("{claims} x"),
         &"[".repeat(20_000),
     ] {
-        gate.refuses("claims", &gate.forger.signer.sign(&header, text))
+        token_check
+            .expect_rejected("claims", &token_check.forger.signer.sign(&header, text))
             .await;
-        gate.refuses("header", &gate.forger.signer.sign(text, &claims))
+        token_check
+            .expect_rejected("header", &token_check.forger.signer.sign(text, &claims))
             .await;
     }
 }
 
 on_every_shape!(
-    the_issuer_is_ours,
-    the_audience_is_exactly_ours,
-    it_has_not_expired_not_by_a_second,
-    it_is_not_older_than_600_seconds,
-    it_is_from_30_seconds_ahead_at_most,
-    it_says_who_for_whom_and_what,
-    no_member_is_there_twice,
-    claims_that_are_no_json_object_are_refused,
+    tokens_of_other_issuers_are_rejected,
+    tokens_for_other_audiences_are_rejected,
+    expired_tokens_are_rejected_to_the_second,
+    tokens_older_than_600_seconds_are_rejected,
+    tokens_issued_more_than_30_seconds_ahead_are_rejected,
+    tokens_need_a_subject_a_client_and_a_scope,
+    duplicate_members_are_rejected,
+    claims_other_than_a_json_object_are_rejected,
 );

@@ -1,18 +1,18 @@
-//! What the database itself refuses, whoever asks.
+//! Constraints that the database enforces for every writer.
 
-use super::{one, published};
+use super::{key_in_state, published};
 use shared::db::Error;
 use shared::execute;
 use tests::{Db, World, on_every_shape};
 
-/// Runs a statement that must fail by this rule.
-async fn expect_refusal(db: &Db, statement: &'static str, rule: &str) {
-    let says = match execute!(db.writer(), statement) {
+/// Runs a statement that must violate this constraint.
+async fn expect_constraint_violation(db: &Db, statement: &'static str, rule: &str) {
+    let message = match execute!(db.writer(), statement) {
         Ok(changed) => panic!("{statement}: changed {changed}"),
         Err(Error::Conflict) => "unique".to_owned(),
         Err(error) => error.to_string(),
     };
-    assert!(says.contains(rule), "{statement}: {says}");
+    assert!(message.contains(rule), "{statement}: {message}");
 }
 
 async fn expect_success(db: &Db, statement: &'static str) {
@@ -25,7 +25,7 @@ const UNTIL_DEAD: &str = "published_until_its_tokens_are_dead";
 const PRIVATE: &str = "private_until_deleted";
 const AGREE: &str = "state_and_times_agree";
 
-async fn a_staged_key_becomes_active_in_its_time_and_nothing_else(world: World) {
+async fn staged_keys_can_only_become_active_and_not_early(world: World) {
     let db = world.db().await;
     for (statement, rule) in [
         (
@@ -81,11 +81,11 @@ async fn a_staged_key_becomes_active_in_its_time_and_nothing_else(world: World) 
         ),
         ("DELETE FROM signing_keys WHERE state = 'staged'", "stays"),
     ] {
-        expect_refusal(&db, statement, rule).await;
+        expect_constraint_violation(&db, statement, rule).await;
     }
 }
 
-async fn an_active_key_retires_and_nothing_else(world: World) {
+async fn active_keys_can_only_be_retired(world: World) {
     let db = world.db().await;
     for (statement, rule) in [
         (
@@ -117,11 +117,11 @@ async fn an_active_key_retires_and_nothing_else(world: World) {
         ),
         ("DELETE FROM signing_keys", "stays"),
     ] {
-        expect_refusal(&db, statement, rule).await;
+        expect_constraint_violation(&db, statement, rule).await;
     }
 }
 
-async fn a_retired_key_is_deleted_in_its_time_and_nothing_else(world: World) {
+async fn retired_keys_can_only_be_deleted_and_not_early(world: World) {
     let db = world.db().await;
     let retire = "UPDATE signing_keys SET state = 'retired', retired_at = activated_at + 3600000000, \
                   dead_after = activated_at + 4260000000 WHERE state = 'active'";
@@ -153,7 +153,7 @@ async fn a_retired_key_is_deleted_in_its_time_and_nothing_else(world: World) {
             AGREE,
         ),
     ] {
-        expect_refusal(&db, statement, rule).await;
+        expect_constraint_violation(&db, statement, rule).await;
     }
     let delete = "UPDATE signing_keys SET state = 'deleted', deleted_at = dead_after, sealed_private_key = NULL \
                   WHERE state = 'retired'";
@@ -169,15 +169,15 @@ async fn a_retired_key_is_deleted_in_its_time_and_nothing_else(world: World) {
         ),
         ("DELETE FROM signing_keys WHERE state = 'deleted'", "stays"),
     ] {
-        expect_refusal(&db, statement, rule).await;
+        expect_constraint_violation(&db, statement, rule).await;
     }
 }
 
-async fn a_compromised_key_is_deleted_and_does_not_come_back(world: World) {
+async fn compromised_keys_are_deleted_for_good(world: World) {
     let db = world.db().await;
-    let throw_away = "UPDATE signing_keys SET state = 'deleted', deleted_at = activated_at, compromised = TRUE, \
+    let mark_compromised = "UPDATE signing_keys SET state = 'deleted', deleted_at = activated_at, compromised = TRUE, \
                       sealed_private_key = NULL WHERE state = 'active'";
-    expect_success(&db, throw_away).await;
+    expect_success(&db, mark_compromised).await;
     for (statement, rule) in [
         (
             "UPDATE signing_keys SET compromised = FALSE WHERE compromised",
@@ -188,13 +188,13 @@ async fn a_compromised_key_is_deleted_and_does_not_come_back(world: World) {
             PAST,
         ),
     ] {
-        expect_refusal(&db, statement, rule).await;
+        expect_constraint_violation(&db, statement, rule).await;
     }
 }
 
-async fn a_key_begins_as_staged_and_there_is_one(world: World) {
+async fn keys_begin_as_staged_and_only_one_is_staged(world: World) {
     let db = world.db().await;
-    let (active, staged) = (one(&world, "active"), one(&world, "staged"));
+    let (active, staged) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
     for (statement, rule) in [
         (
             "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after, \
@@ -215,15 +215,15 @@ async fn a_key_begins_as_staged_and_there_is_one(world: World) {
             "unique",
         ),
     ] {
-        expect_refusal(&db, statement, rule).await;
+        expect_constraint_violation(&db, statement, rule).await;
     }
     assert_eq!(published(&world).await, [active, staged]);
 }
 
 on_every_shape!(
-    a_staged_key_becomes_active_in_its_time_and_nothing_else,
-    an_active_key_retires_and_nothing_else,
-    a_retired_key_is_deleted_in_its_time_and_nothing_else,
-    a_compromised_key_is_deleted_and_does_not_come_back,
-    a_key_begins_as_staged_and_there_is_one,
+    staged_keys_can_only_become_active_and_not_early,
+    active_keys_can_only_be_retired,
+    retired_keys_can_only_be_deleted_and_not_early,
+    compromised_keys_are_deleted_for_good,
+    keys_begin_as_staged_and_only_one_is_staged,
 );

@@ -1,56 +1,56 @@
-//! From staged to deleted, each in its time.
+//! The life cycle of a key from staged to deleted.
 
 use super::{
-    DEAD, IN_TIME, RIPE, SOON, has_private_half, kids, list, one, published, refused, rotate,
-    until_published, until_signed_by,
+    COMMAND_TIMEOUT, RETIREMENT_TIME, ROTATION_TIMEOUT, STAGING_TIME, expect_command_error, has_private_key,
+    key_in_state, kids, list, published, rotate, wait_until_published, wait_until_signed_by,
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{Forger, Shape, World, on_every_shape};
+use tests::{Shape, TokenForger, World, on_every_shape};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 async fn a_staged_key_is_published_and_does_not_sign(world: World) {
-    let (active, staged) = (one(&world, "active"), one(&world, "staged"));
+    let (active, staged) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
     assert_eq!(published(&world).await, [active.clone(), staged]);
-    let (ann, app) = world.person_and_app().await;
+    let (ann, app) = world.user_and_app().await;
     assert_eq!(app.tokens(&ann, "posts:read").await.kid(), active);
 }
 
-async fn a_rotation_too_early_is_refused_and_the_refusal_says_until_when(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (before, active) = (list(&world), one(&world, "active"));
+async fn early_rotations_fail_and_name_the_earliest_time(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (before, active) = (list(&world), key_in_state(&world, "active"));
     let until = before[1]["sign_after"].as_str().unwrap();
-    assert_eq!(until, world.now().after(RIPE).to_string());
+    assert_eq!(until, world.now().after(STAGING_TIME).to_string());
     for args in [vec!["keys", "rotate"], vec!["keys", "retire", &active]] {
-        assert!(refused(&world, &args).contains(until), "{args:?}");
+        assert!(expect_command_error(&world, &args).contains(until), "{args:?}");
     }
-    world.advance(RIPE - SECOND);
-    assert!(refused(&world, &["keys", "rotate"]).contains(until));
+    world.advance(STAGING_TIME - SECOND);
+    assert!(expect_command_error(&world, &["keys", "rotate"]).contains(until));
     assert_eq!(list(&world), before);
     world.advance(SECOND);
     rotate(&world);
 }
 
-async fn a_rotation_changes_who_signs_and_what_was_signed_stays_good(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (ann, app) = world.person_and_app().await;
+async fn rotation_changes_the_signing_key_and_keeps_old_tokens_valid(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
     let old = app.tokens(&ann, "posts:read").await;
     let before = world.anyone().get("/.well-known/jwks.json").await.expect(200);
-    world.advance(RIPE);
-    let (first, second) = (one(&world, "active"), one(&world, "staged"));
+    world.advance(STAGING_TIME);
+    let (first, second) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
     assert_eq!(rotate(&world), second);
     assert_eq!(
-        (one(&world, "retired"), one(&world, "active")),
+        (key_in_state(&world, "retired"), key_in_state(&world, "active")),
         (first.clone(), second.clone())
     );
     let mut new = old.clone();
-    until_signed_by(&world, &app, &mut new, &second).await;
+    wait_until_signed_by(&world, &app, &mut new, &second).await;
     for token in [&old.access, &new.access] {
         world.anyone().bearer(token).get("/protected").await.expect(200);
     }
-    let third = one(&world, "staged");
-    until_published(&world, SOON, |kids| {
+    let third = key_in_state(&world, "staged");
+    wait_until_published(&world, COMMAND_TIMEOUT, |kids| {
         *kids == [first.clone(), second.clone(), third.clone()]
     })
     .await;
@@ -69,50 +69,50 @@ async fn a_rotation_changes_who_signs_and_what_was_signed_stays_good(shape: Shap
     assert_eq!(unchanged.header("cache-control"), "public, max-age=300");
 }
 
-async fn the_active_key_retires_by_name_too(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    world.advance(RIPE);
-    let (first, second) = (one(&world, "active"), one(&world, "staged"));
+async fn the_active_key_can_be_retired_by_kid(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    world.advance(STAGING_TIME);
+    let (first, second) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
     let retired = world.cli(&["keys", "retire", &first, "--json"], "");
     assert_eq!(
         (&retired["done"], &retired["active"]),
         (&json!("rotated"), &json!(second))
     );
-    assert_eq!(one(&world, "retired"), first);
+    assert_eq!(key_in_state(&world, "retired"), first);
 }
 
-async fn a_retired_key_stays_until_its_last_token_is_dead_and_no_longer(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let first = one(&world, "active");
-    world.advance(RIPE);
+async fn retired_keys_stay_published_until_their_last_token_expires(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let first = key_in_state(&world, "active");
+    world.advance(STAGING_TIME);
     rotate(&world);
-    let until = world.now().after(DEAD).to_string();
+    let until = world.now().after(RETIREMENT_TIME).to_string();
     assert_eq!(list(&world)[0]["dead_after"], until.as_str());
-    world.advance(DEAD - SECOND);
-    assert!(refused(&world, &["keys", "retire", &first]).contains(&until));
-    assert!(published(&world).await.contains(&first) && has_private_half(&world, &first).await);
+    world.advance(RETIREMENT_TIME - SECOND);
+    assert!(expect_command_error(&world, &["keys", "retire", &first]).contains(&until));
+    assert!(published(&world).await.contains(&first) && has_private_key(&world, &first).await);
     world.advance(SECOND);
-    until_published(&world, IN_TIME, |kids| !kids.contains(&first)).await;
-    assert!(!has_private_half(&world, &first).await);
+    wait_until_published(&world, ROTATION_TIMEOUT, |kids| !kids.contains(&first)).await;
+    assert!(!has_private_key(&world, &first).await);
     let deleted = &list(&world)[0];
     assert_eq!(
         (&deleted["state"], &deleted["compromised"]),
         (&json!("deleted"), &json!(false))
     );
-    assert!(refused(&world, &["keys", "retire", &first]).contains("deleted"));
+    assert!(expect_command_error(&world, &["keys", "retire", &first]).contains("deleted"));
 }
 
-async fn a_key_that_has_signed_for_its_lifetime_gives_way_by_itself(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (first, second) = (one(&world, "active"), one(&world, "staged"));
+async fn keys_rotate_automatically_after_their_lifetime(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (first, second) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
     world.advance(Duration::from_secs(30 * 86_400));
-    until_published(&world, IN_TIME, |kids| kids.len() == 3).await;
+    wait_until_published(&world, ROTATION_TIMEOUT, |kids| kids.len() == 3).await;
     assert_eq!(
-        (one(&world, "retired"), one(&world, "active")),
+        (key_in_state(&world, "retired"), key_in_state(&world, "active")),
         (first, second.clone())
     );
-    assert_ne!(one(&world, "staged"), second);
-    let (ann, app) = world.person_and_app().await;
+    assert_ne!(key_in_state(&world, "staged"), second);
+    let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "posts:read").await;
     assert_eq!(tokens.kid(), second);
     world
@@ -123,56 +123,56 @@ async fn a_key_that_has_signed_for_its_lifetime_gives_way_by_itself(shape: Shape
         .expect(200);
 }
 
-async fn what_cannot_be_retired_is_refused(shape: Shape) {
-    let world = World::of(shape).start().await;
-    let (before, staged) = (list(&world), one(&world, "staged"));
-    assert!(refused(&world, &["keys", "retire", &staged]).contains("staged"));
-    assert!(refused(&world, &["keys", "retire", "nobody"]).contains("nobody"));
-    assert!(refused(&world, &["keys", "retire", "nobody", "--compromised"]).contains("nobody"));
+async fn staged_and_unknown_keys_cannot_be_retired(shape: Shape) {
+    let world = World::builder(shape).start().await;
+    let (before, staged) = (list(&world), key_in_state(&world, "staged"));
+    assert!(expect_command_error(&world, &["keys", "retire", &staged]).contains("staged"));
+    assert!(expect_command_error(&world, &["keys", "retire", "nobody"]).contains("nobody"));
+    assert!(expect_command_error(&world, &["keys", "retire", "nobody", "--compromised"]).contains("nobody"));
     assert_eq!(list(&world), before);
 }
 
-/// A key that was sealed under another master key would be of no use to the issuer.
-async fn a_command_with_another_master_key_changes_nothing(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    world.advance(RIPE);
-    let (before, active) = (list(&world), one(&world, "active"));
+/// The issuer could not unseal a key that was sealed with another master key.
+async fn commands_with_another_master_key_change_nothing(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    world.advance(STAGING_TIME);
+    let (before, active) = (list(&world), key_in_state(&world, "active"));
     let other = shared::seal::SealingKey::generate().to_text();
     for args in [
         vec!["keys", "rotate"],
         vec!["keys", "retire", &active, "--compromised"],
     ] {
         let refused = world.run(&[&args[..], &["--master-key", &other]].concat(), "");
-        let says = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(64), "{args:?}: {says}");
-        assert!(says.contains("MASTER_KEY"), "{says}");
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(64), "{args:?}: {message}");
+        assert!(message.contains("MASTER_KEY"), "{message}");
     }
     assert_eq!(list(&world), before);
 }
 
-async fn the_api_learns_of_a_new_key_from_the_feed(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (ann, app) = world.person_and_app().await;
+async fn the_api_learns_of_new_keys_by_notification(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
     let mut tokens = app.tokens(&ann, "posts:read").await;
-    world.advance(RIPE);
+    world.advance(STAGING_TIME);
     let second = rotate(&world);
-    let third = one(&world, "staged");
-    until_published(&world, SOON, |kids| kids.contains(&third)).await;
-    // From here on no unknown kid leads to a fetch.
-    let forger = Forger::new(&world, &ann).await;
+    let third = key_in_state(&world, "staged");
+    wait_until_published(&world, COMMAND_TIMEOUT, |kids| kids.contains(&third)).await;
+    // From here on unknown kids do not cause a fetch.
+    let forger = TokenForger::new(&world, &ann).await;
     for n in 0..4 {
         let token = forger.with_header("kid", json!(format!("unknown-{n}")));
         let refused = world.anyone().bearer(&token).get("/protected").await;
         refused.expect_error(401, "invalid_token");
     }
-    // The first one after the cool-down began is staged here, and known by the feed alone.
-    world.advance(RIPE);
+    // This key is staged after the cool-down began, so the API can only know it by notification.
+    world.advance(STAGING_TIME);
     assert_eq!(rotate(&world), third);
-    let fourth = one(&world, "staged");
-    until_published(&world, SOON, |kids| kids.contains(&fourth)).await;
-    world.advance(RIPE);
+    let fourth = key_in_state(&world, "staged");
+    wait_until_published(&world, COMMAND_TIMEOUT, |kids| kids.contains(&fourth)).await;
+    world.advance(STAGING_TIME);
     assert_eq!(rotate(&world), fourth);
-    until_signed_by(&world, &app, &mut tokens, &fourth).await;
+    wait_until_signed_by(&world, &app, &mut tokens, &fourth).await;
     world
         .anyone()
         .bearer(&tokens.access)
@@ -183,16 +183,16 @@ async fn the_api_learns_of_a_new_key_from_the_feed(shape: Shape) {
     assert!(kids(&world, "retired").contains(&second));
 }
 
-/// A start that finds no key active, since two emergencies came in a row, is a start all the same.
-async fn an_issuer_starts_while_no_key_may_sign(shape: Shape) {
-    let mut world = World::of(shape).clock().start().await;
-    let active = one(&world, "active");
+/// After two compromises in a row no key is active, and the issuer must still start.
+async fn the_issuer_starts_while_no_key_may_sign(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    let active = key_in_state(&world, "active");
     world.cli(&["keys", "retire", &active, "--compromised", "--json"], "");
     world.stop().await;
-    world.start_again().await;
-    let staged = one(&world, "staged");
+    world.restart().await;
+    let staged = key_in_state(&world, "staged");
     let began = Instant::now();
-    world.advance(RIPE);
+    world.advance(STAGING_TIME);
     while kids(&world, "active") != [staged.clone()] {
         assert!(began.elapsed() < Duration::from_secs(5), "{:?}", list(&world));
     }
@@ -200,13 +200,13 @@ async fn an_issuer_starts_while_no_key_may_sign(shape: Shape) {
 
 on_every_shape!(
     a_staged_key_is_published_and_does_not_sign,
-    a_rotation_too_early_is_refused_and_the_refusal_says_until_when,
-    a_rotation_changes_who_signs_and_what_was_signed_stays_good,
-    the_active_key_retires_by_name_too,
-    a_retired_key_stays_until_its_last_token_is_dead_and_no_longer,
-    a_key_that_has_signed_for_its_lifetime_gives_way_by_itself,
-    what_cannot_be_retired_is_refused,
-    a_command_with_another_master_key_changes_nothing,
-    the_api_learns_of_a_new_key_from_the_feed,
-    an_issuer_starts_while_no_key_may_sign,
+    early_rotations_fail_and_name_the_earliest_time,
+    rotation_changes_the_signing_key_and_keeps_old_tokens_valid,
+    the_active_key_can_be_retired_by_kid,
+    retired_keys_stay_published_until_their_last_token_expires,
+    keys_rotate_automatically_after_their_lifetime,
+    staged_and_unknown_keys_cannot_be_retired,
+    commands_with_another_master_key_change_nothing,
+    the_api_learns_of_new_keys_by_notification,
+    the_issuer_starts_while_no_key_may_sign,
 );

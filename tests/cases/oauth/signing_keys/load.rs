@@ -1,25 +1,25 @@
-//! Rotations under load: no good token is refused, fresh or old.
+//! Rotations under load: no valid token is rejected, fresh or old.
 
-use super::{one, rotate};
+use super::{key_in_state, rotate};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tests::{App, Caller, Shape, Tokens, World, on_every_shape};
 
-/// How old a token becomes before it is used for the last time: older than two rotations.
+/// The age of a token at its last use, longer than two rotations.
 const OLD: Duration = Duration::from_secs(10);
 const CALLERS: usize = 3;
 const ROTATIONS: usize = 10;
 
 #[derive(Default)]
-struct Counted {
+struct CallCounts {
     done: AtomicBool,
     calls: AtomicUsize,
     refused: AtomicUsize,
 }
 
-impl Counted {
+impl CallCounts {
     async fn call(&self, anyone: &Caller, token: &str) {
         let reply = anyone.bearer(token).get("/protected").await;
         self.calls.fetch_add(1, Ordering::Relaxed);
@@ -29,57 +29,57 @@ impl Counted {
     }
 }
 
-/// Refreshes without a pause; uses each token when it is fresh, and again when it is old.
-async fn keep_calling(anyone: Caller, app: App, mut tokens: Tokens, counted: Arc<Counted>) {
+/// Refreshes continuously. Uses each token when fresh and again when old.
+async fn keep_calling(anyone: Caller, app: App, mut tokens: Tokens, counts: Arc<CallCounts>) {
     let mut held = VecDeque::from([(Instant::now(), tokens.access.clone())]);
-    while !counted.done.load(Ordering::Relaxed) {
+    while !counts.done.load(Ordering::Relaxed) {
         tokens = Tokens::of(app.refresh(&anyone, &tokens.refresh).await);
-        counted.call(&anyone, &tokens.access).await;
+        counts.call(&anyone, &tokens.access).await;
         held.push_back((Instant::now(), tokens.access.clone()));
         while let Some((_, old)) = held.pop_front_if(|(made_at, _)| made_at.elapsed() > OLD) {
-            counted.call(&anyone, &old).await;
+            counts.call(&anyone, &old).await;
         }
     }
     for (_, old) in held {
-        counted.call(&anyone, &old).await;
+        counts.call(&anyone, &old).await;
     }
 }
 
-async fn no_good_token_is_refused_during_ten_rotations(shape: Shape) {
-    let world = World::of(shape).flag("--jwks-max-age", "2s").start().await;
-    let counted = Arc::new(Counted::default());
+async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
+    let world = World::builder(shape).flag("--jwks-max-age", "2s").start().await;
+    let counts = Arc::new(CallCounts::default());
     let mut callers = Vec::new();
     for _ in 0..CALLERS {
-        let (ann, app) = world.person_and_app().await;
+        let (ann, app) = world.user_and_app().await;
         let tokens = app.tokens(&ann, "posts:read").await;
         callers.push(tokio::spawn(keep_calling(
             world.anyone(),
             app,
             tokens,
-            Arc::clone(&counted),
+            Arc::clone(&counts),
         )));
     }
-    let first = one(&world, "active");
+    let first = key_in_state(&world, "active");
     for _ in 0..ROTATIONS {
         let staged = world.cli(&["keys", "list", "--json"], "");
-        let ripe = staged.as_array().unwrap().last().unwrap()["sign_after"].clone();
-        let ripe = shared::clock::Timestamp::parse(ripe.as_str().unwrap()).unwrap();
-        tokio::time::sleep(ripe.since(world.now())).await;
+        let sign_after = staged.as_array().unwrap().last().unwrap()["sign_after"].clone();
+        let sign_after = shared::clock::Timestamp::parse(sign_after.as_str().unwrap()).unwrap();
+        tokio::time::sleep(sign_after.since(world.now())).await;
         rotate(&world);
     }
-    counted.done.store(true, Ordering::Relaxed);
+    counts.done.store(true, Ordering::Relaxed);
     for caller in callers {
         caller.await.unwrap();
     }
     let (calls, refused) = (
-        counted.calls.load(Ordering::Relaxed),
-        counted.refused.load(Ordering::Relaxed),
+        counts.calls.load(Ordering::Relaxed),
+        counts.refused.load(Ordering::Relaxed),
     );
     assert!(
         calls > 100 && refused == 0,
-        "{refused} of {calls} good tokens were refused"
+        "{refused} of {calls} valid tokens were rejected"
     );
-    assert_ne!(one(&world, "active"), first);
+    assert_ne!(key_in_state(&world, "active"), first);
 }
 
-on_every_shape!(no_good_token_is_refused_during_ten_rotations);
+on_every_shape!(valid_tokens_are_accepted_during_ten_rotations);

@@ -1,27 +1,27 @@
-//! The webhook: signed, retried under one id, by one replica; never in the way of a request.
+//! The alert webhook: signed, retried with one id, sent by one replica, never delaying requests.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::time::Duration;
-use tests::{App, Person, Received, Receiver, Setup, Shape, World, on_every_shape, soon};
+use tests::{App, ReceivedRequest, Shape, StubServer, User, World, WorldBuilder, eventually, on_every_shape};
 
 const SECRET: &str = "a secret of the webhook alone";
 
-fn told(shape: Shape, receiver: &Receiver) -> Setup {
-    let setup = World::of(shape).flag("--alert-webhook-url", &format!("{}/hook", receiver.url));
+fn with_webhook(shape: Shape, receiver: &StubServer) -> WorldBuilder {
+    let setup = World::builder(shape).flag("--alert-webhook-url", &format!("{}/hook", receiver.url));
     setup.flag("--alert-webhook-secret", SECRET)
 }
 
-/// A reuse of a refresh token, which is an alert.
-async fn misuse(world: &World, ann: &Person, app: &App) {
+/// Reuses a refresh token, which raises an alert.
+async fn reuse_refresh_token(world: &World, ann: &User, app: &App) {
     let tokens = app.tokens(ann, "posts:read").await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(400);
 }
 
-fn expect_signed(received: &Received) -> Value {
+fn expect_signed(received: &ReceivedRequest) -> Value {
     let header = |name: &str| received.headers[name].as_str();
     let signed = format!(
         "{}.{}.{}",
@@ -35,13 +35,13 @@ fn expect_signed(received: &Received) -> Value {
     serde_json::from_str(&received.body).unwrap()
 }
 
-async fn an_alert_is_sent_once_and_signed(shape: Shape) {
-    let receiver = Receiver::start().await;
-    let world = told(shape, &receiver).start().await;
-    world.keep_secret(SECRET);
-    let (ann, app) = world.person_and_app().await;
-    misuse(&world, &ann, &app).await;
-    soon("no webhook", || async { !receiver.received().is_empty() }).await;
+async fn each_alert_is_sent_once_and_signed(shape: Shape) {
+    let receiver = StubServer::start().await;
+    let world = with_webhook(shape, &receiver).start().await;
+    world.register_secret(SECRET);
+    let (ann, app) = world.user_and_app().await;
+    reuse_refresh_token(&world, &ann, &app).await;
+    eventually("no webhook", || async { !receiver.received().is_empty() }).await;
     let keys = world.cli(&["keys", "list", "--json"], "");
     world.cli(
         &[
@@ -53,7 +53,7 @@ async fn an_alert_is_sent_once_and_signed(shape: Shape) {
         ],
         "",
     );
-    soon("no second webhook", || async { receiver.received().len() >= 2 }).await;
+    eventually("no second webhook", || async { receiver.received().len() >= 2 }).await;
     let received = receiver.received();
     assert_eq!(received.len(), 2, "each alert is sent once: {received:?}");
     let bodies: Vec<Value> = received.iter().map(expect_signed).collect();
@@ -63,15 +63,15 @@ async fn an_alert_is_sent_once_and_signed(shape: Shape) {
     assert_eq!(bodies[1]["type"], "alert.key_compromised");
 }
 
-async fn one_that_fails_is_sent_again_under_the_same_id(shape: Shape) {
-    let receiver = Receiver::start().await;
+async fn failed_deliveries_are_retried_with_the_same_id(shape: Shape) {
+    let receiver = StubServer::start().await;
     receiver.answer(500, "no");
-    let world = told(shape, &receiver).clock().start().await;
-    let (ann, app) = world.person_and_app().await;
-    misuse(&world, &ann, &app).await;
+    let world = with_webhook(shape, &receiver).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    reuse_refresh_token(&world, &ann, &app).await;
     for attempt in 1..=3_usize {
-        soon("no attempt", || async { receiver.received().len() == attempt }).await;
-        soon("the failure is not noted", || async {
+        eventually("no attempt", || async { receiver.received().len() == attempt }).await;
+        eventually("the failure is not logged", || async {
             world.log().matches("the webhook was not told").count() == attempt
         })
         .await;
@@ -79,7 +79,7 @@ async fn one_that_fails_is_sent_again_under_the_same_id(shape: Shape) {
         world.advance(Duration::from_secs(1 << attempt));
     }
     receiver.answer(204, "");
-    soon("no attempt after the pause", || async {
+    eventually("no attempt after the pause", || async {
         receiver.received().len() == 4
     })
     .await;
@@ -91,31 +91,31 @@ async fn one_that_fails_is_sent_again_under_the_same_id(shape: Shape) {
     });
 }
 
-async fn one_that_never_answers_is_in_nobodys_way(shape: Shape) {
-    let receiver = Receiver::start().await;
-    receiver.say_nothing();
-    let world = told(shape, &receiver).start().await;
-    let (ann, app) = world.person_and_app().await;
-    misuse(&world, &ann, &app).await;
-    soon("no webhook", || async { !receiver.received().is_empty() }).await;
-    misuse(&world, &ann, &app).await;
+async fn an_unresponsive_webhook_delays_no_request(shape: Shape) {
+    let receiver = StubServer::start().await;
+    receiver.never_answer();
+    let world = with_webhook(shape, &receiver).start().await;
+    let (ann, app) = world.user_and_app().await;
+    reuse_refresh_token(&world, &ann, &app).await;
+    eventually("no webhook", || async { !receiver.received().is_empty() }).await;
+    reuse_refresh_token(&world, &ann, &app).await;
     ann.get("/me").await.expect(200);
     assert_eq!(receiver.received().len(), 1);
 }
 
-async fn what_a_crash_left_unsent_is_sent_by_the_next_process(shape: Shape) {
-    let receiver = Receiver::start().await;
-    receiver.say_nothing();
-    let mut world = told(shape, &receiver).clock().start().await;
-    let (ann, app) = world.person_and_app().await;
-    misuse(&world, &ann, &app).await;
-    soon("no webhook", || async { !receiver.received().is_empty() }).await;
+async fn deliveries_lost_in_a_crash_are_sent_by_the_next_process(shape: Shape) {
+    let receiver = StubServer::start().await;
+    receiver.never_answer();
+    let mut world = with_webhook(shape, &receiver).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    reuse_refresh_token(&world, &ann, &app).await;
+    eventually("no webhook", || async { !receiver.received().is_empty() }).await;
     world.kill();
     receiver.answer(200, "");
-    // The claim of the process that is gone lapses.
+    // The claim of the killed process expires.
     world.advance(Duration::from_secs(61));
-    world.start_again().await;
-    soon("not sent again", || async { receiver.received().len() == 2 }).await;
+    world.restart().await;
+    eventually("not sent again", || async { receiver.received().len() == 2 }).await;
     let received = receiver.received();
     assert_eq!(
         received[0].headers["webhook-id"],
@@ -124,8 +124,8 @@ async fn what_a_crash_left_unsent_is_sent_by_the_next_process(shape: Shape) {
 }
 
 on_every_shape!(
-    an_alert_is_sent_once_and_signed,
-    one_that_fails_is_sent_again_under_the_same_id,
-    one_that_never_answers_is_in_nobodys_way,
-    what_a_crash_left_unsent_is_sent_by_the_next_process,
+    each_alert_is_sent_once_and_signed,
+    failed_deliveries_are_retried_with_the_same_id,
+    an_unresponsive_webhook_delays_no_request,
+    deliveries_lost_in_a_crash_are_sent_by_the_next_process,
 );

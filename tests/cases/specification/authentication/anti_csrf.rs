@@ -2,11 +2,11 @@
 
 use super::super::{attributes, log_in};
 use serde_json::json;
-use tests::{Call, Caller, PASSWORD, Person, Post, World, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Post, User, World, on_every_shape};
 
-/// Every mutating endpoint of a signed-in browser, called with a good body. Some end its session, the last
-/// one the password too.
-fn changes(caller: &Caller, person: &Person, post: &Post) -> Vec<Call> {
+/// Every mutating endpoint of a signed-in browser with a valid body. Some end the session, and the last one
+/// changes the password.
+fn changes(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
     let edit = caller.patch(&post.path).header("if-match", &post.etag);
     let new_user = json!({ "email": "new@example.org", "password": PASSWORD });
     let new_password = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
@@ -18,14 +18,14 @@ fn changes(caller: &Caller, person: &Person, post: &Post) -> Vec<Call> {
             .json(&json!({ "body": "A comment" })),
         caller.delete(&post.path),
         caller.post("/users").json(&new_user),
-        log_in(caller, &person.email, PASSWORD),
+        log_in(caller, &user.email, PASSWORD),
         caller.post("/logout"),
         caller.call("PUT", "/me/password").json(&new_password),
     ]
 }
 
-/// 5, anti-CSRF 1: "Mutating endpoints require the request header `x-csrf-token` to carry the same value as the
-/// cookie `csrf`". 3: the status on a mismatch is settled, 403 `csrf_mismatch`.
+/// 5, anti-CSRF 1: "Mutating endpoints require the request header `x-csrf-token` to carry the same value as
+/// the cookie `csrf`". 3: the status on a mismatch is Latchkey's choice, 403 `csrf_mismatch`.
 async fn statement_1_a_change_needs_the_token_in_header_and_cookie(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
@@ -44,7 +44,7 @@ async fn statement_1_a_change_needs_the_token_in_header_and_cookie(world: World)
     assert_eq!(ann.get(&post.path).await.expect(200).header("etag"), post.etag);
 }
 
-/// 5, anti-CSRF 1: with the token of `GET /csrf` in both places each of them does what it is for.
+/// 5, anti-CSRF 1: with the token of `GET /csrf` in both places every mutating endpoint succeeds.
 async fn statement_1_the_same_value_in_both_is_accepted(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
@@ -57,8 +57,8 @@ async fn statement_1_the_same_value_in_both_is_accepted(world: World) {
     }
 }
 
-/// 5, anti-CSRF 1: what changes nothing needs no token.
-async fn statement_1_reading_needs_none(world: World) {
+/// 5, anti-CSRF 1: reads need no token.
+async fn statement_1_reads_need_no_token(world: World) {
     let ann = world.sign_up().await;
     let caller = world.anyone().cookies(&format!("sid={}", ann.sid));
     caller.get("/me").await.expect(200);
@@ -79,6 +79,6 @@ async fn statement_2_cookies_use_samesite_in_addition(world: World) {
 on_every_shape!(
     statement_1_a_change_needs_the_token_in_header_and_cookie,
     statement_1_the_same_value_in_both_is_accepted,
-    statement_1_reading_needs_none,
+    statement_1_reads_need_no_token,
     statement_2_cookies_use_samesite_in_addition,
 );

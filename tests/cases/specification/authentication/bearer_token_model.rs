@@ -1,15 +1,15 @@
 //! "Bearer-token model".
 
 use super::super::SECOND;
-use crate::oauth::bearer_tokens::gate;
-use crate::oauth::revocation::{dies_within_a_second, revoke};
+use crate::oauth::bearer_tokens::token_check;
+use crate::oauth::revocation::{expect_rejected_within_a_second, revoke};
 use aws_lc_rs::signature::RSA_PKCS1_SHA512;
 use serde_json::json;
 use tests::{Grant, Shape, Signer, Tokens, World, on_every_shape, parameter};
 
 /// 5, bearer-token model 1: "The client obtains tokens with the authorization-code flow with PKCE".
 async fn statement_1_tokens_are_obtained_by_code_and_pkce(world: World) {
-    let (ann, app) = world.person_and_app().await;
+    let (ann, app) = world.user_and_app().await;
     let grant = app.authorize(&mut ann.browser(), &ann, "profile:read").await;
     let mut guessed = grant.clone();
     guessed.verifier = "v".repeat(43);
@@ -24,18 +24,18 @@ async fn statement_1_tokens_are_obtained_by_code_and_pkce(world: World) {
 async fn statement_1_the_challenge_method_is_s256(world: World) {
     let app = world.app().register();
     let plain = app.authorization().set("code_challenge_method", "plain");
-    plain.expect_refusal(&world, "invalid_request").await;
+    plain.expect_error_redirect(&world, "invalid_request").await;
     let none = app.authorization().without("code_challenge_method");
-    none.expect_refusal(&world, "invalid_request").await;
+    none.expect_error_redirect(&world, "invalid_request").await;
     let no_pkce = app.authorization().without("code_challenge");
-    no_pkce.expect_refusal(&world, "invalid_request").await;
+    no_pkce.expect_error_redirect(&world, "invalid_request").await;
 }
 
 /// 5, bearer-token model 2: "signature verified with the keys at the issuer's JWKS address".
 async fn statement_2_the_signature_is_verified_with_the_keys_of_the_jwks(world: World) {
-    let gate = gate(&world).await;
+    let token_check = token_check(&world).await;
     let published = world.anyone().get("/.well-known/jwks.json").await.expect(200);
-    let forger = &gate.forger;
+    let forger = &token_check.forger;
     assert!(
         published.json()["keys"]
             .as_array()
@@ -43,43 +43,48 @@ async fn statement_2_the_signature_is_verified_with_the_keys_of_the_jwks(world: 
             .iter()
             .any(|key| key["kid"] == json!(forger.signer.kid) && key["n"] == forger.signer.jwk()["n"])
     );
-    gate.passes(&forger.good()).await;
-    let stranger = Signer::stranger(&forger.signer.kid);
-    let token = stranger.sign(&forger.header.to_string(), &forger.claims.to_string());
-    gate.refuses("signed by a key that is not there", &token).await;
+    token_check.expect_accepted(&forger.good()).await;
+    let unknown = Signer::unknown(&forger.signer.kid);
+    let token = unknown.sign(&forger.header.to_string(), &forger.claims.to_string());
+    token_check
+        .expect_rejected("signed by a key that is not there", &token)
+        .await;
 }
 
 /// 5, bearer-token model 2: "algorithm is RS256".
 async fn statement_2_the_algorithm_is_rs256(world: World) {
-    let gate = gate(&world).await;
-    let forger = &gate.forger;
+    let token_check = token_check(&world).await;
+    let forger = &token_check.forger;
     assert_eq!(forger.header["alg"], "RS256");
-    gate.passes(&forger.good()).await;
+    token_check.expect_accepted(&forger.good()).await;
     let mut header = forger.header.clone();
     header["alg"] = json!("RS512");
     let (header, claims) = (header.to_string(), forger.claims.to_string());
     let token = forger.signer.sign_with(&RSA_PKCS1_SHA512, &header, &claims);
-    gate.refuses("RS512 by the same key", &token).await;
+    token_check.expect_rejected("RS512 by the same key", &token).await;
     let unsigned = forger.with_header("alg", json!("none"));
     let unsigned = format!("{}.", unsigned.rsplit_once('.').unwrap().0);
-    gate.refuses("none", &unsigned).await;
+    token_check.expect_rejected("none", &unsigned).await;
 }
 
 /// 5, bearer-token model 2: "`iss` equals the configured issuer".
 async fn statement_2_iss_equals_the_configured_issuer(world: World) {
-    let gate = gate(&world).await;
-    gate.passes(&gate.forger.with_claim("iss", json!(world.base())))
+    let token_check = token_check(&world).await;
+    token_check
+        .expect_accepted(&token_check.forger.with_claim("iss", json!(world.base())))
         .await;
-    gate.refuses_claim("iss", &[json!("https://other.test")]).await;
+    token_check
+        .expect_claim_rejected("iss", &[json!("https://other.test")])
+        .await;
 }
 
 /// 5, bearer-token model 2: "`aud` equals the configured audience".
 async fn statement_2_aud_equals_the_configured_audience(shape: Shape) {
-    let world = World::of(shape).flag("--audience", "the-blog").start().await;
-    let (ann, app) = world.person_and_app().await;
+    let world = World::builder(shape).flag("--audience", "the-blog").start().await;
+    let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "posts:read").await;
     assert_eq!(tokens.claims()["aud"], "the-blog");
-    let forger = tests::Forger::new(&world, &ann).await;
+    let forger = tests::TokenForger::new(&world, &ann).await;
     for (aud, status) in [("the-blog", 200), ("another-api", 401), (world.base(), 401)] {
         let token = forger.with_claim("aud", json!(aud));
         let reply = world.anyone().bearer(&token).get("/protected").await;
@@ -89,32 +94,32 @@ async fn statement_2_aud_equals_the_configured_audience(shape: Shape) {
 
 /// 5, bearer-token model 2: "the token's age does not exceed 10 minutes", whatever its expiry.
 async fn statement_2_the_age_does_not_exceed_10_minutes(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let gate = gate(&world).await;
-    let day_long = gate.forger.claims["iat"].as_i64().unwrap() + 86_400;
-    let token = gate.forger.with_claim("exp", json!(day_long));
+    let world = World::builder(shape).clock().start().await;
+    let token_check = token_check(&world).await;
+    let day_long = token_check.forger.claims["iat"].as_i64().unwrap() + 86_400;
+    let token = token_check.forger.with_claim("exp", json!(day_long));
     world.advance(600 * SECOND);
-    gate.passes(&token).await;
+    token_check.expect_accepted(&token).await;
     world.advance(SECOND);
-    gate.refuses("a second older", &token).await;
+    token_check.expect_rejected("a second older", &token).await;
 }
 
 /// 5, bearer-token model 2: "its `jti` is not on the revocation list".
 async fn statement_2_the_jti_is_not_on_the_revocation_list(world: World) {
-    let gate = gate(&world).await;
+    let token_check = token_check(&world).await;
     let (token, other) = (
-        gate.forger.with_claim("jti", json!("the-one")),
-        gate.forger.with_claim("jti", json!("the-other")),
+        token_check.forger.with_claim("jti", json!("the-one")),
+        token_check.forger.with_claim("jti", json!("the-other")),
     );
-    gate.passes(&token).await;
+    token_check.expect_accepted(&token).await;
     revoke(&world, "jti", "the-one").await;
-    dies_within_a_second(&world, &token).await;
-    gate.passes(&other).await;
+    expect_rejected_within_a_second(&world, &token).await;
+    token_check.expect_accepted(&other).await;
 }
 
 /// 5, bearer-token model 3: "Refresh tokens rotate on each use; the used one is revoked".
 async fn statement_3_refresh_tokens_rotate_and_the_used_one_is_revoked(world: World) {
-    let (ann, app) = world.person_and_app().await;
+    let (ann, app) = world.user_and_app().await;
     let first = app.tokens(&ann, "posts:read").await;
     let second = Tokens::of(app.refresh(&world.anyone(), &first.refresh).await);
     let third = Tokens::of(app.refresh(&world.anyone(), &second.refresh).await);
@@ -124,20 +129,22 @@ async fn statement_3_refresh_tokens_rotate_and_the_used_one_is_revoked(world: Wo
     used.expect_token_error(400, "invalid_grant");
 }
 
-/// 5, bearer-token model 3: "A revocation list keyed by `jti` is kept", beyond the end of any process.
+/// 5, bearer-token model 3: "A revocation list keyed by `jti` is kept", across restarts.
 async fn statement_3_the_revocation_list_is_kept(mut world: World) {
-    let gate = gate(&world).await;
-    let token = gate.forger.with_claim("jti", json!("the-one"));
+    let token_check = token_check(&world).await;
+    let token = token_check.forger.with_claim("jti", json!("the-one"));
     revoke(&world, "jti", "the-one").await;
     world.kill();
-    world.start_again().await;
-    gate.refuses("revoked before the restart", &token).await;
-    gate.passes(&gate.forger.good()).await;
+    world.restart().await;
+    token_check
+        .expect_rejected("revoked before the restart", &token)
+        .await;
+    token_check.expect_accepted(&token_check.forger.good()).await;
 }
 
 /// 5, bearer-token model 4: "Tokens are never placed in a URL": none is given in one, none taken from one.
 async fn statement_4_tokens_are_never_placed_in_a_url(world: World) {
-    let (ann, app) = world.person_and_app().await;
+    let (ann, app) = world.user_and_app().await;
     let grant: Grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     for name in ["access_token", "refresh_token", "token"] {
         assert_eq!(parameter(&grant.landing, name), None, "{}", grant.landing);
@@ -149,9 +156,9 @@ async fn statement_4_tokens_are_never_placed_in_a_url(world: World) {
     reply.expect_error(401, "unauthenticated");
 }
 
-/// 5, bearer-token model 4: "… or in browser web storage". Our own pages have no script to do it.
+/// 5, bearer-token model 4: "… or in browser web storage". The pages have no scripts that could.
 async fn statement_4_no_page_puts_anything_in_web_storage(world: World) {
-    let (ann, app) = world.person_and_app().await;
+    let (ann, app) = world.user_and_app().await;
     let mut browser = world.browser();
     let start = browser.open(&app.authorization().path()).await;
     let sign_in = browser.open(start.location().unwrap().as_str()).await;

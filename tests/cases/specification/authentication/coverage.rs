@@ -3,7 +3,7 @@
 use super::super::SECOND;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Shape, Tokens, World, on_every_shape, with_scope};
+use tests::{Shape, Tokens, World, caller_with_scope, on_every_shape};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -16,9 +16,9 @@ async fn listing_and_creating_posts_answer_401(world: World) {
     create.expect_error(401, "unauthenticated");
 }
 
-/// 5, coverage: "which other endpoints require authentication" is settled: all but signing up and in, the
-/// anti-forgery token, and reading a published post and its comments.
-async fn all_else_but_reading_one_post_answers_401(world: World) {
+/// 5, coverage: "which other endpoints require authentication" is Latchkey's choice: all but signing up and
+/// in, the anti-forgery token, and reading a published post and its comments.
+async fn everything_but_reading_one_post_answers_401(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -41,11 +41,10 @@ async fn all_else_but_reading_one_post_answers_401(world: World) {
     }
 }
 
-/// 5, coverage: the lifetime of the refresh token is settled: 14 days unused, and 30 in all. (That of the
-/// session cookie is with the session model.)
-async fn a_refresh_token_lives_14_days_unused_and_30_in_all(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
-    let (ann, app) = world.person_and_app().await;
+/// 5, coverage: the lifetime of the refresh token is Latchkey's choice: 14 days unused, and 30 in total.
+async fn a_refresh_token_lives_14_days_unused_and_30_in_total(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
     let unused = app.tokens(&ann, "posts:read").await;
     let mut used = app.tokens(&ann, "posts:read").await;
     for _ in 0..2 {
@@ -59,25 +58,25 @@ async fn a_refresh_token_lives_14_days_unused_and_30_in_all(shape: Shape) {
     }
 }
 
-/// 5, coverage: roles are settled: an editor and an administrator change everyone's posts, a user their own.
+/// 5, coverage: roles are Latchkey's choice: editors and administrators change all posts, users their own.
 async fn a_post_is_changed_by_its_author_editors_and_administrators(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let reply = bob.delete(&post.path).await;
     reply.expect_error(403, "forbidden");
     for role in ["editor", "admin"] {
-        let person = world.someone(role).await;
-        let call = person.patch(&post.path).header("if-match", "*");
+        let user = world.user_with_role(role).await;
+        let call = user.patch(&post.path).header("if-match", "*");
         call.json(&json!({ "title": role })).await.expect(200);
     }
 }
 
-/// 5, coverage: scope names are settled; a call beyond the token's scope is refused with the name of the one it
-/// lacks.
+/// 5, coverage: scope names are Latchkey's choice. A request beyond the token's scope is rejected with the
+/// name of the missing scope.
 async fn a_token_does_what_its_scope_names(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
-    let none = with_scope(&world, &ann, "payments:read").await;
+    let none = caller_with_scope(&world, &ann, "payments:read").await;
     for (scope, call) in [
         ("posts:read", none.get("/posts")),
         ("posts:write", none.post("/posts").json(&json!({ "title": "x" }))),
@@ -91,14 +90,14 @@ async fn a_token_does_what_its_scope_names(world: World) {
         let challenge = reply.header("www-authenticate");
         assert!(challenge.contains(&format!("scope=\"{scope}\"")), "{challenge}");
     }
-    let posts = with_scope(&world, &ann, "posts:read").await;
+    let posts = caller_with_scope(&world, &ann, "posts:read").await;
     posts.get("/posts").await.expect(200);
 }
 
 on_every_shape!(
     listing_and_creating_posts_answer_401,
-    all_else_but_reading_one_post_answers_401,
-    a_refresh_token_lives_14_days_unused_and_30_in_all,
+    everything_but_reading_one_post_answers_401,
+    a_refresh_token_lives_14_days_unused_and_30_in_total,
     a_post_is_changed_by_its_author_editors_and_administrators,
     a_token_does_what_its_scope_names,
 );

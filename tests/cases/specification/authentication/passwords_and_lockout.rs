@@ -5,14 +5,14 @@ use serde_json::Value;
 use shared::identity::passwords::{Passwords, Policy};
 use shared::{execute, fetch_one};
 use std::time::{Duration, Instant};
-use tests::{PASSWORD, Person, Reply, Shape, World, on_every_shape};
+use tests::{PASSWORD, Reply, Shape, User, World, on_every_shape};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What is stored of a password.
-async fn stored(world: &World, person: &Person) -> String {
+/// The stored password hash.
+async fn stored(world: &World, user: &User) -> String {
     let query = "SELECT password_hash FROM users WHERE id = $1";
-    let (hash,) = fetch_one!(world.db().await.reader(), (String,), query, person.id).unwrap();
+    let (hash,) = fetch_one!(world.db().await.reader(), (String,), query, user.id).unwrap();
     hash
 }
 
@@ -21,7 +21,7 @@ async fn statement_1_passwords_are_stored_hashed_and_salted(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     assert_eq!(ann.password, bob.password);
     let (anns, bobs) = (stored(&world, &ann).await, stored(&world, &bob).await);
-    assert_ne!(anns, bobs, "a salt each");
+    assert_ne!(anns, bobs, "each hash has its own salt");
     for hash in [anns, bobs] {
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
     }
@@ -49,32 +49,36 @@ async fn statement_1_cost_parameters_are_migrated_progressively(world: World) {
     assert!(new.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{new}");
     log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
     assert_eq!(stored(&world, &ann).await, new, "once");
-    assert_eq!(stored(&world, &bob).await, old, "who has not signed in waits");
+    assert_eq!(
+        stored(&world, &bob).await,
+        old,
+        "hashes are only migrated at sign-in"
+    );
 }
 
-/// Expects that no password is looked at.
-async fn is_locked(world: &World, person: &Person) -> Reply {
-    let reply = log_in(&world.anyone(), &person.email, PASSWORD).await;
+/// Expects that the sign-in is blocked before the password is checked.
+async fn expect_locked(world: &World, user: &User) -> Reply {
+    let reply = log_in(&world.anyone(), &user.email, PASSWORD).await;
     reply.expect_error(429, "login_locked")
 }
 
 /// 5, lockout 2: "Login attempts are limited to 5 failures per 15 minutes".
 async fn statement_2_attempts_are_limited_to_5_failures_per_15_minutes(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+    let world = World::builder(shape).clock().start().await;
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     fail(&world.anyone(), &ann.email, 5).await;
-    is_locked(&world, &ann).await;
+    expect_locked(&world, &ann).await;
     fail(&world.anyone(), &bob.email, 4).await;
     log_in(&world.anyone(), &bob.email, PASSWORD).await.expect(200);
     world.advance(15 * MINUTE - SECOND);
-    is_locked(&world, &ann).await;
+    expect_locked(&world, &ann).await;
     world.advance(2 * SECOND);
     log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
 }
 
 /// 5, lockout 2: "counted per identity plus client address".
 async fn statement_2_failures_are_counted_per_identity_plus_address(shape: Shape) {
-    let setup = World::of(shape).flag("--trusted-proxies", "127.0.0.0/8");
+    let setup = World::builder(shape).flag("--trusted-proxies", "127.0.0.0/8");
     let world = setup.start().await;
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let here = world.anyone().with("x-forwarded-for", "198.51.100.1");
@@ -88,18 +92,18 @@ async fn statement_2_failures_are_counted_per_identity_plus_address(shape: Shape
 
 /// 5, lockout 2: "in a sliding window": each failure counts for fifteen minutes of its own.
 async fn statement_2_the_window_slides(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     fail(&world.anyone(), &ann.email, 1).await;
     world.advance(10 * MINUTE);
     fail(&world.anyone(), &ann.email, 3).await;
     world.advance(5 * MINUTE + SECOND);
-    // The first has left the window, the three have not.
+    // The first failure has left the window, the other three have not.
     fail(&world.anyone(), &ann.email, 2).await;
-    is_locked(&world, &ann).await;
+    expect_locked(&world, &ann).await;
 }
 
-/// 5, lockout 2: "with backoff"; settled: each answer is held back longer than the one before.
+/// 5, lockout 2: "with backoff"; Latchkey's choice: each response is delayed longer than the one before.
 async fn statement_2_each_failure_waits_longer_than_the_one_before(world: World) {
     let ann = world.sign_up().await;
     for at_least in [0, 100, 200, 400, 800] {
@@ -113,12 +117,12 @@ async fn statement_2_each_failure_waits_longer_than_the_one_before(world: World)
     }
 }
 
-/// The log lines of the request that was answered so: its own, and those of the events in it.
+/// The log lines of a request: the access line and those of its events.
 fn logged(world: &World, reply: &Reply) -> Vec<Value> {
     let log = world.log();
     let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
     lines
-        .filter(|line: &Value| line["span"]["traceId"] == reply.correlation_id())
+        .filter(|line: &Value| line["span"]["trace_id"] == reply.correlation_id())
         .collect()
 }
 
@@ -140,7 +144,7 @@ async fn statement_3_security_events_are_logged(world: World) {
     let signed_in = log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
     for (reply, name) in [(failed, "authn_login_fail"), (signed_in, "authn_login_success")] {
         let lines = logged(&world, &reply);
-        let is_event = |line: &&Value| line["event"] == name && line["traceId"] == reply.correlation_id();
+        let is_event = |line: &&Value| line["event"] == name && line["trace_id"] == reply.correlation_id();
         assert_eq!(lines.iter().filter(is_event).count(), 1, "{lines:?}");
     }
 }

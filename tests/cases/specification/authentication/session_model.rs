@@ -10,10 +10,10 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// 5, session model 1: "The client logs in with email and password; the service creates a session (identifier
 /// mapped to user id) and sets the cookie `sid`".
 async fn statement_1_logging_in_creates_a_session_and_sets_its_cookie(world: World) {
-    for person in [world.sign_up().await, world.sign_up().await] {
-        let reply = log_in(&world.anyone(), &person.email, PASSWORD).await.expect(200);
+    for user in [world.sign_up().await, world.sign_up().await] {
+        let reply = log_in(&world.anyone(), &user.email, PASSWORD).await.expect(200);
         let caller = world.anyone().cookies(&format!("sid={}", reply.cookie("sid")));
-        assert_eq!(caller.get("/me").await.expect(200).json()["id"], json!(person.id));
+        assert_eq!(caller.get("/me").await.expect(200).json()["id"], json!(user.id));
     }
 }
 
@@ -29,9 +29,10 @@ async fn statement_2_the_cookie_is_httponly_secure_and_samesite(shape: Shape) {
     }
 }
 
-/// 5, session model 2: "… and has a reasonable lifetime"; settled: an hour unused, and twelve in all.
+/// 5, session model 2: "… and has a reasonable lifetime"; Latchkey's choice: an hour unused, and twelve in
+/// total.
 async fn statement_2_the_cookie_has_a_reasonable_lifetime(shape: Shape) {
-    let world = World::of(shape).clock().start().await;
+    let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     let reply = log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
     assert!(
@@ -45,8 +46,8 @@ async fn statement_2_the_cookie_has_a_reasonable_lifetime(shape: Shape) {
     unused.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-/// 5, session model 2: "It is rotated on suspicion of compromise"; settled: who suspects signs in again or
-/// changes the password, and no identifier from before is good.
+/// 5, session model 2: "It is rotated on suspicion of compromise"; Latchkey's choice: the user signs in again
+/// or changes the password, which invalidates older identifiers.
 async fn statement_2_the_identifier_is_rotated_on_suspicion(world: World) {
     let ann = world.sign_up().await;
     let again = log_in(&ann, &ann.email, PASSWORD).await.expect(200);
@@ -79,15 +80,15 @@ async fn statement_4_later_calls_are_authenticated_by_the_cookie(world: World) {
     let caller = world.anyone().cookies(&format!("sid={}", ann.sid));
     for path in ["/me", "/posts", &format!("/users/{}", ann.id)] {
         caller.get(path).await.expect(200);
-        let nobody = world.anyone().get(path).await;
-        nobody.expect_error(401, "unauthenticated");
+        let anonymous = world.anyone().get(path).await;
+        anonymous.expect_error(401, "unauthenticated");
     }
 }
 
-/// 5, session model 5: "Changing a password invalidates the user's sessions (see section 3)": with them the
-/// access tokens, by the revocation list.
+/// 5, session model 5: "Changing a password invalidates the user's sessions (see section 3)", and the access
+/// tokens by the revocation list.
 async fn statement_5_changing_a_password_invalidates_the_sessions(world: World) {
-    let (ann, app) = world.person_and_app().await;
+    let (ann, app) = world.user_and_app().await;
     let (elsewhere, bob) = (world.log_in(&ann.email, PASSWORD).await, world.sign_up().await);
     let tokens = app.tokens(&ann, "posts:read").await;
     let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
@@ -95,7 +96,7 @@ async fn statement_5_changing_a_password_invalidates_the_sessions(world: World) 
     for session in [&ann, &elsewhere] {
         session.get("/me").await.expect_error(401, "unauthenticated");
     }
-    tokens.expect_dead(&world, &app).await;
+    tokens.expect_revoked(&world, &app).await;
     bob.get("/me").await.expect(200);
 }
 

@@ -1,11 +1,11 @@
-//! Finding what the tests need of the machine.
+//! Locates the programs and libraries that the tests use.
 
 use std::path::PathBuf;
 
-/// What to do where something is missing.
-pub(crate) const HOW_TO_INSTALL: &str = "run tests/run, which installs it as root or says what to install";
+/// The advice in errors about missing programs.
+pub(crate) const INSTALL_HINT: &str = "run tests/run, which installs missing packages as root or lists them";
 
-/// A PostgreSQL program: of the newest version below /usr/lib/postgresql, else on the PATH.
+/// The path of a PostgreSQL program: the newest version below /usr/lib/postgresql, else on the PATH.
 pub(crate) fn postgres_program(name: &str) -> Result<PathBuf, String> {
     let packaged = subdirectories("/usr/lib/postgresql")
         .into_iter()
@@ -24,10 +24,10 @@ pub(crate) fn postgres_program(name: &str) -> Result<PathBuf, String> {
     packaged
         .map(|(_, program)| program)
         .or_else(on_path)
-        .ok_or_else(|| format!("PostgreSQL ({name}) is not installed: {HOW_TO_INSTALL}"))
+        .ok_or_else(|| format!("PostgreSQL ({name}) is not installed: {INSTALL_HINT}"))
 }
 
-/// The library that makes a program see another time.
+/// The path of the libfaketime library.
 pub(crate) fn libfaketime() -> PathBuf {
     ["/usr/lib", "/usr/lib64", "/usr/local/lib"]
         .into_iter()
@@ -38,7 +38,7 @@ pub(crate) fn libfaketime() -> PathBuf {
         })
         .map(|dir| dir.join("faketime/libfaketimeMT.so.1"))
         .find(|library| library.is_file())
-        .unwrap_or_else(|| panic!("libfaketime is not installed: {HOW_TO_INSTALL}"))
+        .unwrap_or_else(|| panic!("libfaketime is not installed: {INSTALL_HINT}"))
 }
 
 fn subdirectories(dir: &str) -> Vec<PathBuf> {

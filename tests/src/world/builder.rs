@@ -1,30 +1,30 @@
-//! Setting a world up: which programs, given what.
+//! Configuration and start of a world.
 
 use super::{Process, World, start_all};
 use crate::clock::Clock;
-use crate::front::Front;
 use crate::http::{Caller, Canaries};
 use crate::postgres::Database;
-use crate::program::{Given, Program};
+use crate::program::{Program, ProgramConfig};
 use crate::redis::RedisServer;
+use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use shared::seal::SealingKey;
 
-/// Replicas of each service where there are several.
+/// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;
 
-/// What a world is to be like. Begin with [`World::of`].
+/// The configuration of a world. [`World::builder`] creates one.
 #[derive(Debug)]
-pub struct Setup {
+pub struct WorldBuilder {
     shape: Shape,
     flags: Vec<(String, String)>,
     environment: Vec<(String, String)>,
-    has_clock: bool,
-    is_to_be_ready: bool,
+    has_test_clock: bool,
+    waits_until_ready: bool,
 }
 
-impl Setup {
-    /// Sets a flag, of the programs that have it.
+impl WorldBuilder {
+    /// Sets a flag of the programs that support it.
     #[must_use]
     pub fn flag(mut self, name: &str, value: &str) -> Self {
         self.flags.push((name.to_owned(), value.to_owned()));
@@ -38,17 +38,17 @@ impl Setup {
         self
     }
 
-    /// Gives the programs a clock that stands still until [`World::advance`].
+    /// Gives the programs a clock that only [`World::advance`] moves.
     #[must_use]
     pub fn clock(mut self) -> Self {
-        self.has_clock = true;
+        self.has_test_clock = true;
         self
     }
 
-    /// Does not wait for the programs to be ready.
+    /// Does not wait until the programs are ready.
     #[must_use]
-    pub fn unready(mut self) -> Self {
-        self.is_to_be_ready = false;
+    pub fn without_readiness_check(mut self) -> Self {
+        self.waits_until_ready = false;
         self
     }
 
@@ -62,10 +62,10 @@ impl Setup {
         let mut world = World {
             shape: self.shape,
             processes: Vec::new(),
-            clock: self.has_clock.then(|| Clock::start(dir.path())),
-            // Called at no address before there is one.
+            clock: self.has_test_clock.then(|| Clock::start(dir.path())),
+            // The base URL is set after the start.
             anyone: Caller::new(String::new(), Canaries::default()),
-            front: None,
+            reverse_proxy: None,
             redis: is_split.then(|| RedisServer::launch(dir.path())),
             database: (self.shape != Shape::Sqlite).then(Database::create),
             dir,
@@ -76,30 +76,30 @@ impl Setup {
         };
         world.anyone = world.anyone.at(&format!("http://localhost:{port}"));
         world.anyone = world.anyone().under(world.contract().await);
-        if self.is_to_be_ready {
-            world.until_ready().await;
+        if self.waits_until_ready {
+            world.wait_until_ready().await;
         }
         world
     }
 
-    /// What a program is given in this world: what the test says, and what it does not say.
-    fn given(&self, program: Program, world: &World, defaults: &[(&str, String)]) -> Given {
-        let mut given = Given::bare(program, world.dir.path());
-        given.environment.clone_from(&self.environment);
-        given
+    /// The settings of a program: those of the test, and defaults for all others.
+    fn config(&self, program: Program, world: &World, defaults: &[(&str, String)]) -> ProgramConfig {
+        let mut config = ProgramConfig::bare(program, world.dir.path());
+        config.environment.clone_from(&self.environment);
+        config
             .environment
             .extend(world.clock.iter().flat_map(Clock::environment));
         for (name, value) in &self.flags {
-            given.flag(name, value);
+            config.flag(name, value);
         }
-        for (name, value) in defaults.iter().filter(|(name, _)| !self.says(name)) {
-            given.flag(name, value);
+        for (name, value) in defaults.iter().filter(|(name, _)| !self.is_set_by_test(name)) {
+            config.flag(name, value);
         }
-        given
+        config
     }
 
-    /// Whether the test says what this setting is to be.
-    fn says(&self, flag: &str) -> bool {
+    /// Whether the test sets this flag or its environment variable.
+    fn is_set_by_test(&self, flag: &str) -> bool {
         let variable = flag.trim_start_matches("--").to_uppercase().replace('-', "_");
         let variable = format!("LATCHKEY_{variable}");
         let names = self.flags.iter().chain(&self.environment).map(|(name, _)| name);
@@ -108,38 +108,39 @@ impl Setup {
 }
 
 impl World {
-    /// A world to be.
-    pub fn of(shape: Shape) -> Setup {
-        Setup {
+    /// Begins the configuration of a world.
+    pub fn builder(shape: Shape) -> WorldBuilder {
+        WorldBuilder {
             shape,
             flags: Vec::new(),
             environment: Vec::new(),
-            has_clock: false,
-            is_to_be_ready: true,
+            has_test_clock: false,
+            waits_until_ready: true,
         }
     }
 
-    /// A world with every setting at its default.
+    /// Starts a world with default settings.
     pub async fn start(shape: Shape) -> Self {
-        Self::of(shape).start().await
+        Self::builder(shape).start().await
     }
 
-    /// One process of everything.
-    async fn start_one(&mut self, setup: &Setup) -> u16 {
+    /// Starts the single-process program.
+    async fn start_one(&mut self, setup: &WorldBuilder) -> u16 {
         let mut defaults = vec![("--data-dir", self.data_dir().display().to_string())];
         defaults.extend(
             self.database
                 .iter()
                 .map(|database| ("--database-url", database.url())),
         );
-        let given = setup.given(Program::Latchkey, self, &defaults);
-        self.launch(vec![given]).await[0]
+        let config = setup.config(Program::Latchkey, self, &defaults);
+        self.launch(vec![config]).await[0]
     }
 
-    /// Replicas of each service behind one origin. The issuers start at once on an empty database.
-    async fn start_many(&mut self, setup: &Setup) -> u16 {
-        let front = Front::start().await;
-        let base = format!("http://localhost:{}", front.port);
+    /// Starts replicas of each service behind one origin. The issuers start concurrently on an empty
+    /// database.
+    async fn start_many(&mut self, setup: &WorldBuilder) -> u16 {
+        let reverse_proxy = ReverseProxy::start().await;
+        let base = format!("http://localhost:{}", reverse_proxy.port);
         let master_key = self.data_dir().join("master.key");
         std::fs::create_dir(self.data_dir()).unwrap();
         let account_key = self.data_dir().join("account.key");
@@ -155,28 +156,28 @@ impl World {
             ("--account-key-file", account_key.display().to_string()),
             ("--database-url", database.url()),
         ];
-        let issuer = setup.given(Program::AuthServer, self, &defaults);
+        let issuer = setup.config(Program::AuthServer, self, &defaults);
         let issuers = self.launch(vec![issuer; REPLICAS]).await;
-        front.issuers(issuers);
+        reverse_proxy.issuers(issuers);
         let mut defaults = defaults.to_vec();
         let database = self.database.as_ref().unwrap();
         defaults.retain(|(name, _)| *name != "--database-url");
         defaults.push(("--database-url", database.api_url()));
-        let jwks = format!("http://127.0.0.1:{}/.well-known/jwks.json", front.port);
+        let jwks = format!("http://127.0.0.1:{}/.well-known/jwks.json", reverse_proxy.port);
         defaults.push(("--jwks-url", jwks));
-        let api = setup.given(Program::ApiServer, self, &defaults);
+        let api = setup.config(Program::ApiServer, self, &defaults);
         let apis = self.launch(vec![api; REPLICAS]).await;
-        front.apis(apis);
-        self.front.insert(front).port
+        reverse_proxy.apis(apis);
+        self.reverse_proxy.insert(reverse_proxy).port
     }
 
-    /// Starts processes, all at once, and gives their ports.
-    async fn launch(&mut self, all: Vec<Given>) -> Vec<u16> {
+    /// Starts processes concurrently. Returns their ports.
+    async fn launch(&mut self, all: Vec<ProgramConfig>) -> Vec<u16> {
         let begin = self.processes.len();
-        for given in all {
+        for config in all {
             let log = self.dir.path().join(format!("log-{}", self.processes.len()));
             self.processes.push(Process {
-                given,
+                config,
                 running: None,
                 port: 0,
                 log,

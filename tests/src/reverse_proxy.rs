@@ -1,5 +1,5 @@
-//! One origin for several processes, as a reverse proxy makes it: each request goes to the next replica of
-//! the service that its path belongs to.
+//! A reverse proxy that puts several processes behind one origin: each request goes to the next replica of
+//! the service that owns its path.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// What belongs to the issuer; all else is the API's.
+/// The path prefixes of the issuer. All other paths belong to the API.
 const ISSUER: [&str; 15] = [
     "/authorize",
     "/signin",
@@ -33,9 +33,9 @@ const ISSUER: [&str; 15] = [
     "/.well-known/oauth-authorization-server",
 ];
 
-/// The proxy. Ends when dropped.
+/// The proxy. Stops on drop.
 #[derive(Debug)]
-pub(crate) struct Front {
+pub(crate) struct ReverseProxy {
     pub(crate) port: u16,
     replicas: Arc<Replicas>,
     server: JoinHandle<()>,
@@ -48,13 +48,13 @@ struct Replicas {
     turn: AtomicUsize,
 }
 
-impl Front {
+impl ReverseProxy {
     /// Listens on a free port.
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let replicas = Arc::<Replicas>::default();
-        // A connection for each request: none is held to a replica that is killed.
+        // One connection per request, so that none outlives a killed replica.
         let client = Client::builder(TokioExecutor::new())
             .pool_max_idle_per_host(0)
             .build_http();
@@ -79,25 +79,25 @@ impl Front {
         }
     }
 
-    /// Adds replicas of the issuer, by their ports.
+    /// Adds issuer replicas by port.
     pub(crate) fn issuers(&self, ports: impl IntoIterator<Item = u16>) {
         self.replicas.issuers.lock().unwrap().extend(ports);
     }
 
-    /// Adds replicas of the API, by their ports.
+    /// Adds API replicas by port.
     pub(crate) fn apis(&self, ports: impl IntoIterator<Item = u16>) {
         self.replicas.apis.lock().unwrap().extend(ports);
     }
 }
 
-impl Drop for Front {
+impl Drop for ReverseProxy {
     fn drop(&mut self) {
         self.server.abort();
     }
 }
 
 impl Replicas {
-    /// Whose turn it is to answer requests for this path.
+    /// The port of the next replica for this path.
     fn next(&self, path: &str) -> u16 {
         let is_below = |known: &&str| {
             path.strip_prefix(*known)

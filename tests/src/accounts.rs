@@ -1,4 +1,4 @@
-//! People with accounts, their posts and comments.
+//! User accounts with their posts and comments.
 
 use crate::http::Caller;
 use crate::world::World;
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The password of everybody who is not told another.
+/// The default password of test users.
 pub const PASSWORD: &str = "correct horse battery staple";
 
-/// Someone signed in: a [`Caller`] with a session.
+/// A signed-in user: a [`Caller`] with a session.
 #[derive(Clone, Debug)]
-pub struct Person {
+pub struct User {
     /// The user's id.
     pub id: i64,
     /// The e-mail address.
@@ -25,7 +25,7 @@ pub struct Person {
     caller: Caller,
 }
 
-impl Deref for Person {
+impl Deref for User {
     type Target = Caller;
 
     fn deref(&self) -> &Caller {
@@ -33,41 +33,41 @@ impl Deref for Person {
     }
 }
 
-/// A post that was made.
+/// A created post.
 #[derive(Clone, Debug)]
 pub struct Post {
     /// `/posts/{id}`
     pub path: String,
-    /// Its id.
+    /// The id.
     pub id: i64,
-    /// The entity tag it was made with.
+    /// The entity tag after creation.
     pub etag: String,
-    /// The record as it was answered.
+    /// The record in the response to its creation.
     pub record: Value,
 }
 
-/// A comment that was made.
+/// A created comment.
 #[derive(Clone, Debug)]
 pub struct Comment {
     /// `/posts/{id}/comments/{id}`
     pub path: String,
-    /// Its id.
+    /// The id.
     pub id: i64,
-    /// The entity tag it was made with.
+    /// The entity tag after creation.
     pub etag: String,
-    /// The record as it was answered.
+    /// The record in the response to its creation.
     pub record: Value,
 }
 
 impl Post {
-    /// Where its comments are.
+    /// The path of its comments.
     pub fn comments(&self) -> String {
         format!("{}/comments", self.path)
     }
 }
 
-/// What would be read as this id, or as some other number, by a reader less strict than the API's.
-pub fn other_spellings(id: i64) -> Vec<String> {
+/// Spellings that a lenient parser would read as this id or as another number. The API must reject them.
+pub fn invalid_id_spellings(id: i64) -> Vec<String> {
     let fixed = [
         "abc",
         "0",
@@ -95,22 +95,22 @@ pub fn other_spellings(id: i64) -> Vec<String> {
 }
 
 impl World {
-    /// An address that nobody else of this test process has.
+    /// An e-mail address that is unique in this test process.
     pub fn fresh_email(&self) -> String {
         static PEOPLE: AtomicU32 = AtomicU32::new(0);
-        format!("person{}@example.org", PEOPLE.fetch_add(1, Ordering::Relaxed))
+        format!("user{}@example.org", PEOPLE.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Signs a new user up, and in.
-    pub async fn sign_up(&self) -> Person {
+    /// Signs up a new user and signs in.
+    pub async fn sign_up(&self) -> User {
         let email = self.fresh_email();
         let body = json!({ "email": email, "password": PASSWORD });
         self.anyone().post("/users").json(&body).await.expect(201);
         self.log_in(&email, PASSWORD).await
     }
 
-    /// Makes a user of a role from the shell, and signs them in.
-    pub async fn someone(&self, role: &str) -> Person {
+    /// Creates a user with this role by command, and signs in.
+    pub async fn user_with_role(&self, role: &str) -> User {
         let email = self.fresh_email();
         let args = [
             "users",
@@ -126,19 +126,19 @@ impl World {
         self.log_in(&email, PASSWORD).await
     }
 
-    /// Signs in over the API.
-    pub async fn log_in(&self, email: &str, password: &str) -> Person {
+    /// Signs in by `POST /login`.
+    pub async fn log_in(&self, email: &str, password: &str) -> User {
         let body = json!({ "email": email, "password": password });
         self.log_in_by(&body).await
     }
 
-    /// Signs in over the API by this body.
-    pub async fn log_in_by(&self, body: &Value) -> Person {
+    /// Signs in by `POST /login` with this body.
+    pub async fn log_in_by(&self, body: &Value) -> User {
         let anyone = self.anyone();
         let reply = anyone.post("/login").json(body).await.expect(200);
         let text = |name: &str| body[name].as_str().unwrap().to_owned();
         let (sid, csrf) = (reply.cookie("sid"), shared::random::uuid());
-        Person {
+        User {
             id: reply.json()["id"].as_i64().unwrap(),
             email: text("email"),
             password: text("password"),
@@ -149,19 +149,19 @@ impl World {
     }
 }
 
-impl Person {
-    /// Makes a draft.
+impl User {
+    /// Creates a draft.
     pub async fn draft(&self, title: &str) -> Post {
         self.make_post(json!({ "title": title })).await
     }
 
-    /// Makes a published post.
+    /// Creates a published post.
     pub async fn publish(&self, title: &str) -> Post {
         self.make_post(json!({ "title": title, "body": "Hello.", "status": "published" }))
             .await
     }
 
-    /// Makes a post of these members.
+    /// Creates a post with these members.
     pub async fn make_post(&self, members: Value) -> Post {
         let reply = self.post("/posts").json(&members).await.expect(201);
         let record = reply.json();
@@ -176,7 +176,7 @@ impl Person {
         }
     }
 
-    /// Comments on a post.
+    /// Creates a comment on a post.
     pub async fn comment(&self, post: &Post, body: &str) -> Comment {
         let call = self.post(&post.comments()).json(&json!({ "body": body }));
         let reply = call.await.expect(201);

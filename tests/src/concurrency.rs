@@ -1,14 +1,14 @@
-//! Many at once.
+//! Concurrent requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Barrier;
 
-/// How often each outcome came.
-pub type Counts = BTreeMap<u16, usize>;
+/// The number of responses per status code.
+pub type StatusCounts = BTreeMap<u16, usize>;
 
-/// Runs `n` tasks that wait for each other before they begin, and gives what each came to.
-pub async fn all_at_once<T, F>(n: usize, task: impl Fn(usize) -> F) -> Vec<T>
+/// Runs `n` tasks that start at the same moment. Returns their results in order.
+pub async fn run_concurrently<T, F>(n: usize, task: impl Fn(usize) -> F) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
@@ -30,9 +30,9 @@ where
     outcomes
 }
 
-/// Counts status codes.
-pub fn counts<'a>(replies: impl IntoIterator<Item = &'a crate::Reply>) -> Counts {
-    let mut counts = Counts::new();
+/// Counts responses by status code.
+pub fn status_counts<'a>(replies: impl IntoIterator<Item = &'a crate::Reply>) -> StatusCounts {
+    let mut counts = StatusCounts::new();
     for reply in replies {
         *counts.entry(reply.status).or_default() += 1;
     }

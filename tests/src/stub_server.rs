@@ -1,5 +1,4 @@
-//! A server under the test's control, for what the programs call: it keeps what it is asked, and answers what it
-//! is told to.
+//! A stub HTTP server that the programs call: it records requests and returns a fixed response.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -7,72 +6,72 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What it was asked.
+/// A recorded request.
 #[derive(Clone, Debug)]
-pub struct Received {
-    /// By their names in lower case.
+pub struct ReceivedRequest {
+    /// Headers by lower-case name.
     pub headers: BTreeMap<String, String>,
-    /// As text.
+    /// The body as text.
     pub body: String,
 }
 
-/// The server. Ends when dropped.
+/// The server. Stops on drop.
 #[derive(Debug)]
-pub struct Receiver {
-    /// Where it is: `http://127.0.0.1:PORT`.
+pub struct StubServer {
+    /// The base URL: `http://127.0.0.1:PORT`.
     pub url: String,
-    kept: Arc<Kept>,
+    state: Arc<State>,
     server: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    received: Mutex<Vec<Received>>,
-    /// `None`: it never answers.
+struct State {
+    received: Mutex<Vec<ReceivedRequest>>,
+    /// `None` if it never answers.
     answer: Mutex<Option<(u16, String)>>,
 }
 
-impl Receiver {
-    /// Listens, and answers everything with an empty 200.
+impl StubServer {
+    /// Starts the server with an empty 200 as its response.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let kept = Arc::<Kept>::default();
-        let own = Arc::clone(&kept);
+        let state = Arc::<State>::default();
+        let own = Arc::clone(&state);
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(serve(stream, Arc::clone(&own)));
             }
         });
-        let receiver = Self { url, kept, server };
+        let receiver = Self { url, state, server };
         receiver.answer(200, "");
         receiver
     }
 
-    /// From now on this is the answer.
+    /// Sets the response to all following requests.
     pub fn answer(&self, status: u16, body: &str) {
-        *self.kept.answer.lock().unwrap() = Some((status, body.to_owned()));
+        *self.state.answer.lock().unwrap() = Some((status, body.to_owned()));
     }
 
-    /// From now on it takes requests and never answers.
-    pub fn say_nothing(&self) {
-        *self.kept.answer.lock().unwrap() = None;
+    /// Accepts all following requests without answering.
+    pub fn never_answer(&self) {
+        *self.state.answer.lock().unwrap() = None;
     }
 
-    /// What it was asked so far.
-    pub fn received(&self) -> Vec<Received> {
-        self.kept.received.lock().unwrap().clone()
+    /// The requests received so far.
+    pub fn received(&self) -> Vec<ReceivedRequest> {
+        self.state.received.lock().unwrap().clone()
     }
 }
 
-impl Drop for Receiver {
+impl Drop for StubServer {
     fn drop(&mut self) {
         self.server.abort();
     }
 }
 
-/// Answers one request and closes.
-async fn serve(mut stream: TcpStream, kept: Arc<Kept>) -> std::io::Result<()> {
+/// Answers one request and closes the connection.
+async fn serve(mut stream: TcpStream, state: Arc<State>) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await?);
@@ -89,8 +88,12 @@ async fn serve(mut stream: TcpStream, kept: Arc<Kept>) -> std::io::Result<()> {
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
     let body = String::from_utf8(body).unwrap();
-    kept.received.lock().unwrap().push(Received { headers, body });
-    let answer = kept.answer.lock().unwrap().clone();
+    state
+        .received
+        .lock()
+        .unwrap()
+        .push(ReceivedRequest { headers, body });
+    let answer = state.answer.lock().unwrap().clone();
     let Some((status, body)) = answer else {
         return std::future::pending().await;
     };

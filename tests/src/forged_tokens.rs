@@ -1,8 +1,8 @@
-//! Access tokens as the issuer would sign them, and as it never would.
+//! Forged access tokens, valid and invalid ones.
 
+use crate::accounts::User;
 use crate::base64url;
 use crate::http::Caller;
-use crate::people::Person;
 use crate::world::World;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use shared::fetch_one;
 use shared::seal::SealingKey;
 
-/// An RSA key with a name.
+/// An RSA key with its `kid`.
 #[derive(Debug)]
 pub struct Signer {
     /// `kid`
@@ -19,19 +19,19 @@ pub struct Signer {
     key: RsaKeyPair,
 }
 
-/// Makes tokens of one user.
+/// Signs access tokens of one user.
 #[derive(Debug)]
-pub struct Forger {
-    /// The issuer's own signing key.
+pub struct TokenForger {
+    /// The signing key.
     pub signer: Signer,
-    /// The header of a good token.
+    /// The header of a valid token.
     pub header: Value,
-    /// The claims of a good token, made just now.
+    /// The claims of a valid token issued now.
     pub claims: Value,
 }
 
 impl Signer {
-    /// The key that the program signs with at present, unsealed by its master key.
+    /// The issuer's active signing key, unsealed with the master key.
     pub async fn of(world: &World) -> Self {
         let db = world.db().await;
         let query = "SELECT kid, sealed_private_key FROM signing_keys WHERE state = 'active'";
@@ -42,20 +42,20 @@ impl Signer {
         Self { kid, key }
     }
 
-    /// A key that the issuer knows nothing of.
-    pub fn stranger(kid: &str) -> Self {
+    /// A key that the issuer does not know.
+    pub fn unknown(kid: &str) -> Self {
         Self {
             kid: kid.to_owned(),
             key: RsaKeyPair::generate(KeySize::Rsa2048).unwrap(),
         }
     }
 
-    /// The compact form (RFC 7515 §3.1) of these very texts, signed with RS256.
+    /// Signs these exact texts with RS256 and returns the compact form (RFC 7515 §3.1).
     pub fn sign(&self, header: &str, claims: &str) -> String {
         self.sign_with(&signature::RSA_PKCS1_SHA256, header, claims)
     }
 
-    /// The same with another algorithm of this key.
+    /// Signs with another RSA algorithm.
     pub fn sign_with(
         &self,
         how: &'static signature::RsaSignatureEncoding,
@@ -87,9 +87,9 @@ impl Signer {
     }
 }
 
-impl Forger {
-    /// Good tokens of this person, with every scope, by the program's own key.
-    pub async fn new(world: &World, person: &Person) -> Self {
+impl TokenForger {
+    /// Prepares valid tokens of this user, signed with the issuer's own key.
+    pub async fn new(world: &World, user: &User) -> Self {
         let signer = Signer::of(world).await;
         let now = world.now().seconds();
         Self {
@@ -100,7 +100,7 @@ impl Forger {
                 "exp": now + 300,
                 "iat": now,
                 "jti": "a-jti-of-our-own",
-                "sub": person.id.to_string(),
+                "sub": user.id.to_string(),
                 "client_id": "an-app",
                 "scope": "posts:read posts:write profile:read",
                 "grant_id": "a-grant-of-our-own",
@@ -109,28 +109,28 @@ impl Forger {
         }
     }
 
-    /// A good token.
+    /// A valid token.
     pub fn good(&self) -> String {
         self.signer
             .sign(&self.header.to_string(), &self.claims.to_string())
     }
 
-    /// A token that differs from a good one in one claim; `None` leaves it out.
+    /// A token that differs from a valid one in one claim. `None` omits the claim.
     pub fn with_claim(&self, name: &str, value: impl Into<Option<Value>>) -> String {
         let claims = replaced(&self.claims, name, value.into());
         self.signer.sign(&self.header.to_string(), &claims.to_string())
     }
 
-    /// A token that differs from a good one in one member of its header.
+    /// A token that differs from a valid one in one header member.
     pub fn with_header(&self, name: &str, value: impl Into<Option<Value>>) -> String {
         let header = replaced(&self.header, name, value.into());
         self.signer.sign(&header.to_string(), &self.claims.to_string())
     }
 }
 
-/// Someone with a token of this person's, of this scope alone.
-pub async fn with_scope(world: &World, person: &Person, scope: &str) -> Caller {
-    let forger = Forger::new(world, person).await;
+/// A caller with a token of this user, limited to this scope.
+pub async fn caller_with_scope(world: &World, user: &User, scope: &str) -> Caller {
+    let forger = TokenForger::new(world, user).await;
     world.anyone().bearer(&forger.with_claim("scope", json!(scope)))
 }
 
