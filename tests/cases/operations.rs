@@ -1,6 +1,7 @@
-//! Operation: startup, settings, Redis, the database schema, security events, alerts.
+//! Operation: startup, settings, documentation, Redis, the database schema, security events, alerts.
 
 mod alerts;
+mod documentation;
 mod redis;
 mod schema;
 mod security_events;
