@@ -1,9 +1,9 @@
-//! What other routes feel of 200 people who sign in at once, on SQLite in one process:
-//! `cargo run --release -p tests --example logins`. It measures and judges nothing.
+//! Measures the latency of reads during 200 concurrent sign-ins, on SQLite in one process: `cargo run
+//! --release -p tests --example logins`.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a measurement says what it found"
+    reason = "a measurement prints its results"
 )]
 
 use serde_json::json;
@@ -16,7 +16,7 @@ const READERS: usize = 4;
 const SIGN_INS: usize = 200;
 const LENGTH: Duration = Duration::from_secs(5);
 
-/// How long each read took while readers read without a pause, sorted.
+/// The sorted durations of reads by concurrent readers.
 async fn reads(caller: &Caller, path: &str) -> Vec<Duration> {
     let readers: Vec<_> = (0..READERS)
         .map(|_| {
@@ -40,20 +40,20 @@ async fn reads(caller: &Caller, path: &str) -> Vec<Duration> {
     all
 }
 
-fn say(what: &str, all: &[Duration]) {
+fn print_quantiles(what: &str, all: &[Duration]) {
     let at = |percent: usize| all[(all.len() - 1) * percent / 100];
     println!("{what}: {} reads, p50 {:?}, p99 {:?}", all.len(), at(50), at(99));
 }
 
 async fn measure() {
-    let world = World::of(Shape::Sqlite)
+    let world = World::builder(Shape::Sqlite)
         .flag("--login-failures-address", "10000")
         .start()
         .await;
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
-    say("alone", &reads(&anyone, &post.path).await);
+    print_quantiles("alone", &reads(&anyone, &post.path).await);
     let is_over = Arc::new(AtomicBool::new(false));
     let sign_ins: Vec<_> = (0..SIGN_INS)
         .map(|_| {
@@ -71,7 +71,7 @@ async fn measure() {
             })
         })
         .collect();
-    say("beside 200 sign-ins", &reads(&anyone, &post.path).await);
+    print_quantiles("beside 200 sign-ins", &reads(&anyone, &post.path).await);
     is_over.store(true, Ordering::Relaxed);
     let (mut done, mut shed) = (0, 0);
     for sign_in in sign_ins {
@@ -79,7 +79,7 @@ async fn measure() {
         done += counts.0;
         shed += counts.1;
     }
-    println!("sign-ins: {done} done, {shed} told to try again");
+    println!("sign-ins: {done} done, {shed} rejected with Retry-After");
 }
 
 fn main() {

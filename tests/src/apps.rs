@@ -1,17 +1,17 @@
 //! Third-party apps: registered clients that send browsers to `/authorize` and call `/token`.
 
+use crate::accounts::User;
 use crate::base64url;
 use crate::browser::Browser;
 use crate::http::{Call, Caller};
-use crate::people::Person;
 use crate::tokens::{Grant, Tokens, basic};
 use crate::world::World;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where the browser goes back to, if nothing else is registered.
+/// The redirect URI of an app that registers none.
 pub const CALLBACK: &str = "https://app.test/cb";
 
-/// What a client is to be registered with. Begin with [`World::app`].
+/// A builder of a client registration. [`World::app`] creates one.
 #[derive(Debug)]
 pub struct Registration<'a> {
     world: &'a World,
@@ -27,9 +27,9 @@ pub struct Registration<'a> {
 pub struct App {
     /// `client_id`
     pub id: String,
-    /// Of a confidential client.
+    /// The client secret of a confidential client.
     pub secret: Option<String>,
-    /// The first one registered.
+    /// The first registered redirect URI.
     pub redirect_uri: String,
 }
 
@@ -42,12 +42,12 @@ pub struct Authorization {
 }
 
 impl World {
-    /// Someone, and an app they have never seen.
-    pub async fn person_and_app(&self) -> (Person, App) {
+    /// Creates a signed-in user, and a third-party app without their consent.
+    pub async fn user_and_app(&self) -> (User, App) {
         (self.sign_up().await, self.app().register())
     }
 
-    /// A client to be: a single-page app that may ask for every scope.
+    /// Begins the registration of a single-page app that may request every scope.
     pub fn app(&self) -> Registration<'_> {
         Registration {
             world: self,
@@ -61,42 +61,42 @@ impl World {
 }
 
 impl<'a> Registration<'a> {
-    /// Its type.
+    /// Sets the client type: `spa`, `native` or `web`.
     #[must_use]
     pub fn kind(mut self, kind: &'a str) -> Self {
         self.kind = kind;
         self
     }
 
-    /// A redirect URI, beside any given before.
+    /// Adds a redirect URI.
     #[must_use]
     pub fn redirect_uri(mut self, uri: &'a str) -> Self {
         self.redirect_uris.push(uri);
         self
     }
 
-    /// What it may ask for.
+    /// Sets the scopes that the client may request.
     #[must_use]
     pub fn scope(mut self, scope: &'a str) -> Self {
         self.scope = scope;
         self
     }
 
-    /// What it gets when it asks for nothing.
+    /// Sets the scopes of a request without `scope`.
     #[must_use]
     pub fn default_scope(mut self, scope: &'a str) -> Self {
         self.default_scope = Some(scope);
         self
     }
 
-    /// Ours rather than a third party's.
+    /// Marks it as a first-party app.
     #[must_use]
     pub fn first_party(mut self) -> Self {
         self.first_party = true;
         self
     }
 
-    /// Registers it from the shell.
+    /// Registers the client with `latchkey clients create`.
     pub fn register(mut self) -> App {
         static APPS: AtomicU32 = AtomicU32::new(0);
         let id = format!("app-{}", APPS.fetch_add(1, Ordering::Relaxed));
@@ -122,7 +122,7 @@ impl<'a> Registration<'a> {
 }
 
 impl App {
-    /// A whole authorization request, with a verifier of its own.
+    /// A complete authorization request with a fresh verifier.
     pub fn authorization(&self) -> Authorization {
         let verifier = base64url(foundation::random::bytes::<32>());
         let challenge = base64url(foundation::secret::hash(&verifier));
@@ -138,17 +138,17 @@ impl App {
         .set("code_challenge_method", "S256")
     }
 
-    /// Sends a browser through sign-in and consent, and gives what comes back.
-    pub async fn authorize(&self, browser: &mut Browser, person: &Person, scope: &str) -> Grant {
+    /// Sends a browser through sign-in and consent. Returns the code that comes back.
+    pub async fn authorize(&self, browser: &mut Browser, user: &User, scope: &str) -> Grant {
         let request = self.authorization().set("scope", scope);
-        let landing = match browser.walk(&request.path(), person, "allow").await {
+        let landing = match browser.complete_flow(&request.path(), user, "allow").await {
             Ok(landing) => landing,
-            Err(page) => panic!("the flow ended before the app: {}", page.reply),
+            Err(page) => panic!("the flow ended before the redirect to the app: {}", page.reply),
         };
         Grant::read(landing, request.verifier)
     }
 
-    /// The exchange of a code (RFC 6749 §4.1.3).
+    /// Exchanges a code (RFC 6749 §4.1.3).
     pub fn exchange(&self, caller: &Caller, grant: &Grant) -> Call {
         self.token(
             caller,
@@ -161,7 +161,7 @@ impl App {
         )
     }
 
-    /// A refresh (RFC 6749 §6).
+    /// Uses a refresh token (RFC 6749 §6).
     pub fn refresh(&self, caller: &Caller, refresh_token: &str) -> Call {
         self.token(
             caller,
@@ -169,7 +169,7 @@ impl App {
         )
     }
 
-    /// A token request with this client's authentication.
+    /// Sends a token request with this client's authentication.
     pub fn token(&self, caller: &Caller, fields: &[(&str, &str)]) -> Call {
         let call = caller.post("/token");
         match &self.secret {
@@ -180,28 +180,28 @@ impl App {
         }
     }
 
-    /// The tokens of a person who has never seen this app before, or who has.
-    pub async fn tokens(&self, person: &Person, scope: &str) -> Tokens {
-        let grant = self.authorize(&mut person.browser(), person, scope).await;
-        Tokens::of(self.exchange(&person.anonymous(), &grant).await)
+    /// Authorizes the app in a fresh browser and exchanges the code for tokens.
+    pub async fn tokens(&self, user: &User, scope: &str) -> Tokens {
+        let grant = self.authorize(&mut user.browser(), user, scope).await;
+        Tokens::of(self.exchange(&user.anonymous(), &grant).await)
     }
 }
 
 impl Authorization {
-    /// Gives a parameter this one value.
+    /// Sets a parameter to this one value.
     #[must_use]
     pub fn set(self, name: &str, value: &str) -> Self {
         self.without(name).also(name, value)
     }
 
-    /// Adds a parameter, beside any of its name.
+    /// Adds a parameter and keeps any with the same name.
     #[must_use]
     pub fn also(mut self, name: &str, value: &str) -> Self {
         self.parameters.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Takes a parameter away.
+    /// Removes a parameter.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.parameters.retain(|(present, _)| present != name);

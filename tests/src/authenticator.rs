@@ -1,6 +1,6 @@
-//! An authenticator app (RFC 6238), written apart from the program's own reading of the RFC.
+//! An authenticator app (RFC 6238), implemented independently of the product.
 
-use crate::people::{PASSWORD, Person};
+use crate::accounts::{PASSWORD, User};
 use crate::world::World;
 use aws_lc_rs::hmac;
 use base32::Alphabet;
@@ -8,68 +8,68 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// Seconds of a step.
+/// The length of a time step in seconds.
 const STEP: i64 = 30;
 
-/// An authenticator app that has a seed.
+/// An authenticator app with one enrolled seed.
 #[derive(Debug)]
 pub struct Authenticator {
-    /// The codes for who loses it.
+    /// The recovery codes.
     pub recovery_codes: Vec<String>,
     seed: Vec<u8>,
-    /// The last step that a code was shown of.
-    shown: AtomicI64,
+    /// The last time step whose code was used.
+    last_used: AtomicI64,
 }
 
 impl Authenticator {
-    /// One that was told this seed, in base32.
+    /// Enrolls a seed given in base32.
     pub fn new(secret: &str) -> Self {
         Self {
             recovery_codes: Vec::new(),
             seed: base32::decode(Alphabet::Rfc4648 { padding: false }, secret).unwrap(),
-            shown: AtomicI64::new(0),
+            last_used: AtomicI64::new(0),
         }
     }
 
-    /// Begins to turn two-step sign-in on for this person.
-    pub async fn begin(person: &Person) -> Self {
-        let again = json!({ "password": person.password });
-        let begun = person.post("/me/mfa/totp").json(&again).await.expect(201).json();
+    /// Begins enrollment of two-step sign-in for this user.
+    pub async fn begin(user: &User) -> Self {
+        let again = json!({ "password": user.password });
+        let begun = user.post("/me/mfa/totp").json(&again).await.expect(201).json();
         Self::new(begun["secret"].as_str().unwrap())
     }
 
-    /// Turns two-step sign-in on for this person, whose session ends by that.
-    pub async fn turn_on(world: &World, person: &Person) -> Self {
-        let mut app = Self::begin(person).await;
+    /// Enables two-step sign-in for this user, which ends the user's session.
+    pub async fn turn_on(world: &World, user: &User) -> Self {
+        let mut app = Self::begin(user).await;
         let first = json!({ "otp": app.next(world) });
-        let reply = person.post("/me/mfa/totp/verifications").json(&first).await;
+        let reply = user.post("/me/mfa/totp/verifications").json(&first).await;
         let codes = reply.expect(200).json()["recovery_codes"].take();
         app.recovery_codes = serde_json::from_value(codes).unwrap();
         app
     }
 
-    /// The code so many steps from now.
+    /// The code of the time step that many steps from now.
     pub fn code(&self, world: &World, steps: i64) -> String {
-        self.of_step(now(world) + steps)
+        self.code_at(now(world) + steps)
     }
 
-    /// A code that was not shown before: of this step or the next one, or of a later one where the world has a
-    /// clock to move.
+    /// An unused code: of this time step or the next one, or of a later one if the world has a test clock to
+    /// advance.
     pub fn next(&self, world: &World) -> String {
-        let step = now(world).max(self.shown.load(Ordering::Relaxed) + 1);
-        self.shown.store(step, Ordering::Relaxed);
+        let step = now(world).max(self.last_used.load(Ordering::Relaxed) + 1);
+        self.last_used.store(step, Ordering::Relaxed);
         while step > now(world) + 1 {
             world.advance(Duration::from_secs(30));
         }
-        self.of_step(step)
+        self.code_at(step)
     }
 
-    /// What this person signs in with now.
-    pub fn sign_in(&self, world: &World, person: &Person) -> Value {
-        json!({ "email": person.email, "password": PASSWORD, "otp": self.next(world) })
+    /// The body of a sign-in request with an unused code.
+    pub fn sign_in(&self, world: &World, user: &User) -> Value {
+        json!({ "email": user.email, "password": PASSWORD, "otp": self.next(world) })
     }
 
-    fn of_step(&self, step: i64) -> String {
+    fn code_at(&self, step: i64) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.seed);
         let tag = hmac::sign(&key, &step.to_be_bytes());
         // RFC 4226 §5.3.

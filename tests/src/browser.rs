@@ -1,15 +1,15 @@
-//! A browser as far as the issuer's pages need one: cookies, forms, no JavaScript, no automatic redirects.
+//! A minimal browser for the issuer's pages: cookies and forms, no JavaScript, no automatic redirects.
 
+use crate::accounts::User;
 use crate::http::Caller;
-use crate::people::Person;
 use crate::reply::Reply;
 use crate::world::World;
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeMap;
 use url::Url;
 
-/// Pages between an authorization request and the app are fewer.
-const MOST_HOPS: usize = 12;
+/// The maximum number of pages between an authorization request and the app.
+const MAX_PAGES: usize = 12;
 
 /// One browser with its cookies.
 #[derive(Clone, Debug)]
@@ -18,12 +18,12 @@ pub struct Browser {
     cookies: BTreeMap<String, String>,
 }
 
-/// What a browser shows.
+/// A page shown by a browser.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// Its address.
     pub url: Url,
-    /// The answer it is made of.
+    /// The HTTP response.
     pub reply: Reply,
 }
 
@@ -43,8 +43,8 @@ impl World {
     }
 }
 
-impl Person {
-    /// A browser in which this person is signed in.
+impl User {
+    /// A browser in which this user is signed in.
     pub fn browser(&self) -> Browser {
         let mut browser = Browser {
             caller: self.anonymous(),
@@ -57,17 +57,17 @@ impl Person {
 }
 
 impl Browser {
-    /// The value of a cookie it holds.
+    /// The value of a stored cookie.
     pub fn cookie(&self, name: &str) -> Option<&str> {
         self.cookies.get(name).map(String::as_str)
     }
 
-    /// Puts a cookie in.
+    /// Stores a cookie.
     pub fn set_cookie(&mut self, name: &str, value: &str) {
         self.cookies.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Opens a path or a URL of the program; a redirect is shown, not followed.
+    /// Opens a path or a URL. A redirect is returned, not followed.
     pub async fn open(&mut self, address: &str) -> Page {
         let url = Url::parse(self.caller.base()).unwrap().join(address).unwrap();
         let call = self.caller.get(url.as_str());
@@ -76,7 +76,7 @@ impl Browser {
         Page { url, reply }
     }
 
-    /// The same, and the answer may be a 5xx.
+    /// Opens a URL whose response may be a 5xx.
     pub async fn open_failing(&mut self, address: &str) -> Page {
         let url = Url::parse(address).unwrap();
         let call = self.caller.get(url.as_str()).may_fail();
@@ -84,7 +84,7 @@ impl Browser {
         Page { url, reply }
     }
 
-    /// Fills in the form that has an input of the first field's name, and submits it.
+    /// Fills in the form that contains the first field, and submits it.
     pub async fn submit(&mut self, page: &Page, fields: &[(&str, &str)]) -> Page {
         let form = page
             .form_with(fields[0].0)
@@ -97,7 +97,7 @@ impl Browser {
         self.post(&form.action, &all).await
     }
 
-    /// Sends a form from a page of the program's own origin.
+    /// Posts a form as a page of the issuer's own origin does.
     pub async fn post(&mut self, action: &Url, fields: &[(String, String)]) -> Page {
         let origin = self.caller.base().to_owned();
         let call = self.caller.post(action.as_str()).form(fields);
@@ -112,11 +112,11 @@ impl Browser {
         }
     }
 
-    /// Follows redirects, signs in where it is asked to, answers the consent page with `decision`, until it
-    /// is sent to another origin, and gives that address; or the last page, where it is sent nowhere.
-    pub async fn walk(&mut self, start: &str, person: &Person, decision: &str) -> Result<Url, Page> {
+    /// Follows redirects, signs in on request and answers the consent page with `decision`. Returns the first
+    /// address of another origin, or the last page if no redirect leads there.
+    pub async fn complete_flow(&mut self, start: &str, user: &User, decision: &str) -> Result<Url, Page> {
         let mut page = self.open(start).await;
-        for _ in 0..MOST_HOPS {
+        for _ in 0..MAX_PAGES {
             if let Some(next) = page.location() {
                 if next.origin() != page.url.origin() {
                     return Ok(next);
@@ -124,8 +124,8 @@ impl Browser {
                 page = self.open(next.as_str()).await;
             } else if page.form_with("password").is_some() {
                 let fields = [
-                    ("email", person.email.as_str()),
-                    ("password", person.password.as_str()),
+                    ("email", user.email.as_str()),
+                    ("password", user.password.as_str()),
                 ];
                 page = self.submit(&page, &fields).await;
             } else if page.form_with("decision").is_some() {
@@ -134,7 +134,7 @@ impl Browser {
                 return Err(page);
             }
         }
-        panic!("still not with the app after {MOST_HOPS} pages: {}", page.reply);
+        panic!("no redirect to the app after {MAX_PAGES} pages: {}", page.reply);
     }
 
     fn with_cookies(&self, call: crate::Call) -> crate::Call {
@@ -164,19 +164,19 @@ impl Browser {
 }
 
 impl Page {
-    /// Where it sends the browser.
+    /// The redirect target.
     pub fn location(&self) -> Option<Url> {
         let location = self.reply.headers.get("location")?.to_str().unwrap();
         Some(self.url.join(location).unwrap())
     }
 
-    /// What a reader sees of it.
+    /// The visible text.
     pub fn words(&self) -> String {
         let html = Html::parse_document(&self.reply.text());
         html.root_element().text().collect::<Vec<_>>().join(" ")
     }
 
-    /// Where its links lead.
+    /// The targets of its links.
     pub fn links(&self) -> Vec<Url> {
         let html = Html::parse_document(&self.reply.text());
         let selector = Selector::parse("a[href]").unwrap();
@@ -196,7 +196,7 @@ impl Page {
             .map(str::to_owned)
     }
 
-    /// Whether it has a form with a field of this name.
+    /// Whether it contains a form with a field of this name.
     pub fn asks_for(&self, field: &str) -> bool {
         self.form_with(field).is_some()
     }

@@ -1,6 +1,6 @@
 //! A real browser: headless Chromium, driven by ChromeDriver (W3C WebDriver).
 
-use crate::lookup::HOW_TO_INSTALL;
+use crate::installed_programs::INSTALL_HINT;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -8,12 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A page that is not there by then never comes.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// The member that names an element (WebDriver §12.1).
+/// The maximum time for a page to appear.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// The member that identifies an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser with a profile of its own. Gone when dropped.
+/// A browser with a fresh profile. Killed on drop.
 #[derive(Debug)]
 pub struct Chromium {
     driver: Child,
@@ -28,7 +28,7 @@ impl Chromium {
         Self::start(json!({ "profile.managed_default_content_settings.javascript": 2 })).await
     }
 
-    /// Starts it as it is.
+    /// Starts it with JavaScript.
     pub async fn with_scripts() -> Self {
         Self::start(json!({})).await
     }
@@ -39,10 +39,10 @@ impl Chromium {
             .arg("--port=0")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            // A group of its own, so that the browser it starts ends with it.
+            // A process group of its own, so that the browser is killed with its driver.
             .process_group(0)
             .spawn()
-            .unwrap_or_else(|error| panic!("chromedriver: {error}; {HOW_TO_INSTALL}"));
+            .unwrap_or_else(|error| panic!("chromedriver: {error}; {INSTALL_HINT}"));
         let mut lines = BufReader::new(driver.stdout.take().unwrap())
             .lines()
             .map_while(Result::ok);
@@ -82,7 +82,7 @@ impl Chromium {
         self.post("/url", &json!({ "url": url })).await;
     }
 
-    /// Types into the field that a CSS selector names.
+    /// Types into the field that matches a CSS selector.
     pub async fn fill(&self, selector: &str, text: &str) {
         let field = self.element(selector).await;
         self.post(&format!("/element/{field}/clear"), &json!({})).await;
@@ -90,13 +90,13 @@ impl Chromium {
             .await;
     }
 
-    /// Presses the button that a CSS selector names.
+    /// Presses the button that matches a CSS selector.
     pub async fn press(&self, selector: &str) {
         let button = self.element(selector).await;
         self.post(&format!("/element/{button}/click"), &json!({})).await;
     }
 
-    /// Waits until the page says this, and gives the page's address.
+    /// Waits until the page contains this text. Returns the page's address.
     pub async fn expect(&self, text: &str) -> String {
         let began = Instant::now();
         loop {
@@ -105,8 +105,8 @@ impl Chromium {
                 return self.get("/url").await.as_str().unwrap().to_owned();
             }
             assert!(
-                began.elapsed() < PATIENCE,
-                "the page never said {text:?}:\n{source}"
+                began.elapsed() < TIMEOUT,
+                "the page never showed {text:?}:\n{source}"
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

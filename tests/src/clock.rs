@@ -1,7 +1,7 @@
-//! A clock that stands still until a test moves it. Only the program sees it: libfaketime answers its
-//! questions for the time of day, and leaves the monotonic clock alone.
+//! A clock that stands still until a test advances it. Only the programs see it: libfaketime replaces their
+//! wall clock and leaves the monotonic clock alone.
 
-use crate::lookup::libfaketime;
+use crate::installed_programs::libfaketime;
 use foundation::clock::Timestamp;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Stands at the present second.
+    /// Starts at the current second.
     pub(crate) fn start(dir: &Path) -> Self {
         let now = Timestamp::from_micros(foundation::clock::now().seconds() * 1_000_000);
         let clock = Self {
@@ -28,18 +28,18 @@ impl Clock {
         clock
     }
 
-    /// What the program sees.
+    /// The time that the programs see.
     pub(crate) fn now(&self) -> Timestamp {
         self.now.get()
     }
 
-    /// Moves on.
+    /// Advances the clock.
     pub(crate) fn advance(&self, length: Duration) {
         self.now.set(self.now.get().after(length));
         self.write();
     }
 
-    /// What makes a program see this clock.
+    /// The environment variables that make a program use this clock.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         [
             ("LD_PRELOAD", self.library.display().to_string()),
@@ -52,7 +52,7 @@ impl Clock {
         .to_vec()
     }
 
-    /// Replaced whole: the program must never read half a time.
+    /// Replaces the file atomically, so that a program never reads a partial time.
     fn write(&self) {
         let (day, time) = {
             let text = self.now().to_string();

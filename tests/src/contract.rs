@@ -1,4 +1,4 @@
-//! The OpenAPI documents of the programs under test, and every answer held against them.
+//! The OpenAPI documents of the programs under test, against which every response is validated.
 
 use crate::reply::Reply;
 use jsonschema::Validator;
@@ -6,24 +6,24 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Paths, and what is below them, that are for people's browsers and in no document.
+/// Paths of browser pages, including everything below them, that no document describes.
 pub const UNDOCUMENTED: [&str; 4] = ["/", "/demo", "/assets/latchkey.css", "/docs"];
 
-/// The documents as one, and the validators made from it so far.
+/// The merged documents and a cache of validators.
 pub struct Contract {
     /// The document.
     pub document: Value,
     validators: Mutex<BTreeMap<String, Arc<Validator>>>,
 }
 
-/// A place in the document: where it is, by which its validator is kept, and what is there.
+/// A value in the document with its pointer, which is the cache key of its validator.
 struct Place<'a> {
     pointer: String,
     value: &'a Value,
 }
 
 impl Contract {
-    /// That of these documents. Those that differ in the origin alone share their validators.
+    /// Merges these documents. Documents that differ only in the origin share their validators.
     pub(crate) fn of(texts: &[String], base: &str) -> Arc<Self> {
         static KNOWN: Mutex<BTreeMap<String, Arc<Contract>>> = Mutex::new(BTreeMap::new());
         let text = texts.join("\n").replace(base, "http://localhost");
@@ -51,7 +51,7 @@ impl Contract {
         all.filter(|(_, _, operation)| operation.is_object()).collect()
     }
 
-    /// What a member is, or refers to.
+    /// Resolves a `$ref`.
     pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str() {
             Some(reference) => self.document.pointer(reference.trim_start_matches('#')).unwrap(),
@@ -59,8 +59,8 @@ impl Contract {
         }
     }
 
-    /// What a schema of the document finds wrong in a value; the validator is kept under a name.
-    pub fn faults(&self, name: &str, schema: &Value, value: &Value) -> Vec<String> {
+    /// Validates a value against a schema of the document. The validator is cached under `name`.
+    pub fn schema_errors(&self, name: &str, schema: &Value, value: &Value) -> Vec<String> {
         let mut validators = self.validators.lock().unwrap();
         let validator = validators.entry(name.to_owned()).or_insert_with(|| {
             let root = json!({ "allOf": [schema], "components": { "schemas": self.document["components"]["schemas"] } });
@@ -75,14 +75,11 @@ impl Contract {
             .collect()
     }
 
-    /// Fails the test unless the answer is as the document says.
+    /// Fails the test unless the response matches the document.
     pub(crate) fn check(&self, method: &str, path: &str, reply: &Reply) {
         let Some((template, item)) = self.find(path).or_else(|| self.find_versioned(path)) else {
             let is_known = UNDOCUMENTED.iter().any(|known| is_below(known, path));
-            assert!(
-                is_known || reply.status == 404,
-                "a path that no document has: {reply}"
-            );
+            assert!(is_known || reply.status == 404, "undocumented path: {reply}");
             return;
         };
         let method = method.to_lowercase();
@@ -93,12 +90,12 @@ impl Contract {
         if !operation.is_object() {
             assert!(
                 reply.status == 405 && reply.has("allow"),
-                "a method that is not documented: {reply}"
+                "undocumented method: {reply}"
             );
             return;
         }
         let given = &operation["responses"][reply.status.to_string()];
-        assert!(given.is_object(), "a status that is not documented: {reply}");
+        assert!(given.is_object(), "undocumented status: {reply}");
         let response = Place {
             pointer: match given["$ref"].as_str() {
                 Some(reference) => reference.to_owned(),
@@ -131,24 +128,24 @@ impl Contract {
         }
         let media_type = reply.header("content-type").split(';').next().unwrap().trim();
         let documented = content.and_then(|content| content.get(media_type));
-        let documented = documented.unwrap_or_else(|| panic!("a media type that is not documented: {reply}"));
+        let documented = documented.unwrap_or_else(|| panic!("undocumented media type: {reply}"));
         if media_type.ends_with("json") && !reply.has("content-encoding") {
             let name = format!("{} {media_type}", response.pointer);
-            let faults = self.faults(&name, &documented["schema"], &reply.json());
+            let schema_errors = self.schema_errors(&name, &documented["schema"], &reply.json());
             assert!(
-                faults.is_empty(),
-                "the body is not as documented: {faults:?}\n{reply}"
+                schema_errors.is_empty(),
+                "the body does not match its schema: {schema_errors:?}\n{reply}"
             );
         }
     }
 
-    /// The same of a path with its version, where it takes one.
+    /// Finds a path with the version prefix, if the path supports it.
     fn find_versioned(&self, path: &str) -> Option<(&str, &Value)> {
         let found = self.find(path.strip_prefix("/v1")?);
         found.filter(|(_, item)| item["servers"].is_null())
     }
 
-    /// The path of the document that this one is, one without parameters first.
+    /// Finds the documented path that matches. Literal paths take precedence over templates.
     fn find(&self, path: &str) -> Option<(&str, &Value)> {
         let paths = self.document["paths"].as_object().unwrap();
         let literal = paths.get_key_value(path);
@@ -174,7 +171,7 @@ fn is_below(known: &str, path: &str) -> bool {
     path == known || (known != "/" && path.starts_with(&format!("{known}/")))
 }
 
-/// Adds the members that are new, deeply.
+/// Merges objects recursively and keeps existing values.
 fn merge(into: &mut Value, from: Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {

@@ -1,39 +1,39 @@
-//! An issuer's key set under the test's control: it counts who asks, and answers what it is told to.
+//! A fake issuer that serves a key set and counts the requests.
 
-use crate::forge::Signer;
-use crate::receiver::Receiver;
+use crate::forged_tokens::Signer;
+use crate::stub_server::StubServer;
 use serde_json::json;
 
-/// A server of one key set. Ends when dropped.
+/// A server of one key set. Stops on drop.
 #[derive(Debug)]
 pub struct FakeIssuer {
-    /// Where the key set is.
+    /// The URL of the key set.
     pub jwks_url: String,
-    server: Receiver,
+    server: StubServer,
 }
 
 impl FakeIssuer {
     /// Serves the public halves of these keys.
     pub async fn start(keys: &[&Signer]) -> Self {
-        let server = Receiver::start().await;
+        let server = StubServer::start().await;
         let jwks_url = format!("{}/jwks.json", server.url);
         let issuer = Self { jwks_url, server };
         issuer.publish(keys);
         issuer
     }
 
-    /// From now on these are the keys.
+    /// Replaces the published keys.
     pub fn publish(&self, keys: &[&Signer]) {
         let keys: Vec<_> = keys.iter().map(|key| key.jwk()).collect();
         self.answer(200, &json!({ "keys": keys }).to_string());
     }
 
-    /// From now on this is the answer.
+    /// Sets the response to all following requests.
     pub fn answer(&self, status: u16, body: &str) {
         self.server.answer(status, body);
     }
 
-    /// How often the key set was fetched.
+    /// The number of requests for the key set.
     pub fn fetches(&self) -> usize {
         self.server.received().len()
     }

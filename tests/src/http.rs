@@ -1,4 +1,4 @@
-//! Calling the program: who calls ([`Caller`]), and what is asked ([`Call`]).
+//! HTTP requests to the programs: [`Caller`] holds the credentials, [`Call`] is one request.
 
 use crate::contract::Contract;
 use crate::reply::Reply;
@@ -11,11 +11,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-/// Secrets that went over the wire: none may be found in a log, a database, a Redis or a file's name.
+/// Secrets seen in requests and responses. None may appear in a log, a database, Redis or a file name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Canaries(Arc<Mutex<BTreeSet<String>>>);
 
-/// The members of bodies and the fields of forms that are secrets.
+/// The JSON members and form fields that hold secrets.
 const SECRETS: [&str; 13] = [
     "password",
     "current_password",
@@ -33,7 +33,7 @@ const SECRETS: [&str; 13] = [
 ];
 
 impl Canaries {
-    /// What is so short that it may be found by accident is left out; of what is long its beginning is enough.
+    /// Skips short secrets, which appear by accident, and keeps only the beginning of long ones.
     pub(crate) fn add(&self, secret: &str) {
         if secret.len() >= 12 {
             let beginning = secret.chars().take(200).collect();
@@ -45,7 +45,7 @@ impl Canaries {
         self.0.lock().unwrap().remove(text);
     }
 
-    /// The secrets among the members of a body.
+    /// Adds the secrets among the members of a body.
     pub(crate) fn add_members(&self, body: &Value) {
         for name in SECRETS {
             match &body[name] {
@@ -59,7 +59,7 @@ impl Canaries {
         }
     }
 
-    /// Those that appear in a text, as they are or in hexadecimal.
+    /// The secrets that appear in a text, literally or in hexadecimal.
     pub(crate) fn found_in(&self, text: &str) -> BTreeSet<String> {
         let all: Vec<String> = self.0.lock().unwrap().iter().cloned().collect();
         let hex = |secret: &String| -> String { secret.bytes().map(|byte| format!("{byte:02x}")).collect() };
@@ -78,7 +78,7 @@ impl Canaries {
     }
 }
 
-/// Someone who calls the program at one address: anonymous, signed in, or with a bearer token.
+/// A client of one base URL: anonymous, with a session, or with a bearer token.
 #[derive(Clone, Debug)]
 pub struct Caller {
     http: reqwest::Client,
@@ -89,7 +89,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Someone without credentials.
+    /// A caller without credentials.
     pub(crate) fn new(base: String, canaries: Canaries) -> Self {
         let http = reqwest::Client::builder()
             .redirect(redirect::Policy::none())
@@ -107,7 +107,7 @@ impl Caller {
         }
     }
 
-    /// The same, and every answer is held against this contract.
+    /// A copy that validates every response against this contract.
     pub(crate) fn under(self, contract: Arc<Contract>) -> Self {
         Self {
             contract: Some(contract),
@@ -115,12 +115,12 @@ impl Caller {
         }
     }
 
-    /// What its answers are held against.
+    /// The contract of its responses.
     pub fn contract(&self) -> &Contract {
         self.contract.as_ref().unwrap()
     }
 
-    /// The same, at another program's base URL.
+    /// A copy for another base URL.
     #[must_use]
     pub fn at(&self, base: &str) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl Caller {
         }
     }
 
-    /// The same address, without credentials.
+    /// A copy without credentials.
     #[must_use]
     pub fn anonymous(&self) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl Caller {
         }
     }
 
-    /// The same address, with one more header in every call.
+    /// A copy with one more header in every request.
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut caller = self.clone();
@@ -148,38 +148,38 @@ impl Caller {
         caller
     }
 
-    /// The same address, with an access token and nothing else.
+    /// A copy with an access token as its only credential.
     #[must_use]
     pub fn bearer(&self, token: &str) -> Self {
         self.canaries.add(token);
         self.anonymous().with("authorization", &format!("Bearer {token}"))
     }
 
-    /// The same address, with these cookies and nothing else.
+    /// A copy with these cookies as its only credentials.
     #[must_use]
     pub fn cookies(&self, cookies: &str) -> Self {
         self.anonymous().with("cookie", cookies)
     }
 
-    /// A signed-in browser's calls: its session, and its anti-forgery token in cookie and header.
+    /// A copy with a session, and with the anti-forgery token in cookie and header.
     #[must_use]
     pub fn session(&self, sid: &str, csrf: &str) -> Self {
         self.cookies(&format!("sid={sid}; csrf={csrf}"))
             .with("x-csrf-token", csrf)
     }
 
-    /// Its credentials, as headers.
+    /// The credentials as headers.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         let all = self.credentials.iter();
         all.map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
     }
 
-    /// Where it calls.
+    /// The base URL.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Begins a call; `path` may be a whole URL.
+    /// Prepares a request. `path` may be an absolute URL.
     pub fn call(&self, method: &str, path: &str) -> Call {
         let url = match path.starts_with('/') {
             true => format!("{}{path}", self.base),
@@ -190,7 +190,7 @@ impl Caller {
             headers.append(name, value.clone());
         }
         Call {
-            what: format!("{method} {path}"),
+            operation: format!("{method} {path}"),
             method: method.to_owned(),
             request: self
                 .http
@@ -228,10 +228,10 @@ impl Caller {
     }
 }
 
-/// A request; `.await` sends it.
+/// A request. `.await` sends it.
 #[derive(Debug)]
 pub struct Call {
-    what: String,
+    operation: String,
     method: String,
     request: reqwest::RequestBuilder,
     headers: HeaderMap,
@@ -242,7 +242,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Adds a header, beside any of its name.
+    /// Adds a header and keeps any with the same name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let name: HeaderName = name.parse().unwrap();
@@ -251,25 +251,25 @@ impl Call {
         self
     }
 
-    /// Takes a header away.
+    /// Removes a header.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.headers.remove(name);
         self
     }
 
-    /// Sends JSON.
+    /// Sets a JSON body.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
         self.canaries.add_members(body);
         self.body("application/json", body.to_string())
     }
 
-    /// Sends a form.
+    /// Sets a form body.
     #[must_use]
     pub fn form<N: AsRef<str>, V: AsRef<str>>(self, fields: &[(N, V)]) -> Self {
         for (name, value) in fields {
-            // In a JSON body `code` is an error's.
+            // In a JSON body `code` is an error code, not a secret.
             if name.as_ref() == "code" || SECRETS.contains(&name.as_ref()) {
                 self.canaries.add(value.as_ref());
             }
@@ -280,36 +280,36 @@ impl Call {
         self.body("application/x-www-form-urlencoded", body)
     }
 
-    /// Sends bytes.
+    /// Sets the body.
     #[must_use]
     pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());
         self.without("content-type").header("content-type", content_type)
     }
 
-    /// Sends it under an idempotency key.
+    /// Sets the idempotency key.
     #[must_use]
     pub fn key(self, key: &str) -> Self {
         self.header("idempotency-key", key)
     }
 
-    /// Lets the answer be a 5xx; any other call that gets one fails its test.
+    /// Accepts a 5xx response, which otherwise fails the test.
     #[must_use]
     pub fn may_fail(mut self) -> Self {
         self.may_fail = true;
         self
     }
 
-    /// Sends it to a program that may be killed meanwhile: the answer, if there is a whole one.
+    /// Sends the request to a program that may be killed meanwhile. Returns the response if it is complete.
     pub async fn attempt(self) -> Option<Reply> {
         self.may_fail().exchange().await.ok()
     }
 
     async fn send(self) -> Reply {
-        let what = self.what.clone();
+        let operation = self.operation.clone();
         match self.exchange().await {
             Ok(reply) => reply,
-            Err(error) => panic!("{what}: {error:?}"),
+            Err(error) => panic!("{operation}: {error:?}"),
         }
     }
 
@@ -323,7 +323,7 @@ impl Call {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await?.to_vec();
         let reply = Reply {
-            what: self.what,
+            operation: self.operation,
             status,
             headers,
             body,

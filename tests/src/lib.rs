@@ -1,72 +1,75 @@
-//! The harness of the black-box tests: it starts the real program on a port and a database of its own,
-//! and speaks HTTP with it as a client, a browser or a third-party app does.
+//! The harness of the black-box tests. It starts the real programs on their own ports and database, and talks
+//! to them over HTTP as a client, a browser or a third-party app does.
 //!
-//! A test is an `async fn(World)`, or an `async fn(Shape)` where it starts its world itself;
-//! [`on_every_shape!`] at the end of its file runs it on each.
+//! A [`World`] is one running deployment, a [`Shape`] is its architecture. A test is an `async fn(World)`, or
+//! an `async fn(Shape)` that starts its world itself. [`on_every_shape!`] at the end of its file runs it on
+//! each shape.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    reason = "a test that cannot go on fails, and says why to whoever runs it"
+    reason = "a failed test panics with a message"
 )]
 
+mod accounts;
 mod apps;
 mod authenticator;
 mod browser;
 mod chromium;
 mod clock;
+mod concurrency;
 mod contract;
-mod crowd;
 mod fake_issuer;
-mod forge;
-mod front;
+mod forged_tokens;
 mod http;
+mod installed_programs;
 mod lists;
-mod lookup;
 mod metrics;
+mod oauth_errors;
 mod outbox;
 mod payments;
-mod people;
 mod postgres;
 mod program;
-mod raw;
-mod receiver;
+mod raw_connection;
 mod redis;
-mod refusals;
 mod reply;
+mod reverse_proxy;
+mod settings_page;
 mod shape;
 mod smtp;
 mod statistics;
+mod stub_server;
 mod tokens;
 mod world;
 
+pub use accounts::{Comment, PASSWORD, Post, User, invalid_id_spellings};
 pub use apps::{App, Authorization, CALLBACK, Registration};
 pub use authenticator::Authenticator;
 pub use browser::{Browser, Page};
 pub use chromium::Chromium;
+pub use concurrency::{StatusCounts, run_concurrently, status_counts};
 pub use contract::{Contract, UNDOCUMENTED};
-pub use crowd::{Counts, all_at_once, counts};
 pub use fake_issuer::FakeIssuer;
-pub use forge::{Forger, Signer, with_scope};
+pub use forged_tokens::{Signer, TokenForger, caller_with_scope};
 pub use http::{Call, Caller};
 pub use lists::{
-    cursor, expect_cursor_outlives_item, expect_short_page_backwards_is_first, ids, items, link, pages_of_45,
-    walk,
+    cursor, expect_cursor_outlives_item, expect_pages_of_45, expect_short_page_backwards_is_first,
+    follow_pages, ids, items, link,
 };
-pub use metrics::soon;
-pub use outbox::Letter;
+pub use metrics::eventually;
+pub use outbox::Mail;
 pub use payments::{Payment, fresh_key};
-pub use people::{Comment, PASSWORD, Person, Post, other_spellings};
-pub use raw::Raw;
-pub use receiver::{Received, Receiver};
+pub use raw_connection::RawConnection;
 pub use redis::RedisServer;
 pub use reply::Reply;
-pub use shape::{Given, Shape, run};
-pub use smtp::{Arrived, Mood, SmtpServer};
+pub use settings_page::settings_page;
+pub use shape::{Shape, TestArgument, run};
+pub use smtp::{DeliveredMail, SmtpBehavior, SmtpServer};
 pub use statistics::{median, rank_test};
 pub use storage::db::Db;
+pub use stub_server::{ReceivedRequest, StubServer};
 pub use tokens::{Grant, Tokens, basic, parameter};
-pub use world::{Setup, World};
+pub use world::{World, WorldBuilder};
 
 /// base64url without padding (RFC 4648 §5).
 pub fn base64url(bytes: impl AsRef<[u8]>) -> String {

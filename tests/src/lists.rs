@@ -1,4 +1,4 @@
-//! Walking lists, page by page.
+//! Paged lists.
 
 use crate::base64url;
 use crate::http::Caller;
@@ -15,12 +15,12 @@ pub fn ids(items: &[Value]) -> Vec<i64> {
     items.iter().map(|item| item["id"].as_i64().unwrap()).collect()
 }
 
-/// The cursor of the item with these members.
+/// The cursor of the item with these values.
 pub fn cursor(created_at: &Value, id: &Value) -> String {
     base64url(json!({ "created_at": created_at, "id": id }).to_string())
 }
 
-/// The link of this relation, the same in the body and in the header (RFC 8288).
+/// The link with this relation. Expects the same link in the body and in the header (RFC 8288).
 #[track_caller]
 pub fn link(reply: &Reply, relation: &str) -> Option<String> {
     let in_body = reply.json()["links"][relation].as_str().map(str::to_owned);
@@ -39,23 +39,23 @@ pub fn link(reply: &Reply, relation: &str) -> Option<String> {
     in_body
 }
 
-/// Follows `next` from this path to the end: the pages.
-pub async fn walk(caller: &Caller, path: &str) -> Vec<Reply> {
+/// Follows `next` from this path to the end. Returns the pages.
+pub async fn follow_pages(caller: &Caller, path: &str) -> Vec<Reply> {
     let mut pages = vec![caller.get(path).await.expect(200)];
     while let Some(next) = link(pages.last().unwrap(), "next") {
         let page = pages.last().unwrap();
         assert_eq!(items(page).len(), 20);
         let body = page.json();
         let last = &body["items"][19];
-        // A payment's id is no number: its place in the list has one that is not shown.
+        // The id of a payment is not a number: its cursor contains a hidden numeric id.
         if last["id"].is_number() {
             assert_eq!(
                 body["next"],
                 cursor(&last["created_at"], &last["id"]),
-                "the cursor names the last item"
+                "the cursor encodes the last item"
             );
         }
-        assert!(pages.len() < 10, "the walk does not end");
+        assert!(pages.len() < 10, "the list does not end");
         pages.push(caller.get(&next).await.expect(200));
     }
     let last = pages.last().unwrap();
@@ -63,9 +63,9 @@ pub async fn walk(caller: &Caller, path: &str) -> Vec<Reply> {
     pages
 }
 
-/// Walks a list of 45 forward, 20 + 20 + 5, and back by `prev`: the items.
-pub async fn pages_of_45(caller: &Caller, path: &str) -> Vec<Value> {
-    let pages = walk(caller, path).await;
+/// Pages through a list of 45 items forward, 20 + 20 + 5, and back by `prev`. Returns the items.
+pub async fn expect_pages_of_45(caller: &Caller, path: &str) -> Vec<Value> {
+    let pages = follow_pages(caller, path).await;
     let sizes: Vec<usize> = pages.iter().map(|page| items(page).len()).collect();
     assert_eq!(sizes, [20, 20, 5], "{path}");
     let second = caller.get(&link(&pages[2], "prev").unwrap()).await.expect(200);
@@ -77,7 +77,7 @@ pub async fn pages_of_45(caller: &Caller, path: &str) -> Vec<Value> {
     pages.iter().flat_map(items).collect()
 }
 
-/// Expects that the cursor of a list, `query` included, means the same after its item was deleted.
+/// Expects that a cursor leads to the same page after its item was deleted. `query` is appended to the path.
 pub async fn expect_cursor_outlives_item(caller: &Caller, list: &str, query: &str) {
     let first = caller.get(&format!("{list}{query}")).await.expect(200);
     let next = link(&first, "next").unwrap();
@@ -88,7 +88,7 @@ pub async fn expect_cursor_outlives_item(caller: &Caller, list: &str, query: &st
     assert_eq!(items(&after), items(&before), "{query}");
 }
 
-/// Expects that the way back from an item of the first page of a list, `query` included, leads to that page.
+/// Expects that `prev` from within the first page leads to the first page. `query` is appended to the path.
 pub async fn expect_short_page_backwards_is_first(caller: &Caller, list: &str, query: &str) {
     let first = caller.get(&format!("{list}{query}")).await.expect(200);
     let tenth = &items(&first)[9];

@@ -1,10 +1,10 @@
-//! What the programs count of themselves; only with `--metrics-listen 127.0.0.1:0`.
+//! Metrics of the programs. They need `--metrics-listen 127.0.0.1:0`.
 
 use crate::world::World;
 use std::time::{Duration, Instant};
 
 impl World {
-    /// The metrics of all its processes, one text after the other.
+    /// The concatenated metrics of all processes.
     pub async fn metrics(&self) -> String {
         let http = reqwest::Client::builder()
             .no_proxy()
@@ -21,21 +21,24 @@ impl World {
             assert_eq!(answer.status(), 200, "{url}");
             all += &answer.text().await.unwrap();
         }
-        assert!(!all.is_empty(), "no process says where its metrics are");
+        assert!(!all.is_empty(), "no process logged its metrics address");
         all
     }
 
-    /// How often a series was counted, by all processes together.
-    pub async fn counted(&self, series: &str) -> u64 {
+    /// The sum of a series over all processes.
+    pub async fn metric_total(&self, series: &str) -> u64 {
         let counts = self.metrics().await;
         let of_series = counts.lines().filter_map(|line| line.strip_prefix(series));
         of_series.map(|value| value.trim().parse::<u64>().unwrap()).sum()
     }
 }
 
-/// Waits until something that is to happen by itself has happened.
+/// Polls until a condition holds. Fails with `what` after a timeout.
 #[track_caller]
-pub fn soon<F: Future<Output = bool>>(what: &str, happened: impl Fn() -> F) -> impl Future<Output = ()> {
+pub fn eventually<F: Future<Output = bool>>(
+    what: &str,
+    happened: impl Fn() -> F,
+) -> impl Future<Output = ()> {
     let (what, began) = (what.to_owned(), Instant::now());
     async move {
         while !happened().await {

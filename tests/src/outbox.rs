@@ -1,4 +1,4 @@
-//! The mails that a world wrote into its outbox.
+//! Mails in the outbox directory of a world.
 
 use crate::tokens::parameter;
 use crate::world::World;
@@ -6,70 +6,68 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// How long a mail may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The maximum time for a mail to arrive on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A mail as it was written.
+/// A mail.
 #[derive(Clone, Debug)]
-pub struct Letter {
-    /// The file it is in.
+pub struct Mail {
+    /// The file of the mail.
     pub file: PathBuf,
     headers: Vec<(String, String)>,
-    /// What it says.
+    /// The decoded text.
     pub text: String,
 }
 
 impl World {
-    /// Where its mails are.
+    /// The outbox directory.
     pub fn outbox(&self) -> PathBuf {
         self.data_dir().join("outbox")
     }
 
-    /// All mails to an address so far, oldest first.
-    pub fn letters(&self, to: &str) -> Vec<Letter> {
-        let mut letters: Vec<_> = files(&self.outbox())
+    /// All mails to an address, oldest first.
+    pub fn mails(&self, to: &str) -> Vec<Mail> {
+        let mut mails: Vec<_> = files(&self.outbox())
             .iter()
-            .map(|file| Letter::read(file))
+            .map(|file| Mail::read(file))
             .collect();
-        letters.retain(|letter| letter.header("to").eq_ignore_ascii_case(to));
-        letters.sort_by_key(Letter::number);
-        letters
+        mails.retain(|mail| mail.header("to").eq_ignore_ascii_case(to));
+        mails.sort_by_key(Mail::number);
+        mails
     }
 
-    /// The nth mail, counted from one, with this subject to an address; waits for it.
-    pub async fn letter(&self, to: &str, subject: &str, nth: usize) -> Letter {
+    /// Waits for the nth mail with this subject to an address, counted from one.
+    pub async fn mail(&self, to: &str, subject: &str, nth: usize) -> Mail {
         let began = Instant::now();
         loop {
-            let letters = self.letters(to);
-            let mut with_subject = letters
-                .iter()
-                .filter(|letter| letter.header("subject") == subject);
-            if let Some(letter) = with_subject.nth(nth - 1) {
-                if let Some(link) = letter.find_link() {
-                    self.keep_secret(&parameter(&link, "token").unwrap());
+            let mails = self.mails(to);
+            let mut with_subject = mails.iter().filter(|mail| mail.header("subject") == subject);
+            if let Some(mail) = with_subject.nth(nth - 1) {
+                if let Some(link) = mail.find_link() {
+                    self.register_secret(&parameter(&link, "token").unwrap());
                 }
-                return letter.clone();
+                return mail.clone();
             }
             assert!(
-                began.elapsed() < PATIENCE,
-                "no mail {nth} {subject:?} to {to}: {letters:?}"
+                began.elapsed() < TIMEOUT,
+                "no mail {nth} {subject:?} to {to}: {mails:?}"
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// Waits until every mail that was queued so far is out.
-    pub async fn until_mailed(&self) {
+    /// Waits until the mail queue is empty.
+    pub async fn wait_until_mailed(&self) {
         let (began, db) = (Instant::now(), self.db().await);
         let count = "SELECT COUNT(*) FROM mails";
         while storage::fetch_one!(db.reader(), (i64,), count).unwrap().0 > 0 {
-            assert!(began.elapsed() < PATIENCE, "mails stay");
+            assert!(began.elapsed() < TIMEOUT, "mails are still queued");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 }
 
-/// Whole mails; what is being written has another ending.
+/// The complete mails. Unfinished files have another extension.
 fn files(outbox: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(outbox).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
@@ -78,7 +76,7 @@ fn files(outbox: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-impl Letter {
+impl Mail {
     fn read(file: &Path) -> Self {
         Self {
             file: file.to_owned(),
@@ -86,7 +84,7 @@ impl Letter {
         }
     }
 
-    /// Takes apart what travels.
+    /// Parses the headers and the body of a message.
     pub(crate) fn parse(whole: &str) -> Self {
         let (head, text) = whole.split_once("\r\n\r\n").unwrap();
         let headers = head.replace("\r\n ", " ");
@@ -100,16 +98,16 @@ impl Letter {
         }
     }
 
-    /// The one value of a header that must be there.
+    /// The value of a header that must occur exactly once.
     pub fn header(&self, name: &str) -> &str {
         let mut values = self.headers.iter().filter(|(found, _)| found == name);
         match (values.next(), values.next()) {
             (Some((_, value)), None) => value,
-            _ => panic!("expected one header {name}: {self:?}"),
+            _ => panic!("expected exactly one header {name}: {self:?}"),
         }
     }
 
-    /// The link in it.
+    /// The link in the text.
     pub fn link(&self) -> Url {
         self.find_link().unwrap_or_else(|| panic!("no link: {self:?}"))
     }
@@ -125,7 +123,7 @@ impl Letter {
         links.find(|link| parameter(link, "token").is_some())
     }
 
-    /// Its place in the order in which mails were queued.
+    /// The sequence number of the mail.
     fn number(&self) -> u64 {
         let stem = self.file.file_stem().unwrap().to_str().unwrap();
         stem.rsplit('-').next().unwrap().parse().unwrap()

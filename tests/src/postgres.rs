@@ -1,6 +1,6 @@
-//! A PostgreSQL server of this test process alone, begun with its first PostgreSQL world.
+//! A PostgreSQL server of this test process, started with the first world that needs it.
 
-use crate::lookup::postgres_program;
+use crate::installed_programs::postgres_program;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Once, OnceLock};
 
-/// Watches over the server: when the test process ends, however it ends, its end of the pipe closes, and
-/// the server and its folder go. The collation is a language's, so that a title that is not compared by
-/// bytes shows.
+/// Supervises the server: when the test process ends, its end of the pipe closes, and the server and its
+/// directory are removed. The collation is linguistic, so that a test fails if titles are not compared by
+/// bytes.
 const SUPERVISE: &str = r#"
 trap '' INT TERM HUP PIPE
 dir=$1 bin=$2
@@ -30,7 +30,7 @@ as_postgres "$bin/pg_ctl" -D "$dir/data" -m immediate stop >&2
 rm -rf "$dir"
 "#;
 
-/// The login of the API's programs.
+/// The login role of the API processes.
 const API: &str = "some_api";
 
 static CLUSTER: OnceLock<Result<Cluster, String>> = OnceLock::new();
@@ -38,11 +38,11 @@ static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 struct Cluster {
     socket_dir: PathBuf,
-    /// Kept for its standard input, which closes when this process ends.
+    /// Held for its standard input, which closes when this process ends.
     _supervisor: Child,
 }
 
-/// A database that is dropped at the end of its test.
+/// A database that is dropped with this value.
 #[derive(Debug)]
 pub(crate) struct Database {
     name: String,
@@ -50,7 +50,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// A new, empty one.
+    /// Creates an empty database.
     pub(crate) fn create() -> Self {
         let socket_dir = match CLUSTER.get_or_init(Cluster::start) {
             Ok(cluster) => &cluster.socket_dir,
@@ -62,12 +62,12 @@ impl Database {
         database
     }
 
-    /// Its URL, by the server's socket.
+    /// Its URL over the server's Unix socket.
     pub(crate) fn url(&self) -> String {
         self.url_of("postgres")
     }
 
-    /// Its URL for the API: by a login that is a member of the role that the migrations make.
+    /// Its URL for the API, with a login role that is a member of the role created by the migrations.
     pub(crate) fn api_url(&self) -> String {
         static LOGIN: Once = Once::new();
         LOGIN.call_once(|| {
@@ -85,12 +85,12 @@ impl Database {
         )
     }
 
-    /// Everything it holds, as SQL.
+    /// A dump of the database as SQL.
     pub(crate) fn dump(&self) -> String {
         self.run("pg_dump", &["--inserts"])
     }
 
-    /// Every row of every table, as text; quicker than a dump.
+    /// Every row of every table as text. Faster than a dump.
     pub(crate) fn rows(&self) -> String {
         const TABLES: &str = "SELECT table_name::text FROM information_schema.tables
                               WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";
@@ -108,7 +108,7 @@ impl Database {
             }
             Ok::<_, sqlx::Error>(rows)
         };
-        // A thread of its own: whoever asks may be inside a runtime.
+        // A thread of its own, because the caller may be inside a runtime.
         let reader = std::thread::spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(read)
@@ -144,7 +144,7 @@ impl Drop for Database {
 impl Cluster {
     fn start() -> Result<Self, String> {
         let initdb = postgres_program("initdb")?;
-        let bin = initdb.parent().ok_or("initdb is nowhere")?;
+        let bin = initdb.parent().ok_or("initdb has no directory")?;
         let socket_dir = tempfile::Builder::new()
             .prefix("latchkey-pg-")
             .tempdir()

@@ -1,7 +1,7 @@
-//! The programs under test: built once a test process, started, told to end, killed.
+//! The programs under test: builds them once per test process, starts, terminates and kills them.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,13 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-/// A first start makes keys and hashes a password; on a busy machine that takes its time.
-const START: Duration = Duration::from_secs(60);
-/// The program drains for 20 s at most.
-const END: Duration = Duration::from_secs(25);
+/// The maximum startup time. The first start generates keys and hashes a password, which is slow on a busy
+/// machine.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// The maximum shutdown time. The program drains for at most 20 s.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// One of the programs, by its file's name.
+/// One of the programs under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Program {
     Latchkey,
@@ -22,17 +23,17 @@ pub(crate) enum Program {
     ApiServer,
 }
 
-/// What a start of a program is given.
+/// The command line and the environment of a program.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct ProgramConfig {
     pub(crate) program: Program,
     pub(crate) flags: Vec<OsString>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) dir: PathBuf,
 }
 
-impl Given {
-    /// This program without any setting.
+impl ProgramConfig {
+    /// A program without any setting.
     pub(crate) fn bare(program: Program, dir: &Path) -> Self {
         Self {
             program,
@@ -42,16 +43,22 @@ impl Given {
         }
     }
 
-    /// Adds a flag, where the program has it.
+    /// Adds a flag if the program supports it.
     pub(crate) fn flag(&mut self, name: &str, value: impl Into<OsString>) {
         if self.program.has(name) {
             self.flags.extend([name.into(), value.into()]);
         }
     }
 
-    /// The program with nothing of our own environment that is a setting of its.
+    /// The program in its working directory with its environment.
     fn command(&self) -> Command {
-        let mut command = Command::new(self.program.file());
+        self.command_of(self.program.file())
+    }
+
+    /// An executable in the working directory and environment of the program, without the settings in the
+    /// environment of the test process.
+    fn command_of(&self, executable: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(executable);
         for (name, _) in std::env::vars_os() {
             let setting = name.to_str().is_some_and(|name| name.starts_with("LATCHKEY_"));
             if setting {
@@ -63,7 +70,25 @@ impl Given {
         command
     }
 
-    /// Begins a command of the program.
+    /// Runs a Bash script with `set -e`, with the programs on the PATH and the flags as environment variables.
+    pub(crate) fn bash(&self, script: &str) -> Output {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(built().to_owned()).chain(std::env::split_paths(&path));
+        let settings = self.flags.chunks_exact(2).map(|flag| {
+            let name = flag[0].to_str().unwrap().trim_start_matches("--");
+            let name = name.to_uppercase().replace('-', "_");
+            (format!("LATCHKEY_{name}"), &flag[1])
+        });
+        self.command_of("timeout")
+            .args(["120", "bash", "-e", "-c", script])
+            .env("PATH", std::env::join_paths(path).unwrap())
+            .envs(settings)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    /// Spawns a command of the program.
     pub(crate) fn spawn(&self, args: &[&str]) -> Child {
         self.command()
             .args(args)
@@ -75,16 +100,16 @@ impl Given {
             .unwrap()
     }
 
-    /// Runs a command of the program to its end.
+    /// Runs a command of the program to completion.
     pub(crate) fn run(&self, args: &[&str], stdin: &str) -> Output {
         let mut child = self.spawn(args);
-        // A command that reads nothing may be gone before all is written.
+        // A command that does not read its input may exit before all is written.
         let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
         child.wait_with_output().unwrap()
     }
 }
 
-/// A server that listens.
+/// A running server process. Killed on drop.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -92,32 +117,32 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts it and waits until it listens. Its log is appended to `log`.
-    pub(crate) async fn start(given: &Given, listen: &str, log: &Path) -> Self {
+    /// Starts the program and waits until it listens. Appends its log to `log`.
+    pub(crate) async fn start(config: &ProgramConfig, listen: &str, log: &Path) -> Self {
         let stderr = File::options().create(true).append(true).open(log).unwrap();
-        let mut child = given
+        let mut child = config
             .command()
             .args(["--listen", listen])
-            .args(&given.flags)
+            .args(&config.flags)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(stderr)
             .spawn()
             .unwrap();
         let stdout = child.stdout.take().unwrap();
-        let (say, hear) = mpsc::channel();
-        // Reads to the end, so that the program never waits for a reader.
+        let (sender, receiver) = mpsc::channel();
+        // Reads to the end, so that the program never blocks on a full pipe.
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if let Some(url) = line.strip_prefix("listening on http://") {
-                    let _ = say.send(url.to_owned());
+                    let _ = sender.send(url.to_owned());
                 }
             }
         });
-        let heard = tokio::task::spawn_blocking(move || hear.recv_timeout(START))
+        let received = tokio::task::spawn_blocking(move || receiver.recv_timeout(START_TIMEOUT))
             .await
             .unwrap();
-        let port = heard
+        let port = received
             .ok()
             .and_then(|address| address.trim_end_matches('/').rsplit_once(':')?.1.parse().ok());
         match port {
@@ -125,12 +150,12 @@ impl Running {
             None => {
                 let _ = child.kill();
                 let log = std::fs::read_to_string(log).unwrap_or_default();
-                panic!("the program never listened: {:?}\n{log}", child.wait());
+                panic!("the program did not start listening: {:?}\n{log}", child.wait());
             }
         }
     }
 
-    /// Waits until it has ended, having been told to, and gives how it did.
+    /// Waits for the process to exit after a termination request.
     pub(crate) async fn ended(mut self) -> ExitStatus {
         let began = Instant::now();
         loop {
@@ -138,17 +163,17 @@ impl Running {
                 return status;
             }
             assert!(
-                began.elapsed() < END,
-                "the program did not end {END:?} after SIGTERM"
+                began.elapsed() < SHUTDOWN_TIMEOUT,
+                "the program did not end {SHUTDOWN_TIMEOUT:?} after SIGTERM"
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// Sends SIGTERM and does not wait.
+    /// Sends SIGTERM without waiting.
     pub(crate) fn terminate(&self) {
-        let told = Command::new("kill").arg(self.id().to_string()).status().unwrap();
-        assert!(told.success());
+        let killed = Command::new("kill").arg(self.id().to_string()).status().unwrap();
+        assert!(killed.success());
     }
 
     /// The process id.
@@ -165,7 +190,7 @@ impl Drop for Running {
 }
 
 impl Program {
-    /// Its release build.
+    /// The path of its release build.
     fn file(self) -> PathBuf {
         built().join(match self {
             Self::Latchkey => "latchkey",
@@ -174,7 +199,7 @@ impl Program {
         })
     }
 
-    /// Whether it has this flag.
+    /// Whether the program supports this flag.
     fn has(self, flag: &str) -> bool {
         static HELP: Mutex<BTreeMap<Program, String>> = Mutex::new(BTreeMap::new());
         let mut helps = HELP.lock().unwrap();
@@ -186,15 +211,16 @@ impl Program {
     }
 }
 
-/// Where the release builds are, brought up to date once: a test never runs against old ones.
+/// The directory of the release builds. Builds them once, so that no test runs against outdated programs.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let test = std::env::current_exe().unwrap();
-        // TARGET/PROFILE/deps/black_box-…
+        // The path is TARGET/PROFILE/deps/black_box-….
         let target = test.ancestors().nth(3).unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        // Of the whole workspace, so that the dependencies are those that were built with this test.
+        // Builds the whole workspace, so that the dependencies have the same features as in the build of this
+        // test.
         let build = [
             "build",
             "--release",

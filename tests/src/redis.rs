@@ -1,22 +1,22 @@
-//! A Redis of one world: killed, emptied and paused as a test pleases.
+//! A Redis server of one world that a test can kill, empty and pause.
 
-use crate::lookup::HOW_TO_INSTALL;
+use crate::installed_programs::INSTALL_HINT;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long it may take to listen.
-const START: Duration = Duration::from_secs(20);
+/// The maximum startup time.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A server on a socket in its world's folder. Killed when dropped.
+/// A server on a Unix socket in the directory of its world. Killed on drop.
 #[derive(Debug)]
 pub struct RedisServer {
     dir: PathBuf,
     child: RefCell<Option<Child>>,
 }
 
-/// Keys and values, all of them strings; another type is an error.
+/// Lists all keys with their values. Values other than strings are an error.
 const DUMP: &str = "local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
     all[#all + 1] = key
@@ -25,7 +25,7 @@ end
 return table.concat(all, '\\n')";
 
 impl RedisServer {
-    /// Starts one with its socket in this folder.
+    /// Starts a server with its socket in this directory.
     pub fn launch(dir: &Path) -> Self {
         let server = Self {
             dir: dir.to_owned(),
@@ -40,7 +40,7 @@ impl RedisServer {
         format!("redis+unix://{}", self.socket().display())
     }
 
-    /// Lets it listen on a port too, and gives the URL with that.
+    /// Makes it listen on a TCP port as well. Returns the URL with that port.
     pub fn listen(&self) -> String {
         loop {
             let port = 20_000 + u16::from_le_bytes(foundation::random::bytes()) % 10_000;
@@ -51,7 +51,7 @@ impl RedisServer {
         }
     }
 
-    /// Starts it, empty.
+    /// Starts it without data.
     pub fn start(&self) {
         let _ = std::fs::remove_file(self.socket());
         let child = Command::new("redis-server")
@@ -61,16 +61,16 @@ impl RedisServer {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap_or_else(|error| panic!("redis-server: {error}; {HOW_TO_INSTALL}"));
+            .unwrap_or_else(|error| panic!("redis-server: {error}; {INSTALL_HINT}"));
         self.child.replace(Some(child));
         let began = Instant::now();
         while std::os::unix::net::UnixStream::connect(self.socket()).is_err() {
-            assert!(began.elapsed() < START, "Redis never listened");
+            assert!(began.elapsed() < START_TIMEOUT, "Redis did not start listening");
             std::thread::yield_now();
         }
     }
 
-    /// Kills it, as a power cut would.
+    /// Kills it with SIGKILL.
     pub fn kill(&self) {
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();
@@ -78,42 +78,42 @@ impl RedisServer {
         }
     }
 
-    /// Whether it was started and not killed.
+    /// Whether it is running.
     pub(crate) fn is_running(&self) -> bool {
         self.child.borrow().is_some()
     }
 
-    /// Stops it from answering; its connections stay open.
+    /// Stops the process. Its connections stay open.
     pub fn pause(&self) {
         self.signal("-STOP");
     }
 
-    /// Lets it go on.
+    /// Resumes the process.
     pub fn resume(&self) {
         self.signal("-CONT");
     }
 
-    /// Runs a command, and gives what it printed.
+    /// Runs a command. Returns its output.
     pub fn command(&self, words: &[&str]) -> String {
         let done = Command::new("redis-cli")
             .arg("-s")
             .arg(self.socket())
             .args(words)
             .output()
-            .unwrap_or_else(|error| panic!("redis-cli: {error}; {HOW_TO_INSTALL}"));
+            .unwrap_or_else(|error| panic!("redis-cli: {error}; {INSTALL_HINT}"));
         assert!(done.status.success(), "redis-cli {words:?}: {done:?}");
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// Everything it holds, as text.
+    /// Its whole content as text.
     pub fn dump(&self) -> String {
         self.command(&["EVAL", DUMP, "0"])
     }
 
     fn signal(&self, signal: &str) {
         let id = self.child.borrow().as_ref().unwrap().id().to_string();
-        let told = Command::new("kill").args([signal, &id]).status().unwrap();
-        assert!(told.success());
+        let status = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(status.success());
     }
 
     fn socket(&self) -> PathBuf {

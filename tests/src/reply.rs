@@ -1,14 +1,14 @@
-//! What comes back.
+//! HTTP responses.
 
 use crate::http::Canaries;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// An answer.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    pub(crate) what: String,
+    pub(crate) operation: String,
     /// The status code.
     pub status: u16,
     /// The headers.
@@ -25,7 +25,7 @@ impl Reply {
         self
     }
 
-    /// Fails the test unless it is this error, with the whole error body.
+    /// Fails the test unless it is this error with a complete error body.
     #[track_caller]
     pub fn expect_error(self, status: u16, code: &str) -> Self {
         let reply = self.expect(status);
@@ -40,7 +40,7 @@ impl Reply {
         reply
     }
 
-    /// Fails the test unless it is this error as a problem (RFC 9457).
+    /// Fails the test unless it is this error as problem details (RFC 9457).
     #[track_caller]
     pub fn expect_problem(self, status: u16, code: &str) -> Self {
         let reply = self.expect(status);
@@ -57,9 +57,9 @@ impl Reply {
         reply
     }
 
-    /// Fails the test unless it is a 422 that names these members, in any order.
+    /// Fails the test unless it is a 422 that reports exactly these members, in any order.
     #[track_caller]
-    pub fn expect_faults(self, pointers: &[&str]) -> Self {
+    pub fn expect_validation_errors(self, pointers: &[&str]) -> Self {
         let reply = self.expect_error(422, "validation_failed");
         let body = reply.json();
         let named: BTreeSet<&str> = body["errors"]
@@ -71,7 +71,7 @@ impl Reply {
             .collect();
         assert!(
             named == pointers.iter().copied().collect(),
-            "expected faults at {pointers:?}: {reply}"
+            "expected validation errors at {pointers:?}: {reply}"
         );
         reply
     }
@@ -79,7 +79,7 @@ impl Reply {
     /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("no JSON ({error}): {self}"))
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("invalid JSON ({error}): {self}"))
     }
 
     /// The body as text.
@@ -87,22 +87,22 @@ impl Reply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The one value of a header that must be there.
+    /// The value of a header that must occur exactly once.
     #[track_caller]
     pub fn header(&self, name: &str) -> &str {
         let mut values = self.headers.get_all(name).iter();
         match (values.next(), values.next()) {
             (Some(value), None) => value.to_str().unwrap(),
-            _ => panic!("expected one header {name}: {self}"),
+            _ => panic!("expected exactly one header {name}: {self}"),
         }
     }
 
-    /// Whether a header is there.
+    /// Whether it has a header.
     pub fn has(&self, name: &str) -> bool {
         self.headers.contains_key(name)
     }
 
-    /// The `Set-Cookie` line of a cookie.
+    /// The value of the `Set-Cookie` header of a cookie.
     pub fn set_cookie(&self, name: &str) -> Option<&str> {
         let mut lines = self
             .headers
@@ -112,7 +112,7 @@ impl Reply {
         lines.rfind(|line| line.split('=').next() == Some(name))
     }
 
-    /// The value that a cookie is set to.
+    /// The value of a cookie that it sets.
     #[track_caller]
     pub fn cookie(&self, name: &str) -> String {
         let line = self
@@ -122,14 +122,14 @@ impl Reply {
         value.split(';').next().unwrap_or_default().to_owned()
     }
 
-    /// The correlation id, of which every answer has one.
+    /// The correlation id.
     pub fn correlation_id(&self) -> &str {
         self.header("x-correlation-id")
     }
 
-    /// The body, and the headers but those that differ by nature from answer to answer: for comparing what
-    /// must not be told apart.
-    pub fn anonymised(&self) -> (u16, Vec<(String, String)>, String) {
+    /// The status, the headers and the body without their per-request parts, to compare responses that must
+    /// be indistinguishable.
+    pub fn without_variable_headers(&self) -> (u16, Vec<(String, String)>, String) {
         let id = self.correlation_id();
         let mut headers: Vec<_> = self
             .headers
@@ -146,11 +146,11 @@ impl Reply {
         (self.status, headers, self.text().replace(id, "…"))
     }
 
-    /// What holds of every answer; and notes the secrets in it.
+    /// Checks the invariants of every response, and records the secrets in it.
     pub(crate) fn check(&self, canaries: &Canaries) {
         let id = self.header("x-correlation-id");
         let is_trace_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        assert!(is_trace_id, "the correlation id is no trace id: {self}");
+        assert!(is_trace_id, "the correlation id is not a trace id: {self}");
         for line in self
             .headers
             .get_all("set-cookie")
@@ -176,6 +176,10 @@ impl std::fmt::Display for Reply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text = self.text();
         let shown: String = text.chars().take(2_000).collect();
-        write!(f, "{} → {}\n{:#?}\n{shown}", self.what, self.status, self.headers)
+        write!(
+            f,
+            "{} → {}\n{:#?}\n{shown}",
+            self.operation, self.status, self.headers
+        )
     }
 }

@@ -1,8 +1,8 @@
-//! The shapes in which the system runs, and the running of a test on each.
+//! Deployment shapes, and the macros that run a test on each of them.
 
 use crate::world::World;
 
-/// How the system is set up. [`on_every_shape!`](crate::on_every_shape) lists them all.
+/// The architecture of a deployment. [`on_every_shape!`](crate::on_every_shape) lists them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One process with an SQLite file.
@@ -13,35 +13,35 @@ pub enum Shape {
     Split,
 }
 
-/// What a test may ask for as its argument.
-pub trait Given: Sized {
-    /// Makes it.
-    fn given(shape: Shape) -> impl Future<Output = Self>;
+/// The argument of a test function.
+pub trait TestArgument: Sized {
+    /// Creates the argument for a shape.
+    fn for_shape(shape: Shape) -> impl Future<Output = Self>;
 }
 
-impl Given for Shape {
-    async fn given(shape: Shape) -> Self {
+impl TestArgument for Shape {
+    async fn for_shape(shape: Shape) -> Self {
         shape
     }
 }
 
-impl Given for World {
-    async fn given(shape: Shape) -> Self {
+impl TestArgument for World {
+    async fn for_shape(shape: Shape) -> Self {
         Self::start(shape).await
     }
 }
 
 /// Runs one test on one shape.
-pub fn run<G: Given, F: Future<Output = ()>>(shape: Shape, test: impl FnOnce(G) -> F) {
+pub fn run<G: TestArgument, F: Future<Output = ()>>(shape: Shape, test: impl FnOnce(G) -> F) {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .unwrap()
-        .block_on(async { test(G::given(shape).await).await });
+        .block_on(async { test(G::for_shape(shape).await).await });
 }
 
-/// Makes a `#[test]` of each named function for each shape. The one list of shapes.
+/// Defines a `#[test]` per shape for each named function. This is the only list of shapes.
 #[macro_export]
 macro_rules! on_every_shape {
     ($($test:ident),+ $(,)?) => {
@@ -49,13 +49,13 @@ macro_rules! on_every_shape {
     };
 }
 
-/// The same for what belongs to the program of one process alone: its first start and its demo.
+/// Defines tests for features of the single-process program only: its first start and its demo.
 #[macro_export]
 macro_rules! on_one_process {
     ($($test:ident),+ $(,)?) => { $($crate::on_shapes!($test: sqlite Sqlite, postgres Postgres);)+ };
 }
 
-/// The same for what only several processes can show.
+/// Defines tests that need several processes.
 #[macro_export]
 macro_rules! on_many_processes {
     ($($test:ident),+ $(,)?) => { $($crate::on_shapes!($test: split Split);)+ };

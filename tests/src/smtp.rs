@@ -1,36 +1,36 @@
-//! An SMTP server (RFC 5321) that keeps what it is given, or behaves badly.
+//! A stub SMTP server (RFC 5321) that records mails or misbehaves.
 
-use crate::outbox::Letter;
+use crate::outbox::Mail;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// How long a mail may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The maximum time for a mail to arrive on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How it treats its clients.
+/// The behavior of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// Takes every mail.
-    Takes,
-    /// Refuses every address for now, and repeats it.
-    Refuses,
-    /// Never says a word.
-    IsSilent,
+pub enum SmtpBehavior {
+    /// Accepts every mail.
+    AcceptsAll,
+    /// Rejects every recipient with a temporary error that repeats the address.
+    RejectsRecipients,
+    /// Accepts connections and never responds.
+    NeverResponds,
 }
 
-/// What it was given.
+/// A mail that the server accepted.
 #[derive(Clone, Debug)]
-pub struct Arrived {
-    /// The addresses of the envelope.
+pub struct DeliveredMail {
+    /// The recipients of the envelope.
     pub to: Vec<String>,
-    /// The mail.
-    pub letter: Letter,
+    /// The message.
+    pub message: Mail,
 }
 
-/// The server. Ends when dropped.
+/// The server. Stops on drop.
 #[derive(Debug)]
 pub struct SmtpServer {
     port: u16,
@@ -40,23 +40,23 @@ pub struct SmtpServer {
 
 #[derive(Debug)]
 struct State {
-    mood: Mood,
-    /// Everything that clients said.
-    heard: String,
-    received: Vec<Arrived>,
-    refused: usize,
+    behavior: SmtpBehavior,
+    /// Everything that clients sent.
+    transcript: String,
+    received: Vec<DeliveredMail>,
+    rejected: usize,
 }
 
 impl SmtpServer {
     /// Listens on a free port.
-    pub async fn start(mood: Mood) -> Self {
+    pub async fn start(behavior: SmtpBehavior) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(Mutex::new(State {
-            mood,
-            heard: String::new(),
+            behavior,
+            transcript: String::new(),
             received: Vec::new(),
-            refused: 0,
+            rejected: 0,
         }));
         let shared = Arc::clone(&state);
         let server = tokio::spawn(async move {
@@ -72,24 +72,24 @@ impl SmtpServer {
         format!("smtp://127.0.0.1:{}", self.port)
     }
 
-    /// Changes how it treats its clients.
-    pub fn set(&self, mood: Mood) {
-        self.state.lock().unwrap().mood = mood;
+    /// Changes its behavior.
+    pub fn set(&self, behavior: SmtpBehavior) {
+        self.state.lock().unwrap().behavior = behavior;
     }
 
-    /// Everything that clients said so far.
-    pub fn heard(&self) -> String {
-        self.state.lock().unwrap().heard.clone()
+    /// Everything that clients sent so far.
+    pub fn transcript(&self) -> String {
+        self.state.lock().unwrap().transcript.clone()
     }
 
-    /// What it was given so far.
-    pub fn received(&self) -> Vec<Arrived> {
+    /// The mails accepted so far.
+    pub fn received(&self) -> Vec<DeliveredMail> {
         self.state.lock().unwrap().received.clone()
     }
 
-    /// Waits until it was given so many mails, doing something in between.
-    pub async fn until_received(&self, count: usize, meanwhile: impl Fn()) {
-        self.until(
+    /// Waits until it has accepted this many mails. Calls `meanwhile` between polls.
+    pub async fn wait_until_received(&self, count: usize, meanwhile: impl Fn()) {
+        self.wait_until(
             &format!("{count} mails"),
             |state| state.received.len() >= count,
             meanwhile,
@@ -97,22 +97,24 @@ impl SmtpServer {
         .await;
     }
 
-    /// Waits until it refused an address.
-    pub async fn until_refused(&self) {
-        self.until("a refusal", |state| state.refused > 0, || ()).await;
+    /// Waits until it has rejected a recipient.
+    pub async fn wait_until_rejected(&self) {
+        self.wait_until("a rejected recipient", |state| state.rejected > 0, || ())
+            .await;
     }
 
-    /// Waits until a client said something.
-    pub async fn until_heard(&self) {
-        self.until("a word", |state| !state.heard.is_empty(), || ()).await;
+    /// Waits until a client has sent something.
+    pub async fn wait_until_contacted(&self) {
+        self.wait_until("a command", |state| !state.transcript.is_empty(), || ())
+            .await;
     }
 
-    async fn until(&self, what: &str, is_so: impl Fn(&State) -> bool, meanwhile: impl Fn()) {
+    async fn wait_until(&self, what: &str, is_so: impl Fn(&State) -> bool, meanwhile: impl Fn()) {
         let began = Instant::now();
         while !is_so(&self.state.lock().unwrap()) {
             assert!(
-                began.elapsed() < PATIENCE,
-                "never {what}: {:?}",
+                began.elapsed() < TIMEOUT,
+                "timed out waiting for {what}: {:?}",
                 self.state.lock().unwrap()
             );
             meanwhile();
@@ -127,23 +129,23 @@ impl Drop for SmtpServer {
     }
 }
 
-/// Serves one connection to its end.
+/// Serves one connection.
 async fn converse(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Result<()> {
-    let mood = || state.lock().unwrap().mood;
+    let behavior = || state.lock().unwrap().behavior;
     let (reader, mut writer) = stream.into_split();
     let mut lines = BufReader::new(reader).lines();
-    if mood() == Mood::IsSilent {
+    if behavior() == SmtpBehavior::NeverResponds {
         while lines.next_line().await?.is_some() {}
         return Ok(());
     }
     writer.write_all(b"220 here\r\n").await?;
     let mut to = Vec::new();
     while let Some(line) = lines.next_line().await? {
-        state.lock().unwrap().heard.push_str(&format!("{line}\r\n"));
+        state.lock().unwrap().transcript.push_str(&format!("{line}\r\n"));
         let verb = line.split([' ', ':']).next().unwrap_or_default().to_uppercase();
         let answer = match verb.as_str() {
-            "RCPT" if mood() == Mood::Refuses => {
-                state.lock().unwrap().refused += 1;
+            "RCPT" if behavior() == SmtpBehavior::RejectsRecipients => {
+                state.lock().unwrap().rejected += 1;
                 format!("451 {line}: not now")
             }
             "RCPT" => {
@@ -157,9 +159,13 @@ async fn converse(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Resul
                     data.push_str(line.strip_prefix('.').unwrap_or(&line));
                     data.push_str("\r\n");
                 }
-                let letter = Letter::parse(&data);
+                let mail = Mail::parse(&data);
                 let to = std::mem::take(&mut to);
-                state.lock().unwrap().received.push(Arrived { to, letter });
+                state
+                    .lock()
+                    .unwrap()
+                    .received
+                    .push(DeliveredMail { to, message: mail });
                 "250 kept".to_owned()
             }
             "QUIT" => {

@@ -1,9 +1,10 @@
-//! Whether two samples differ.
+//! Statistical comparison of two samples.
 
 use std::time::Duration;
 
-/// The two-sided p of the Mann–Whitney U test (normal approximation, ties corrected): how often two samples of one
-/// distribution would differ in rank as much as these do. For twenty values each and more.
+/// Returns the two-sided p-value of the Mann–Whitney U test (normal approximation with tie correction): the
+/// probability that two samples of one distribution differ in rank at least this much. Each sample needs at least
+/// twenty values.
 pub fn rank_test(left: &[Duration], right: &[Duration]) -> f64 {
     let mut all: Vec<(Duration, bool)> = left.iter().map(|value| (*value, true)).collect();
     all.extend(right.iter().map(|value| (*value, false)));
@@ -24,7 +25,7 @@ pub fn rank_test(left: &[Duration], right: &[Duration]) -> f64 {
     complementary_error(z / std::f64::consts::SQRT_2)
 }
 
-/// The middle value.
+/// The median.
 pub fn median(sample: &[Duration]) -> Duration {
     let mut sorted = sample.to_vec();
     sorted.sort();
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_is_not_told_apart_and_what_differs_is() {
+    fn equal_samples_do_not_differ_and_shifted_ones_do() {
         let even = sample(500, 0, 20);
         assert!(rank_test(&even, &sample(500, 10, 20)) > 0.5);
         assert!(rank_test(&even, &even) > 0.99);
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn p_is_that_of_the_tables() {
+    fn p_values_match_published_tables() {
         for (z, p) in [
             (0.0, 1.0),
             (1.0, 0.317_310_5),

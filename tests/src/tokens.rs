@@ -1,4 +1,4 @@
-//! What apps are given: codes and tokens.
+//! Authorization codes and tokens.
 
 use crate::apps::App;
 use crate::reply::Reply;
@@ -6,30 +6,30 @@ use crate::world::World;
 use serde_json::Value;
 use url::Url;
 
-/// What the app was sent: a code, and what it needs to exchange it.
+/// An authorization response: the code with its verifier.
 #[derive(Clone, Debug)]
 pub struct Grant {
     /// `code`
     pub code: String,
     /// `code_verifier`
     pub verifier: String,
-    /// The whole address the browser was sent to.
+    /// The complete redirect address.
     pub landing: Url,
 }
 
-/// What `/token` gave.
+/// A token response.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     /// `access_token`
     pub access: String,
     /// `refresh_token`
     pub refresh: String,
-    /// The whole reply.
+    /// The complete response.
     pub reply: Reply,
 }
 
 impl Grant {
-    /// Reads the address that the browser was sent to.
+    /// Parses the redirect address. Fails the test without a code.
     #[track_caller]
     pub fn read(landing: Url, verifier: String) -> Self {
         let code = parameter(&landing, "code").unwrap_or_else(|| panic!("no code in {landing}"));
@@ -42,7 +42,7 @@ impl Grant {
 }
 
 impl Tokens {
-    /// Reads a reply that must be a success.
+    /// Parses a successful token response.
     #[track_caller]
     pub fn of(reply: Reply) -> Self {
         let reply = reply.expect(200);
@@ -58,7 +58,7 @@ impl Tokens {
         }
     }
 
-    /// The access token's claims, unverified.
+    /// The unverified claims of the access token.
     pub fn claims(&self) -> Value {
         let payload = self.access.split('.').nth(1).and_then(foundation::secret::decode);
         serde_json::from_slice(&payload.unwrap()).unwrap()
@@ -71,8 +71,8 @@ impl Tokens {
         header["kid"].as_str().unwrap().to_owned()
     }
 
-    /// Expects that neither token is good any more.
-    pub async fn expect_dead(&self, world: &World, app: &App) {
+    /// Expects that both tokens are rejected.
+    pub async fn expect_revoked(&self, world: &World, app: &App) {
         world.expect_revoked(&self.access).await;
         let reply = app.refresh(&world.anyone(), &self.refresh).await;
         reply.expect_token_error(400, "invalid_grant");
@@ -86,7 +86,7 @@ pub fn parameter(url: &Url, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// `client_secret_basic`: both form-encoded before they are joined (RFC 6749 §2.3.1).
+/// The value of an `Authorization` header with client id and secret, both form-encoded (RFC 6749 §2.3.1).
 pub fn basic(id: &str, secret: &str) -> String {
     use base64::Engine as _;
     let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();

@@ -1,16 +1,16 @@
-//! A running system with a database, a data directory and a port of its own.
+//! A running deployment with its own database, data directory and ports.
 
-mod setup;
+mod builder;
 
-pub use setup::Setup;
+pub use builder::WorldBuilder;
 
 use crate::clock::Clock;
 use crate::contract::Contract;
-use crate::front::Front;
 use crate::http::Caller;
 use crate::postgres::Database;
-use crate::program::{Given, Program, Running};
+use crate::program::{Program, ProgramConfig, Running};
 use crate::redis::RedisServer;
+use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use foundation::clock::Timestamp;
 use serde_json::Value;
@@ -21,28 +21,29 @@ use std::time::{Duration, Instant};
 use storage::db::Db;
 use tempfile::TempDir;
 
-/// From listening to ready: the keys are to be fetched once.
-const READY: Duration = Duration::from_secs(20);
-/// One running system. Killed when dropped; its logs are printed if the test failed.
+/// The maximum time from listening to ready, in which the keys are fetched.
+const READY_TIMEOUT: Duration = Duration::from_secs(20);
+/// One running deployment. Dropping it kills the processes, prints their logs if the test failed, and
+/// searches logs and data for secrets.
 #[derive(Debug)]
 pub struct World {
-    /// How it is set up.
+    /// Its architecture.
     pub shape: Shape,
     processes: Vec<Process>,
     clock: Option<Clock>,
     anyone: Caller,
-    front: Option<Front>,
+    reverse_proxy: Option<ReverseProxy>,
     redis: Option<RedisServer>,
     database: Option<Database>,
     dir: TempDir,
 }
 
-/// One process of it, running or not.
+/// One process of a deployment, running or not.
 #[derive(Debug)]
 struct Process {
-    given: Given,
+    config: ProgramConfig,
     running: Option<Running>,
-    /// Kept from start to start; 0 before the first.
+    /// Kept across restarts. 0 before the first start.
     port: u16,
     log: PathBuf,
 }
@@ -53,12 +54,12 @@ impl World {
         self.anyone.clone()
     }
 
-    /// The base URL, which is the issuer's too.
+    /// The base URL, which is also the issuer.
     pub fn base(&self) -> &str {
         self.anyone.base()
     }
 
-    /// What its programs say of themselves.
+    /// The merged OpenAPI documents of its programs.
     async fn contract(&self) -> Arc<Contract> {
         let mut texts = Vec::new();
         for port in [self.issuer_ports()[0], self.api_ports()[0]] {
@@ -69,12 +70,12 @@ impl World {
         Contract::of(&texts, self.base())
     }
 
-    /// The ports of its issuers, of 127.0.0.1.
+    /// The ports of its issuer processes on 127.0.0.1.
     pub fn issuer_ports(&self) -> Vec<u16> {
         self.ports(Program::ApiServer)
     }
 
-    /// The ports of its APIs.
+    /// The ports of its API processes on 127.0.0.1.
     pub fn api_ports(&self) -> Vec<u16> {
         self.ports(Program::AuthServer)
     }
@@ -83,11 +84,11 @@ impl World {
         let ours = self
             .processes
             .iter()
-            .filter(|process| process.given.program != others);
+            .filter(|process| process.config.program != others);
         ours.map(|process| process.port).collect()
     }
 
-    /// The ids of its processes.
+    /// The process ids.
     pub fn pids(&self) -> Vec<u32> {
         let running = self
             .processes
@@ -96,23 +97,23 @@ impl World {
         running.map(Running::id).collect()
     }
 
-    /// Its Redis, where it has one.
+    /// Its Redis server. Fails the test if the shape has none.
     pub fn redis(&self) -> &RedisServer {
         self.redis.as_ref().unwrap()
     }
 
-    /// Where its files are.
+    /// The data directory.
     pub fn data_dir(&self) -> PathBuf {
         self.dir.path().join("data")
     }
 
-    /// The logs so far of all its processes.
+    /// The logs of all processes so far.
     pub fn log(&self) -> String {
         let read = |process: &Process| std::fs::read_to_string(&process.log).unwrap_or_default();
         self.processes.iter().map(read).collect()
     }
 
-    /// Where its database is.
+    /// The URL of its database.
     pub fn database_url(&self) -> String {
         match &self.database {
             Some(database) => database.url(),
@@ -120,30 +121,30 @@ impl World {
         }
     }
 
-    /// Its database.
+    /// Opens its database.
     pub async fn db(&self) -> Db {
         Db::open(&self.database_url().parse().unwrap(), 4).await.unwrap()
     }
 
-    /// Its database, as the programs of the API may use it; only where they are programs of their own.
+    /// Opens its database with the role of the API processes. Only for [`Shape::Split`].
     pub async fn api_db(&self) -> Db {
         let url = self.database.as_ref().unwrap().api_url();
         Db::open(&url.parse().unwrap(), 4).await.unwrap()
     }
 
-    /// What time it is, for the program.
+    /// The current time of the programs.
     pub fn now(&self) -> Timestamp {
         self.clock
             .as_ref()
             .map_or_else(foundation::clock::now, Clock::now)
     }
 
-    /// Moves the program's clock on; only with [`Setup::clock`].
+    /// Advances the clock of the programs. Requires [`WorldBuilder::clock`].
     pub fn advance(&self, length: Duration) {
         self.clock.as_ref().unwrap().advance(length);
     }
 
-    /// Tells all processes to end, and expects that they do, with success.
+    /// Terminates all processes and expects exit status 0.
     pub async fn stop(&mut self) {
         self.terminate();
         for process in &mut self.processes {
@@ -152,36 +153,36 @@ impl World {
         }
     }
 
-    /// Tells all processes to end without waiting for them.
+    /// Sends SIGTERM to all processes without waiting.
     pub fn terminate(&self) {
         for process in &self.processes {
             process.running.as_ref().unwrap().terminate();
         }
     }
 
-    /// Kills all processes as a power cut would.
+    /// Kills all processes with SIGKILL.
     pub fn kill(&mut self) {
         for process in &mut self.processes {
             process.running = None;
         }
     }
 
-    /// Starts all again on the ports they had.
-    pub async fn start_again(&mut self) {
+    /// Restarts all processes on their previous ports.
+    pub async fn restart(&mut self) {
         start_all(&mut self.processes).await;
-        self.until_ready().await;
+        self.wait_until_ready().await;
     }
 
-    /// Expects that no API accepts the access token: where one process does everything none at once, else
-    /// none within a second.
+    /// Expects that every API rejects the access token: immediately in a single process, within a second
+    /// otherwise.
     pub async fn expect_revoked(&self, token: &str) {
-        let patience = Duration::from_secs(u64::from(self.shape == Shape::Split));
-        self.expect_revoked_within(patience, token).await;
+        let timeout = Duration::from_secs(u64::from(self.shape == Shape::Split));
+        self.expect_revoked_within(timeout, token).await;
     }
 
-    /// Expects that no API accepts the access token once this time has passed: what a command revoked beside the
-    /// processes, they learn by looking.
-    pub async fn expect_revoked_within(&self, patience: Duration, token: &str) {
+    /// Expects that every API rejects the access token within this time. Servers learn by polling what a
+    /// command revoked.
+    pub async fn expect_revoked_within(&self, timeout: Duration, token: &str) {
         let began = Instant::now();
         for port in self.api_ports() {
             let caller = self.anyone.at(&format!("http://localhost:{port}")).bearer(token);
@@ -192,7 +193,7 @@ impl World {
                     break;
                 }
                 assert!(
-                    began.elapsed() < patience,
+                    began.elapsed() < timeout,
                     "accepted {:?} after it was revoked",
                     began.elapsed()
                 );
@@ -200,15 +201,16 @@ impl World {
         }
     }
 
-    /// Runs a command of the program with the same settings, and gives what it printed as JSON.
+    /// Runs a command with the settings of this world and `--json`-compatible output. Returns the printed
+    /// JSON.
     #[track_caller]
     pub fn cli(&self, args: &[&str], stdin: &str) -> Value {
         let output = self.run(args, stdin);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{args:?}: {}\n{stderr}", output.status);
         let printed: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{args:?} printed no JSON ({error}): {output:?}"));
-        // An imported hash is kept until its user signs in.
+            .unwrap_or_else(|error| panic!("{args:?} did not print JSON ({error}): {output:?}"));
+        // An imported hash stays stored until its user signs in, so it is not registered as a secret.
         if !args.contains(&"--password-hash-stdin") {
             self.anyone.canaries().add(stdin);
         }
@@ -216,34 +218,40 @@ impl World {
         printed
     }
 
-    /// Runs a command of the program with the same settings.
+    /// Runs a command with the settings of this world.
     pub fn run(&self, args: &[&str], stdin: &str) -> Output {
-        self.processes[0].given.run(args, stdin)
+        self.processes[0].config.run(args, stdin)
     }
 
-    /// Runs the program of the API with these arguments and none of this world's settings.
-    pub fn run_bare_api(&self, args: &[&str]) -> Output {
-        Given::bare(Program::ApiServer, self.dir.path()).run(args, "")
+    /// Runs a Bash script with `set -e` in the directory of this world, with the programs on the PATH and the
+    /// settings of this world as environment variables.
+    pub fn bash(&self, script: &str) -> Output {
+        self.processes[0].config.bash(script)
     }
 
-    /// Begins a command of the program with the same settings.
+    /// Runs the API program with these arguments and no other settings.
+    pub fn run_api_without_settings(&self, args: &[&str]) -> Output {
+        ProgramConfig::bare(Program::ApiServer, self.dir.path()).run(args, "")
+    }
+
+    /// Spawns a command with the settings of this world.
     pub fn spawn(&self, args: &[&str]) -> Child {
-        self.processes[0].given.spawn(args)
+        self.processes[0].config.spawn(args)
     }
 
-    /// Starts the program once more beside the one that runs, with the same settings and a port of its own.
-    pub async fn start_beside(&self) -> impl Drop + use<> {
+    /// Starts another process with the settings of the first one on a free port.
+    pub async fn start_replica(&self) -> impl Drop + use<> {
         let first = &self.processes[0];
-        Running::start(&first.given, "127.0.0.1:0", &first.log).await
+        Running::start(&first.config, "127.0.0.1:0", &first.log).await
     }
 
-    /// Runs the program with these arguments and none of this world's settings.
-    pub fn run_bare(&self, args: &[&str]) -> Output {
-        let given = &self.processes[0].given;
-        Given::bare(given.program, &given.dir).run(args, "")
+    /// Runs the program with these arguments and no other settings.
+    pub fn run_without_settings(&self, args: &[&str]) -> Output {
+        let config = &self.processes[0].config;
+        ProgramConfig::bare(config.program, &config.dir).run(args, "")
     }
 
-    /// Everything its database holds, as text.
+    /// The content of its database as text.
     pub fn dump(&self) -> String {
         match &self.database {
             Some(database) => database.dump(),
@@ -255,42 +263,45 @@ impl World {
         }
     }
 
-    /// Fails if a secret that went over the wire appears here, as it is or in hexadecimal.
+    /// Fails the test if a recorded secret appears in the text, literally or in hexadecimal.
     pub fn expect_no_secrets_in(&self, text: &str, what: &str) {
         let found = self.anyone.canaries().found_in(text);
-        assert!(found.is_empty(), "{what} holds secrets: {found:?}");
+        assert!(found.is_empty(), "{what} contains secrets: {found:?}");
     }
 
-    /// Notes a secret: it may appear in no log.
-    pub fn keep_secret(&self, secret: &str) {
+    /// Records a secret that must not appear in logs or data.
+    pub fn register_secret(&self, secret: &str) {
         self.anyone.canaries().add(secret);
     }
 
-    /// What was noted as a secret was none: a challenge sent as if it were the verifier.
-    pub fn forget_secret(&self, text: &str) {
+    /// Removes a recorded value that is not a secret, such as a challenge sent as the verifier.
+    pub fn unregister_secret(&self, text: &str) {
         self.anyone.canaries().remove(text);
     }
 
-    async fn until_ready(&self) {
+    async fn wait_until_ready(&self) {
         let began = Instant::now();
         for process in &self.processes {
             let url = format!("http://localhost:{}/readyz", process.port);
             while self.anyone.get(&url).may_fail().await.status != 200 {
-                assert!(began.elapsed() < READY, "not ready {READY:?} after it listens");
+                assert!(
+                    began.elapsed() < READY_TIMEOUT,
+                    "not ready within {READY_TIMEOUT:?}"
+                );
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         }
     }
 }
 
-/// Starts processes, all at once, on the ports they had or on free ones.
+/// Starts processes concurrently, on their previous ports or on free ones.
 async fn start_all(processes: &mut [Process]) {
     let starts: Vec<_> = processes
         .iter()
         .map(|process| {
-            let (given, log) = (process.given.clone(), process.log.clone());
+            let (config, log) = (process.config.clone(), process.log.clone());
             let listen = format!("127.0.0.1:{}", process.port);
-            tokio::spawn(async move { Running::start(&given, &listen, &log).await })
+            tokio::spawn(async move { Running::start(&config, &listen, &log).await })
         })
         .collect();
     for (process, start) in processes.iter_mut().zip(starts) {
@@ -319,7 +330,7 @@ impl Drop for World {
     }
 }
 
-/// The names of all files below a folder.
+/// The names of all files below a directory.
 fn names_below(folder: &Path) -> String {
     let mut names = String::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

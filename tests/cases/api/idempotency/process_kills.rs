@@ -1,0 +1,101 @@
+//! Kills during payments with retrying clients: each response and each key belongs to one payment.
+
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use storage::fetch_all;
+use tests::{Caller, Shape, World, fresh_key, on_every_shape};
+
+const CLIENTS: usize = 4;
+
+/// The observations of all clients.
+#[derive(Default)]
+struct Observations {
+    stopped: AtomicBool,
+    /// The number of 201 responses.
+    made: AtomicUsize,
+    /// The number of requests without a complete response.
+    broken: AtomicUsize,
+    /// The number of 201 responses that replay a request without a complete response.
+    replayed: AtomicUsize,
+}
+
+/// Creates payments continuously, each with its own key, and retries until each is answered. Returns the ids
+/// by key.
+async fn keep_paying(replicas: Vec<Caller>, observed: Arc<Observations>) -> BTreeMap<String, String> {
+    let mut paid = BTreeMap::new();
+    while !observed.stopped.load(Ordering::Relaxed) {
+        let key = fresh_key();
+        let members = json!({ "amount": 100, "currency": "EUR", "metadata": { "key": key } });
+        let mut tries = 0;
+        let reply = loop {
+            tries += 1;
+            let replica = &replicas[tries % replicas.len()];
+            match replica.payment(&key, &members).attempt().await {
+                Some(reply) if reply.status == 201 => break reply,
+                Some(reply) => assert!([503, 409].contains(&reply.status), "{reply}"),
+                None => {
+                    observed.broken.fetch_add(1, Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+        };
+        assert!(tries > 1 || !reply.has("idempotent-replayed"), "{reply}");
+        observed.made.fetch_add(1, Ordering::Relaxed);
+        let replayed = usize::from(reply.has("idempotent-replayed"));
+        observed.replayed.fetch_add(replayed, Ordering::Relaxed);
+        paid.insert(key, reply.json()["id"].as_str().unwrap().to_owned());
+    }
+    paid
+}
+
+async fn payments_are_atomic_under_kills(shape: Shape) {
+    let mut world = World::start(shape).await;
+    // 200 rounds on each engine, fewer where all replicas are killed.
+    let rounds = if shape == Shape::Split { 40 } else { 200 };
+    let ann = world.sign_up().await;
+    let (replicas, observed) = (super::replicas(&world, &ann), Arc::new(Observations::default()));
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| tokio::spawn(keep_paying(replicas.clone(), Arc::clone(&observed))))
+        .collect();
+    for round in 0..rounds {
+        // Waits until the clients make progress, then kills at a different moment in each round.
+        let made = observed.made.load(Ordering::Relaxed);
+        while observed.made.load(Ordering::Relaxed) < made + CLIENTS {
+            assert!(!clients.iter().any(|client| client.is_finished()));
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_micros(round % 40 * 100)).await;
+        world.kill();
+        world.restart().await;
+    }
+    observed.stopped.store(true, Ordering::Relaxed);
+    let mut answered = BTreeMap::new();
+    for client in clients {
+        answered.extend(client.await.unwrap());
+    }
+    let query = "SELECT metadata, public_id FROM payments";
+    let stored = fetch_all!(world.db().await.reader(), (String, String), query).unwrap();
+    let by_key = |(metadata, id): (String, String)| {
+        let metadata: BTreeMap<String, String> = serde_json::from_str(&metadata).unwrap();
+        (metadata["key"].clone(), id)
+    };
+    assert_eq!(stored.len(), answered.len(), "a key has no payment or several");
+    assert_eq!(
+        stored.into_iter().map(by_key).collect::<BTreeMap<_, _>>(),
+        answered
+    );
+    let (broken, replayed) = (
+        observed.broken.load(Ordering::Relaxed),
+        observed.replayed.load(Ordering::Relaxed),
+    );
+    // Some kills occurred before the commit, and some between commit and response.
+    assert!(
+        broken > replayed && replayed > 0,
+        "{broken} requests were interrupted, {replayed} of them after their commit"
+    );
+}
+
+on_every_shape!(payments_are_atomic_under_kills);

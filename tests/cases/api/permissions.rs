@@ -1,0 +1,336 @@
+//! Permissions: one table of every documented operation and every kind of caller.
+//!
+//! Each row is a test. [`every_operation_is_in_the_permission_table`] fails if a row is missing or names no operation.
+
+use foundation::scope::ALL as SCOPES;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tests::{App, Caller, PASSWORD, Payment, Post, TokenForger, User, World, fresh_key, on_every_shape};
+
+/// The columns in order. Those without one scope are in the order of the scopes.
+const CALLERS: [&str; 18] = [
+    "an anonymous caller",
+    "another user's session",
+    "the owner's session",
+    "an editor's session",
+    "an administrator's session",
+    "the owner's access token of every scope",
+    "the same without posts:read",
+    "the same without posts:write",
+    "the same without comments:write",
+    "the same without payments:read",
+    "the same without payments:write",
+    "the same without profile:read",
+    "an administrator's access token without admin",
+    "an administrator's access token of every scope",
+    "a service's own access token of every scope",
+    "the owner's access token, revoked",
+    "a disabled user's session",
+    "a disabled user's access token",
+];
+
+/// A row: the operation, one request, and the status for each caller. In paths `{draft}`, `{published}`,
+/// `{comment}`, `{payment}`, `{captured}` and `{owner}` stand for resources of the owner, created anew for
+/// each request.
+struct Row {
+    operation: &'static str,
+    method: &'static str,
+    path: &'static str,
+    body: Body,
+    statuses: [u16; 18],
+}
+
+/// The body of a request.
+enum Body {
+    None,
+    Json(fn(&User) -> Value),
+    Form,
+}
+
+macro_rules! table {
+    ($($name:ident: $operation:literal $method:ident $path:literal $body:expr,
+        [$anonymous:literal | $($session:literal)+ | $all:literal | $($without:literal)+ | $revoked:literal | $($disabled:literal)+];)+) => {
+        /// The permission table.
+        const ROWS: &[Row] = &[$(Row {
+            operation: $operation,
+            method: stringify!($method),
+            path: $path,
+            body: $body,
+            statuses: [$anonymous, $($session,)+ $all, $($without,)+ $revoked, $($disabled),+],
+        }),+];
+
+        $(async fn $name(world: World) {
+            let row = ROWS.iter().find(|row| row.operation == $operation && row.path == $path);
+            row.unwrap().check(world).await;
+        })+
+
+        on_every_shape!($($name),+);
+    };
+}
+
+const TITLE: Body = Body::Json(|_| json!({ "title": "A title" }));
+const NOTHING: Body = Body::Json(|_| json!({}));
+const PAYMENT: Body = Body::Json(|_| json!({ "amount": 100, "currency": "EUR" }));
+const COMMENT: Body = Body::Json(|_| json!({ "body": "A comment" }));
+const SIGN_UP: Body = Body::Json(
+    |_| json!({ "email": format!("{}@example.org", foundation::random::id()), "password": PASSWORD }),
+);
+const SIGN_IN: Body = Body::Json(|owner| json!({ "email": owner.email, "password": PASSWORD }));
+const EMAIL: Body = Body::Json(|owner| json!({ "email": owner.email }));
+const BAD_TOKEN: Body = Body::Json(|_| json!({ "token": "x" }));
+const BAD_RESET: Body = Body::Json(|_| json!({ "token": "x", "new_password": PASSWORD }));
+const RIGHT_PASSWORD: Body = Body::Json(|_| json!({ "password": PASSWORD }));
+const WRONG_PASSWORD: Body = Body::Json(|_| json!({ "password": "not the password" }));
+const CODE: Body = Body::Json(|_| json!({ "otp": "123456" }));
+const NEW_PASSWORD: Body =
+    Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
+
+#[rustfmt::skip]
+table! {
+    //                                                                         | session of another, owner, editor, admin
+    //                                                                         |     | token of every scope, without posts:read posts:write
+    //                                                                         |     | comments:write payments:read payments:write profile:read admin; an administrator's of all; a service's
+    //                                                                     none|     |     |                             revoked|  disabled
+    list_posts: "listPosts" GET "/posts" Body::None,                       [401 | 200 200 200 200 | 200 | 403 200 200 200 200 200 200 200 200 | 401 | 401 401];
+    create_post: "createPost" POST "/posts" TITLE,                         [401 | 201 201 201 201 | 201 | 201 403 201 201 201 201 201 201 403 | 401 | 401 401];
+    read_published: "readPost" GET "/posts/{published}" Body::None,        [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
+    read_draft: "readPost" GET "/posts/{draft}" Body::None,                [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 200 404 | 401 | 404 401];
+    update_published: "updatePost" PATCH "/posts/{published}" TITLE,       [401 | 403 200 200 200 | 200 | 200 403 200 200 200 200 200 200 403 | 401 | 401 401];
+    update_draft: "updatePost" PATCH "/posts/{draft}" TITLE,               [401 | 404 200 200 200 | 200 | 200 403 200 200 200 200 200 200 403 | 401 | 401 401];
+    delete_published: "deletePost" DELETE "/posts/{published}" Body::None, [401 | 403 204 204 204 | 204 | 204 403 204 204 204 204 204 204 403 | 401 | 401 401];
+    delete_draft: "deletePost" DELETE "/posts/{draft}" Body::None,         [401 | 404 204 204 204 | 204 | 204 403 204 204 204 204 204 204 403 | 401 | 401 401];
+
+    list_comments: "listComments" GET "/posts/{published}/comments" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
+    list_comments_of_draft: "listComments" GET "/posts/{draft}/comments" Body::None,
+                                                                           [404 | 404 200 200 200 | 200 | 404 200 200 200 200 200 200 200 404 | 401 | 404 401];
+    create_comment: "createComment" POST "/posts/{published}/comments" COMMENT,
+                                                                           [401 | 201 201 201 201 | 201 | 201 201 403 201 201 201 201 201 403 | 401 | 401 401];
+    create_comment_on_draft: "createComment" POST "/posts/{draft}/comments" COMMENT,
+                                                                           [401 | 404 201 201 201 | 201 | 404 201 403 201 201 201 201 201 403 | 401 | 401 401];
+    read_comment: "readComment" GET "/posts/{published}/comments/{comment}" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
+    delete_comment: "deleteComment" DELETE "/posts/{published}/comments/{comment}" Body::None,
+                                                                           [401 | 403 204 204 204 | 204 | 204 204 403 204 204 204 204 204 403 | 401 | 401 401];
+
+    list_payments: "listPayments" GET "/payments" Body::None,              [401 | 200 200 200 200 | 200 | 200 200 200 403 200 200 200 200 403 | 401 | 401 401];
+    create_payment: "createPayment" POST "/payments" PAYMENT,              [401 | 201 201 201 201 | 201 | 201 201 201 201 403 201 201 201 403 | 401 | 401 401];
+    read_payment: "readPayment" GET "/payments/{payment}" Body::None,      [401 | 404 200 404 404 | 200 | 200 200 200 403 200 200 404 404 403 | 401 | 401 401];
+    capture_payment: "capturePayment" POST "/payments/{payment}/captures" NOTHING,
+                                                                           [401 | 404 201 404 404 | 201 | 201 201 201 201 403 201 404 404 403 | 401 | 401 401];
+    cancel_payment: "cancelPayment" POST "/payments/{payment}/cancellations" NOTHING,
+                                                                           [401 | 404 201 404 404 | 201 | 201 201 201 201 403 201 404 404 403 | 401 | 401 401];
+    refund_payment: "refundPayment" POST "/payments/{captured}/refunds" NOTHING,
+                                                                           [401 | 404 201 404 404 | 201 | 201 201 201 201 403 201 404 404 403 | 401 | 401 401];
+
+    create_user: "createUser" POST "/users" SIGN_UP,                       [201 | 201 201 201 201 | 201 | 201 201 201 201 201 201 201 201 201 | 401 | 201 401];
+    read_user: "readUser" GET "/users/{owner}" Body::None,                 [401 | 404 200 404 200 | 200 | 200 200 200 200 200 403 404 200 403 | 401 | 401 401];
+    login: "login" POST "/login" SIGN_IN,                                  [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 200 401];
+    logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 200 403 | 401 | 401 401];
+    change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    ask_for_reset: "requestPasswordReset" POST "/password-resets" EMAIL,     [202 | 202 202 202 202 | 202 | 202 202 202 202 202 202 202 202 202 | 401 | 202 401];
+    confirm_reset: "confirmPasswordReset" POST "/password-resets/confirmations" BAD_RESET,
+                                                                           [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
+    ask_for_verification: "requestEmailVerification" POST "/email-verifications" NOTHING,
+                                                                           [401 | 202 202 202 202 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    confirm_email: "confirmEmailVerification" POST "/email-verifications/confirmations" BAD_TOKEN,
+                                                                           [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
+    begin_totp: "beginTotp" POST "/me/mfa/totp" RIGHT_PASSWORD,                     [401 | 201 201 201 201 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    confirm_totp: "confirmTotp" POST "/me/mfa/totp/verifications" CODE,    [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    disable_totp: "disableTotp" DELETE "/me/mfa/totp" RIGHT_PASSWORD,               [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    list_sessions: "listSessions" GET "/me/sessions" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    end_session: "endSession" DELETE "/me/sessions/999999" Body::None,     [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    list_grants: "listGrants" GET "/me/grants" Body::None,                 [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    withdraw_grant: "withdrawGrant" DELETE "/me/grants/none" Body::None,   [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    export_account: "exportAccount" GET "/me/export" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    // With a wrong password, because the right one deletes the account.
+    delete_account: "deleteAccount" DELETE "/me" WRONG_PASSWORD,                 [401 | 422 422 422 422 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
+
+    // Only for sessions of administrators, on the issuer.
+    list_security_events: "listSecurityEvents" GET "/admin/security-events" Body::None,
+                                                                           [401 | 403 403 403 200 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
+
+    // The same for everyone: credentials are not checked.
+    read_resource_metadata: "readResourceMetadata" GET "/.well-known/oauth-protected-resource" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_issuer_metadata: "readIssuerMetadata" GET "/.well-known/oauth-authorization-server" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_keys: "readKeys" GET "/.well-known/jwks.json" Body::None,         [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_document: "readDocument" GET "/openapi.json" Body::None,          [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_csrf_token: "readCsrfToken" GET "/csrf" Body::None,               [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    livez: "livez" GET "/livez" Body::None,                                [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    readyz: "readyz" GET "/readyz" Body::None,                             [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+
+    // The issuer authenticates clients and browsers by other means, so these credentials do not help an empty
+    // request.
+    exchange_token: "exchangeToken" POST "/token" Body::Form,              [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
+    authorize: "authorize" GET "/authorize" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    submit_sign_in: "submitSignIn" POST "/signin" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_consent: "showConsent" GET "/consent" Body::None,                 [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_consent: "submitConsent" POST "/consent" Body::Form,            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_password: "showPassword" GET "/password" Body::None,              [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    submit_password: "submitPassword" POST "/password" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_forgotten: "showForgotten" GET "/forgot" Body::None,              [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    submit_forgotten: "submitForgotten" POST "/forgot" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_reset: "showReset" GET "/reset" Body::None,                       [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_reset: "submitReset" POST "/reset" Body::Form,                  [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_verify: "showVerify" GET "/verify" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_verify: "submitVerify" POST "/verify" Body::Form,               [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+}
+
+/// The callers of the columns, and the owner of the resources.
+struct Fixture {
+    owner: User,
+    callers: Vec<Caller>,
+}
+
+impl Fixture {
+    async fn create(world: &World) -> Self {
+        let app = world.app().register();
+        let (owner, other) = (world.sign_up().await, world.sign_up().await);
+        let (editor, admin) = (
+            world.user_with_role("editor").await,
+            world.user_with_role("admin").await,
+        );
+        let gone = world.sign_up().await;
+        let every = SCOPES[..6].join(" ");
+        let revoked = app.tokens(&owner, &every).await;
+        app.refresh(&world.anyone(), &revoked.refresh).await.expect(200);
+        let replayed = app.refresh(&world.anyone(), &revoked.refresh).await;
+        replayed.expect_token_error(400, "invalid_grant");
+        world.expect_revoked(&revoked.access).await;
+        let of_gone = app.tokens(&gone, &every).await;
+        world.cli(&["users", "disable", "--email", &gone.email, "--json"], "");
+        gone.get("/me").await.expect(401);
+
+        let bearer = |token: &str| world.anyone().bearer(token);
+        let mut callers = vec![world.anyone()];
+        callers.extend([&other, &owner, &editor, &admin].map(|user| Caller::clone(user)));
+        callers.push(bearer(&app.tokens(&owner, &every).await.access));
+        for without in SCOPES {
+            let user = if without == "admin" { &admin } else { &owner };
+            callers.push(bearer(&tokens_without(&app, user, without).await));
+        }
+        callers.push(bearer(&app.tokens(&admin, &SCOPES.join(" ")).await.access));
+        callers.push(bearer(&service_token(world, &owner).await));
+        callers.extend([
+            bearer(&revoked.access),
+            Caller::clone(&gone),
+            bearer(&of_gone.access),
+        ]);
+        Self { owner, callers }
+    }
+}
+
+/// The issuer issues no service tokens yet, so this one is forged with its key.
+async fn service_token(world: &World, owner: &User) -> String {
+    let mut forger = TokenForger::new(world, owner).await;
+    forger.claims["client_id"] = json!("a-service");
+    forger.claims["scope"] = json!(SCOPES.join(" "));
+    forger.with_claim("sub", json!("a-service"))
+}
+
+async fn tokens_without(app: &App, user: &User, without: &str) -> String {
+    let scopes: Vec<&str> = SCOPES[..6]
+        .iter()
+        .copied()
+        .filter(|scope| *scope != without)
+        .collect();
+    app.tokens(user, &scopes.join(" ")).await.access
+}
+
+/// Resources of the owner for one request.
+struct OwnedResources {
+    draft: Post,
+    published: Post,
+    comment: String,
+    payment: Payment,
+    captured: Payment,
+}
+
+impl OwnedResources {
+    async fn create(owner: &User) -> Self {
+        let (draft, published) = (owner.draft("A draft").await, owner.publish("A post").await);
+        let path = format!("{}/comments", published.path);
+        let made = owner
+            .post(&path)
+            .json(&json!({ "body": "A comment" }))
+            .await
+            .expect(201);
+        let (payment, captured) = (owner.pay(100).await, owner.pay(100).await);
+        owner.act(&captured, "captures", &json!({})).await.expect(201);
+        Self {
+            draft,
+            published,
+            comment: made.json()["id"].to_string(),
+            payment,
+            captured,
+        }
+    }
+
+    fn fill(&self, path: &str, owner: &User) -> String {
+        path.replace("{draft}", &self.draft.id.to_string())
+            .replace("{published}", &self.published.id.to_string())
+            .replace("{comment}", &self.comment)
+            .replace("{payment}", &self.payment.id)
+            .replace("{captured}", &self.captured.id)
+            .replace("{owner}", &owner.id.to_string())
+    }
+}
+
+impl Row {
+    /// Sends the request as every caller. Those with tokens go first, because signing out and password
+    /// changes end sessions.
+    async fn check(&self, world: World) {
+        let fixture = Fixture::create(&world).await;
+        let mut paths = Vec::new();
+        for _ in CALLERS {
+            paths.push(
+                OwnedResources::create(&fixture.owner)
+                    .await
+                    .fill(self.path, &fixture.owner),
+            );
+        }
+        let mut found = [0; 18];
+        for (n, path) in paths.into_iter().enumerate().rev() {
+            let call = fixture.callers[n]
+                .call(self.method, &path)
+                .header("if-match", "*");
+            let call = call.key(&fresh_key());
+            let call = match &self.body {
+                Body::None => call.without("if-match"),
+                Body::Json(body) => call.json(&body(&fixture.owner)),
+                Body::Form => call.form::<&str, &str>(&[]),
+            };
+            found[n] = call.await.status;
+        }
+        for ((caller, found), expected) in CALLERS.iter().zip(found).zip(self.statuses) {
+            assert_eq!(found, expected, "{} by {caller}", self.operation);
+        }
+    }
+}
+
+async fn every_operation_is_in_the_permission_table(world: World) {
+    let mut described = BTreeSet::new();
+    for port in [world.issuer_ports()[0], world.api_ports()[0]] {
+        let url = format!("http://localhost:{port}/openapi.json");
+        let document = world.anyone().get(&url).await.expect(200).json();
+        let operations = document["paths"].as_object().unwrap().values();
+        let operations = operations.flat_map(|path| path.as_object().unwrap().values());
+        described
+            .extend(operations.filter_map(|operation| operation["operationId"].as_str().map(str::to_owned)));
+    }
+    let in_table: BTreeSet<String> = ROWS.iter().map(|row| row.operation.to_owned()).collect();
+    assert_eq!(in_table, described);
+}
+
+mod coverage {
+    use super::every_operation_is_in_the_permission_table;
+    use tests::on_every_shape;
+
+    on_every_shape!(every_operation_is_in_the_permission_table);
+}

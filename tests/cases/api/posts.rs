@@ -1,0 +1,5 @@
+//! Posts: fields, states, entity tags and permissions.
+
+mod editing;
+mod fields;
+mod visibility;

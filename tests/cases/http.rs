@@ -1,0 +1,12 @@
+//! HTTP behavior that all routes share: connections, methods, CORS, compression, rate limits, OpenAPI.
+
+mod compression;
+mod connections;
+mod cors;
+mod csrf;
+mod methods;
+mod openapi;
+mod openapi_tools;
+mod problem_details;
+mod rate_limits;
+mod versions;

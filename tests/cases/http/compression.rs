@@ -1,0 +1,169 @@
+//! Content coding, and entity tags of coded responses.
+
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+use std::io::Read as _;
+use tests::{Caller, PASSWORD, Post, Reply, User, World, on_every_shape};
+
+fn is_gzip(reply: &Reply) -> bool {
+    reply.has("content-encoding") && reply.header("content-encoding") == "gzip"
+}
+
+fn gunzip(reply: &Reply) -> String {
+    let mut text = String::new();
+    GzDecoder::new(reply.body.as_slice())
+        .read_to_string(&mut text)
+        .unwrap();
+    text
+}
+
+async fn long_post(ann: &User) -> Post {
+    ann.make_post(json!({ "title": "Long", "body": "word ".repeat(2_000), "status": "published" }))
+        .await
+}
+
+fn packing(caller: &Caller) -> Caller {
+    caller.with("accept-encoding", "gzip, deflate, br")
+}
+
+async fn long_text_is_compressed_if_the_client_accepts_it(world: World) {
+    let ann = world.sign_up().await;
+    let (long, short) = (long_post(&ann).await, ann.publish("Short").await);
+    for path in [&long.path, "/posts", "/assets/latchkey.css"] {
+        let (plain, packed) = (ann.get(path).await, packing(&ann).get(path).await);
+        assert!(is_gzip(&packed) && !is_gzip(&plain), "{path}: {packed}");
+        assert_eq!(gunzip(&packed), plain.text(), "{path}");
+        assert!(packed.body.len() < plain.body.len(), "{path}");
+        for reply in [&plain, &packed] {
+            let vary = reply.header("vary").to_ascii_lowercase();
+            assert!(
+                vary.split(", ").any(|name| name == "accept-encoding"),
+                "{path}: {reply}"
+            );
+        }
+    }
+    assert!(!is_gzip(&packing(&ann).get(&short.path).await));
+    for accept in [
+        "",
+        "identity",
+        "br",
+        "gzip;q=0",
+        "*;q=0",
+        "identity;q=0, br",
+        "gzip;q=0.5, identity",
+    ] {
+        let caller = ann.with("accept-encoding", accept);
+        let reply = caller.get(&long.path).await.expect(200);
+        assert!(!is_gzip(&reply), "{accept:?}: {reply}");
+    }
+    for accept in ["gzip", "GZIP", "*", "br, gzip;q=0.1", "x-gzip"] {
+        let caller = ann.with("accept-encoding", accept);
+        assert!(is_gzip(&caller.get(&long.path).await), "{accept:?}");
+    }
+}
+
+async fn entity_tags_of_either_coding_match(world: World) {
+    let ann = world.sign_up().await;
+    let post = long_post(&ann).await;
+    let packer = packing(&ann);
+    let tag = |reply: &Reply| reply.header("etag").to_owned();
+    let (plain, packed) = (
+        tag(&ann.get(&post.path).await),
+        tag(&packer.get(&post.path).await),
+    );
+    assert_ne!(plain, packed, "strong tags differ between codings");
+    assert!(!packed.starts_with("W/") && packed.starts_with('"'), "{packed}");
+    for known in [
+        &plain,
+        &packed,
+        &format!("W/{packed}"),
+        &format!("\"x\", {packed}"),
+    ] {
+        for (caller, own) in [(&*ann, &plain), (&packer, &packed)] {
+            let reply = caller
+                .get(&post.path)
+                .header("if-none-match", known)
+                .await
+                .expect(304);
+            assert_eq!(&tag(&reply), own, "a 304 has the tag of its 200");
+            assert!(reply.body.is_empty() && !reply.has("content-encoding"), "{reply}");
+            assert!(reply.has("vary") && !reply.has("content-type"), "{reply}");
+        }
+    }
+    let patch = |tag: &str, title: &str| {
+        packer
+            .patch(&post.path)
+            .header("if-match", tag)
+            .json(&json!({ "title": title }))
+    };
+    let changed = patch(&packed, "Once").await.expect(200);
+    patch(&packed, "Stale")
+        .await
+        .expect_error(412, "precondition_failed");
+    patch(&plain, "Stale")
+        .await
+        .expect_error(412, "precondition_failed");
+    patch(&tag(&changed), "Twice").await.expect(200);
+    let read = tag(&packer.get(&post.path).await);
+    packer
+        .delete(&post.path)
+        .header("if-match", &packed)
+        .await
+        .expect(412);
+    packer
+        .delete(&post.path)
+        .header("if-match", &read)
+        .await
+        .expect(204);
+}
+
+async fn head_matches_get_under_compression(world: World) {
+    let ann = world.sign_up().await;
+    let post = long_post(&ann).await;
+    let packer = packing(&ann);
+    for path in [post.path.as_str(), "/assets/latchkey.css"] {
+        let (get, head) = (packer.get(path).await, packer.call("HEAD", path).await);
+        assert!(is_gzip(&head) && head.body.is_empty(), "{head}");
+        for name in ["etag", "vary", "content-type", "cache-control"] {
+            assert_eq!(head.headers.get(name), get.headers.get(name), "{path}: {name}");
+        }
+        let bare = ann.get(path).await.body.len().to_string();
+        let length = head.headers.get("content-length");
+        assert!(
+            length.is_none_or(|length| length.as_bytes() != bare.as_bytes()),
+            "{head}"
+        );
+    }
+}
+
+async fn responses_that_may_hold_a_secret_are_not_compressed(world: World) {
+    let ann = world.sign_up().await;
+    let packer = packing(&ann);
+    let page = packing(&world.anyone()).get(&format!("/signin?flow={}", "x".repeat(4_000)));
+    let page = page.await.expect(200);
+    assert!(page.body.len() > 4_000 && !is_gzip(&page), "{page}");
+    let post = json!({ "title": "Long", "body": "word ".repeat(2_000) });
+    let made = packer.post("/posts").json(&post).await.expect(201);
+    assert!(!is_gzip(&made) && made.json()["title"] == "Long", "{made}");
+    let login = json!({ "email": ann.email, "password": PASSWORD });
+    let login = packing(&world.anyone())
+        .post("/login")
+        .json(&login)
+        .await
+        .expect(200);
+    assert!(!is_gzip(&login) && !is_gzip(&packer.get("/csrf").await));
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let refreshed = app
+        .refresh(&packing(&world.anyone()), &tokens.refresh)
+        .await
+        .expect(200);
+    assert!(!is_gzip(&refreshed) && refreshed.json()["access_token"] != Value::Null);
+}
+
+on_every_shape!(
+    long_text_is_compressed_if_the_client_accepts_it,
+    entity_tags_of_either_coding_match,
+    head_matches_get_under_compression,
+    responses_that_may_hold_a_secret_are_not_compressed,
+);

@@ -1,0 +1,187 @@
+//! Connections: trace context, framework errors, slow and oversized requests, health and shutdown.
+
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tests::{PASSWORD, RawConnection, World, on_every_shape};
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+async fn valid_traceparent_headers_are_continued_and_others_ignored(world: World) {
+    let anyone = world.anyone();
+    let with = |value: &str| anyone.get("/posts").header("traceparent", value);
+    let good = format!("00-{TRACE}-00f067aa0ba902b7-01");
+    let reply = with(&good).await.expect_error(401, "unauthenticated");
+    assert_eq!(reply.correlation_id(), TRACE);
+    for bad in [
+        "",
+        "x",
+        &good.to_uppercase(),
+        &good[..54],
+        &format!("{good}-x"),
+        &good.replace(TRACE, &"0".repeat(32)),
+        &good.replace("00f067aa0ba902b7", &"0".repeat(16)),
+        &"0".repeat(10_000),
+        &good.replacen("00-", "ff-", 1),
+    ] {
+        assert_ne!(with(bad).await.correlation_id(), TRACE, "{bad:.60}");
+    }
+    let twice = with(&good).header("traceparent", &good).await;
+    assert_ne!(twice.correlation_id(), TRACE);
+    assert_ne!(with("").await.correlation_id(), with("").await.correlation_id());
+}
+
+async fn framework_errors_have_the_error_body(world: World) {
+    let ann = world.sign_up().await;
+    for caller in [world.anyone(), ann.anonymous().session(&ann.sid, &ann.csrf)] {
+        for path in [
+            "/nothing",
+            "/posts/1/2/3",
+            "/%2e%2e/etc/passwd",
+            "//",
+            "/POSTS",
+            "/posts%2F1",
+        ] {
+            caller.get(path).await.expect_error(404, "not_found");
+            caller.call("BREW", path).await.expect_error(404, "not_found");
+        }
+        for path in ["/login", "/users", "/logout"] {
+            let reply = caller.get(path).await.expect_error(405, "method_not_allowed");
+            assert!(reply.header("allow").contains("POST"), "{reply}");
+        }
+    }
+    ann.post("/posts")
+        .body("text/plain", "x")
+        .await
+        .expect_error(415, "unsupported_media_type");
+    ann.post("/posts")
+        .body("application/json", "{")
+        .await
+        .expect_error(400, "malformed_json");
+    ann.post("/posts")
+        .body("application/json", " ".repeat(2_000_000))
+        .await
+        .expect_error(413, "payload_too_large");
+}
+
+async fn silent_connections_are_closed(world: World) {
+    let port = world.api_ports()[0];
+    let (mut silent, mut slow) = (
+        RawConnection::connect(port).await,
+        RawConnection::connect(port).await,
+    );
+    slow.send("GET /livez HTTP/1.1\r\nHost: loc").await;
+    let began = Instant::now();
+    silent.read_to_end().await;
+    let answer = slow.read_to_end().await;
+    assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "closed after {:?}",
+        began.elapsed()
+    );
+}
+
+async fn incomplete_bodies_time_out(world: World) {
+    let mut slow = RawConnection::connect(world.api_ports()[0]).await;
+    slow.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{").await;
+    let began = Instant::now();
+    let answer = slow.read_to_end().await;
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(
+        began.elapsed() < Duration::from_secs(35),
+        "given up after {:?}",
+        began.elapsed()
+    );
+}
+
+async fn oversized_request_heads_are_rejected(world: World) {
+    let long = format!(
+        "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Long: {}\r\n\r\n",
+        "x".repeat(1_000_000)
+    );
+    let many: String = (0..200).map(|n| format!("X-{n}: 1\r\n")).collect();
+    for head in [
+        long,
+        format!("GET /livez HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"),
+    ] {
+        let mut raw = RawConnection::connect(world.api_ports()[0]).await;
+        raw.send(head).await;
+        let answer = raw.read_to_end().await;
+        // A peer that is still sending may lose the response. It is never a success.
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 431 "),
+            "{answer:.200}"
+        );
+    }
+    world.anyone().get("/livez").await.expect(200);
+}
+
+async fn ambiguous_requests_are_rejected(world: World) {
+    for head in [
+        "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: a\r\n folded\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost : localhost\r\n\r\n",
+        "GET  /livez  HTTP/1.1\r\n\r\n",
+        "nonsense\r\n\r\n",
+    ] {
+        let mut raw = RawConnection::connect(world.api_ports()[0]).await;
+        raw.send(head).await;
+        let answer = raw.read_to_end().await;
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 400 "),
+            "{head:?}: {answer}"
+        );
+    }
+}
+
+async fn shutdown_completes_requests_in_flight(mut world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD }).to_string();
+    let mut raw = RawConnection::connect(world.api_ports()[0]).await;
+    raw.send(format!(
+        "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Expect: 100-continue\r\n\r\n",
+        body.len()
+    ))
+    .await;
+    // The program has asked for the body, so the request is in flight.
+    raw.read_until("HTTP/1.1 100 Continue\r\n\r\n").await;
+    world.terminate();
+    while tokio::net::TcpStream::connect(("127.0.0.1", world.api_ports()[0]))
+        .await
+        .is_ok()
+    {
+        tokio::task::yield_now().await;
+    }
+    raw.send(body).await;
+    let answer = raw.read_to_end().await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    world.stop().await;
+}
+
+async fn liveness_and_readiness_are_reported(world: World) {
+    world.anyone().get("/livez").await.expect(200);
+    let ready = world.anyone().get("/readyz").await.expect(200).json();
+    assert_eq!(ready["status"], "ready");
+    assert!(
+        ready["checks"]
+            .as_object()
+            .unwrap()
+            .values()
+            .all(|check| check == "ok"),
+        "{ready}"
+    );
+}
+
+on_every_shape!(
+    valid_traceparent_headers_are_continued_and_others_ignored,
+    framework_errors_have_the_error_body,
+    silent_connections_are_closed,
+    incomplete_bodies_time_out,
+    oversized_request_heads_are_rejected,
+    ambiguous_requests_are_rejected,
+    shutdown_completes_requests_in_flight,
+    liveness_and_readiness_are_reported,
+);

@@ -1,0 +1,258 @@
+//! CORS: the origins that may read responses, and those that may send cookies.
+
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tests::{Call, Caller, Reply, Shape, World, on_every_shape};
+
+const APP: &str = "https://app.test";
+const FIRST_PARTY: &str = "https://ours.test";
+const UNREGISTERED: &str = "https://unknown.test";
+
+/// Registers a third-party app at [`APP`] and a first-party app at [`FIRST_PARTY`].
+fn register(world: &World) {
+    world.app().register();
+    world
+        .app()
+        .redirect_uri("https://ours.test/cb")
+        .first_party()
+        .register();
+}
+
+fn from(call: Call, origin: &str) -> Call {
+    call.header("origin", origin)
+}
+
+fn preflight(caller: &Caller, path: &str, origin: &str) -> Call {
+    from(caller.call("OPTIONS", path), origin)
+        .header("access-control-request-method", "PATCH")
+        .header("access-control-request-headers", "authorization,if-match")
+}
+
+fn names(reply: &Reply, header: &str) -> Vec<String> {
+    let names = reply.header(header).split(',').map(str::trim);
+    names.map(str::to_ascii_lowercase).collect()
+}
+
+/// The allowed origin and whether credentials are allowed. Fails the test if CORS headers come without an
+/// origin.
+fn cors_headers(reply: &Reply) -> Option<(String, bool)> {
+    let headers = reply
+        .headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("access-control-"));
+    if !reply.has("access-control-allow-origin") {
+        assert_eq!(headers.count(), 0, "{reply}");
+        return None;
+    }
+    let with_cookies = reply.has("access-control-allow-credentials");
+    assert!(
+        !with_cookies || reply.header("access-control-allow-credentials") == "true",
+        "{reply}"
+    );
+    Some((
+        reply.header("access-control-allow-origin").to_owned(),
+        with_cookies,
+    ))
+}
+
+async fn registered_origins_may_read_responses(world: World) {
+    register(&world);
+    world
+        .app()
+        .kind("native")
+        .redirect_uri("http://127.0.0.1/cb")
+        .register();
+    world
+        .app()
+        .kind("web")
+        .redirect_uri("https://web.test/cb")
+        .register();
+    let anyone = world.anyone();
+    for path in ["/posts", "/v1/posts", "/posts/1", "/me", "/csrf"] {
+        for (origin, expected) in [
+            (APP, Some(false)),
+            (FIRST_PARTY, Some(true)),
+            (world.base(), Some(true)),
+            (UNREGISTERED, None),
+            ("https://app.test:8443", None),
+            ("http://app.test", None),
+            ("https://sub.app.test", None),
+            ("https://app.test.evil.test", None),
+            ("https://app.test/", None),
+            ("HTTPS://APP.TEST", None),
+            ("https://web.test", None),
+            ("null", None),
+            ("*", None),
+            ("", None),
+        ] {
+            let reply = from(anyone.get(path), origin).await;
+            let expected = expected.map(|with_cookies| (origin.to_owned(), with_cookies));
+            assert_eq!(cors_headers(&reply), expected, "{path} from {origin:?}");
+            assert!(names(&reply, "vary").contains(&"origin".to_owned()), "{reply}");
+            if expected.is_some() {
+                let exposed = names(&reply, "access-control-expose-headers");
+                let needed = [
+                    "etag",
+                    "location",
+                    "link",
+                    "x-correlation-id",
+                    "retry-after",
+                    "www-authenticate",
+                ];
+                assert!(
+                    needed.iter().all(|name| exposed.contains(&(*name).to_owned())),
+                    "{reply}"
+                );
+            }
+        }
+        let without = anyone.get(path).await;
+        assert_eq!(cors_headers(&without), None);
+        assert!(
+            names(&without, "vary").contains(&"origin".to_owned()),
+            "{without}"
+        );
+        let twice = from(from(anyone.get(path), APP), APP).await;
+        assert_eq!(cors_headers(&twice), None);
+    }
+}
+
+async fn preflights_list_the_allowed_methods_and_headers(world: World) {
+    register(&world);
+    let anyone = world.anyone();
+    for (path, methods) in [
+        ("/posts/1", vec!["get", "head", "patch", "delete", "options"]),
+        ("/v1/posts/1", vec!["get", "head", "patch", "delete", "options"]),
+        ("/v1/posts", vec!["get", "head", "post", "options"]),
+        ("/token", vec!["post", "options"]),
+    ] {
+        let reply = preflight(&anyone, path, APP).await.expect(204);
+        assert_eq!(cors_headers(&reply), Some((APP.to_owned(), false)));
+        let mut allowed = names(&reply, "access-control-allow-methods");
+        allowed.sort();
+        let mut methods = methods;
+        methods.sort_unstable();
+        assert_eq!(allowed, methods, "{reply}");
+        let headers = names(&reply, "access-control-allow-headers");
+        for name in [
+            "authorization",
+            "content-type",
+            "if-match",
+            "if-none-match",
+            "idempotency-key",
+            "x-csrf-token",
+            "accept",
+            "traceparent",
+        ] {
+            assert!(headers.contains(&name.to_owned()), "{name}: {reply}");
+        }
+        reply.header("access-control-max-age").parse::<u32>().unwrap();
+        let ours = preflight(&anyone, path, FIRST_PARTY).await.expect(204);
+        assert_eq!(cors_headers(&ours), Some((FIRST_PARTY.to_owned(), true)));
+        let unknown = preflight(&anyone, path, UNREGISTERED).await.expect(204);
+        assert_eq!(cors_headers(&unknown), None);
+    }
+    preflight(&anyone, "/nothing", APP)
+        .await
+        .expect_error(404, "not_found");
+}
+
+async fn errors_are_readable_by_registered_origins(world: World) {
+    register(&world);
+    let ann = world.sign_up().await;
+    let caller = ann.with("origin", FIRST_PARTY);
+    let expected = Some((FIRST_PARTY.to_owned(), true));
+    let missing = caller.get("/posts/999999").await.expect(404);
+    assert_eq!(cors_headers(&missing), expected);
+    // Unknown paths answer the same for all origins.
+    let nothing = caller.get("/nothing").await.expect(404);
+    assert_eq!(
+        nothing.without_variable_headers().1,
+        missing.without_variable_headers().1
+    );
+    let method = caller.call("PUT", "/posts").await.expect(405);
+    assert_eq!(cors_headers(&method), expected);
+    // An origin that may read responses does not thereby bypass the CSRF check.
+    let forged = caller.post("/posts").json(&json!({ "title": "Forged" })).await;
+    assert_eq!(cors_headers(&forged.expect_error(403, "csrf_mismatch")), expected);
+    let code = from(world.anyone().post("/token"), APP).form(&[("client_id", "nobody")]);
+    assert_eq!(
+        cors_headers(&code.await.expect(401)),
+        Some((APP.to_owned(), false))
+    );
+}
+
+async fn apps_call_with_a_token_from_their_own_origin(world: World) {
+    let (ann, app) = world.user_and_app().await;
+    let tokens = app.tokens(&ann, "posts:read posts:write").await;
+    let caller = world.anyone().bearer(&tokens.access).with("origin", APP);
+    let made = caller.post("/v1/posts").json(&json!({ "title": "By an app" }));
+    let made = made.await.expect(201);
+    assert_eq!(cors_headers(&made), Some((APP.to_owned(), false)));
+}
+
+async fn pages_are_not_readable_by_other_origins(world: World) {
+    register(&world);
+    let anyone = world.anyone();
+    let mut paths = vec![
+        "/authorize",
+        "/signin",
+        "/consent",
+        "/password",
+        "/livez",
+        "/readyz",
+    ];
+    if world.shape != Shape::Split {
+        // These paths exist only in the single-process program.
+        paths.extend(["/", "/demo"]);
+    }
+    for path in paths {
+        for origin in [APP, FIRST_PARTY, world.base()] {
+            assert_eq!(
+                cors_headers(&from(anyone.get(path), origin).await),
+                None,
+                "{path}"
+            );
+            assert_eq!(
+                cors_headers(&preflight(&anyone, path, origin).await),
+                None,
+                "{path}"
+            );
+        }
+    }
+}
+
+async fn public_documents_are_readable_by_any_origin_without_credentials(world: World) {
+    for path in [
+        "/.well-known/jwks.json",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-protected-resource",
+    ] {
+        for origin in [UNREGISTERED, world.base(), "null"] {
+            let reply = from(world.anyone().get(path), origin).await.expect(200);
+            assert_eq!(cors_headers(&reply), Some(("*".to_owned(), false)), "{path}");
+        }
+    }
+}
+
+async fn new_origins_are_allowed_soon_after_registration(world: World) {
+    let ask = || async { cors_headers(&from(world.anyone().get("/posts"), FIRST_PARTY).await) };
+    assert_eq!(ask().await, None);
+    register(&world);
+    let began = Instant::now();
+    while ask().await.is_none() {
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "the origin is still not allowed"
+        );
+    }
+}
+
+on_every_shape!(
+    registered_origins_may_read_responses,
+    preflights_list_the_allowed_methods_and_headers,
+    errors_are_readable_by_registered_origins,
+    apps_call_with_a_token_from_their_own_origin,
+    pages_are_not_readable_by_other_origins,
+    public_documents_are_readable_by_any_origin_without_credentials,
+    new_origins_are_allowed_soon_after_registration,
+);

@@ -1,0 +1,239 @@
+//! CSRF protection: ambient credentials alone change nothing.
+
+use serde_json::{Value, json};
+use tests::{Call, Caller, PASSWORD, Post, User, World, on_every_shape};
+
+/// Every mutating operation with a valid body.
+fn changes(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
+    vec![
+        caller.post("/posts").json(&json!({ "title": "Forged" })),
+        caller
+            .patch(&post.path)
+            .header("if-match", &post.etag)
+            .json(&json!({ "title": "Forged" })),
+        caller.delete(&post.path),
+        caller.post(&post.comments()).json(&json!({ "body": "Forged" })),
+        caller.delete(&format!("{}/1", post.comments())),
+        caller
+            .call("PUT", "/me/password")
+            .json(&json!({ "current_password": PASSWORD, "new_password": "forged password" })),
+        caller
+            .post("/login")
+            .json(&json!({ "email": user.email, "password": PASSWORD })),
+        caller
+            .post("/users")
+            .json(&json!({ "email": "forged@example.org", "password": PASSWORD })),
+        caller.payment("forged", &json!({ "amount": 1, "currency": "EUR" })),
+        caller.post("/payments/pay_x/captures").key("forged"),
+        caller.post("/payments/pay_x/cancellations").key("forged"),
+        caller.post("/payments/pay_x/refunds").key("forged"),
+        caller.post("/logout"),
+    ]
+}
+
+/// Expects that every mutation by this caller is rejected without effect.
+async fn expect_rejected(world: &World, caller: &Caller, user: &User, post: &Post) {
+    for call in changes(caller, user, post) {
+        let reply = call.await.expect_error(403, "csrf_mismatch");
+        assert!(reply.set_cookie("sid").is_none(), "{reply}");
+    }
+    let still = user.get(&post.path).await.expect(200);
+    assert_eq!(still.header("etag"), post.etag);
+    let all = user.get("/posts").await.expect(200).json();
+    assert_eq!(all["items"].as_array().map(Vec::len), Some(1), "{all}");
+    let comments = user.get(&post.comments()).await.expect(200).json();
+    assert_eq!(comments["items"], json!([]));
+    let payments = user.get("/payments").await.expect(200).json();
+    assert_eq!(payments["items"], json!([]));
+    let users = world.cli(&["users", "list", "--json"], "");
+    assert!(
+        users
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|user| user["email"] != "forged@example.org")
+    );
+    world.log_in(&user.email, PASSWORD).await;
+}
+
+async fn header_and_cookie_must_carry_the_same_token(world: World) {
+    let user = world.sign_up().await;
+    let post = user.publish("A post").await;
+    let (sid, csrf) = (format!("sid={}", user.sid), &user.csrf);
+    let anyone = world.anyone();
+    let wrong = foundation::random::uuid();
+    for caller in [
+        anyone.cookies(&sid),
+        anyone.cookies(&format!("{sid}; csrf={csrf}")),
+        anyone.cookies(&sid).with("x-csrf-token", csrf),
+        anyone
+            .cookies(&format!("{sid}; csrf={csrf}"))
+            .with("x-csrf-token", &wrong),
+        anyone.cookies(&format!("{sid}; csrf=")).with("x-csrf-token", ""),
+        anyone
+            .cookies(&format!("{sid}; csrf={csrf}; csrf={csrf}"))
+            .with("x-csrf-token", csrf),
+        anyone
+            .cookies(&format!("{sid}; csrf={csrf}; csrf={wrong}"))
+            .with("x-csrf-token", csrf),
+        anyone
+            .cookies(&format!("{sid}; csrf={csrf}"))
+            .with("x-csrf-token", csrf)
+            .with("x-csrf-token", csrf),
+        anyone
+            .cookies(&format!("{sid}; csrf={csrf}"))
+            .with("x-csrf-token", &csrf[..35]),
+        anyone.cookies(&format!("csrf={csrf}")),
+    ] {
+        // Without a session most of these answer 401, which takes precedence.
+        let is_signed_in = caller.get("/me").await.status == 200;
+        if is_signed_in {
+            expect_rejected(&world, &caller, &user, &post).await;
+        } else {
+            let login = caller
+                .post("/login")
+                .json(&json!({ "email": user.email, "password": PASSWORD }));
+            login.await.expect_error(403, "csrf_mismatch");
+        }
+    }
+}
+
+async fn cross_origin_calls_are_rejected_even_with_the_token(world: World) {
+    let user = world.sign_up().await;
+    let post = user.publish("A post").await;
+    for (name, value) in [
+        ("origin", "https://evil.test"),
+        ("origin", "null"),
+        ("origin", ""),
+        ("origin", &format!("{}.evil.test", world.base())),
+        ("origin", &format!("{}/", world.base())),
+        ("origin", &world.base().replace("http:", "https:")),
+        ("origin", &world.base().replace("localhost", "127.0.0.1")),
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+    ] {
+        expect_rejected(&world, &user.with(name, value), &user, &post).await;
+    }
+    let twice = user
+        .with("origin", world.base())
+        .with("origin", "https://evil.test");
+    expect_rejected(&world, &twice, &user, &post).await;
+}
+
+async fn same_origin_calls_are_accepted(world: World) {
+    let user = world.sign_up().await;
+    let body = json!({ "title": "A post" });
+    for caller in [
+        user.anonymous().session(&user.sid, &user.csrf),
+        user.with("origin", world.base()),
+        user.with("origin", world.base())
+            .with("sec-fetch-site", "same-origin"),
+        user.with("sec-fetch-site", "same-origin"),
+        user.with("sec-fetch-site", "none"),
+    ] {
+        caller.post("/posts").json(&body).await.expect(201);
+    }
+}
+
+async fn calls_without_cookies_or_browser_headers_need_no_token(world: World) {
+    let user = world.sign_up().await;
+    let body = json!({ "email": user.email, "password": PASSWORD });
+    world.anyone().post("/login").json(&body).await.expect(200);
+    for (name, value) in [
+        ("origin", "https://evil.test"),
+        ("sec-fetch-site", "cross-site"),
+        ("cookie", "csrf=x"),
+    ] {
+        let call = world.anyone().with(name, value).post("/login").json(&body);
+        call.await.expect_error(403, "csrf_mismatch");
+    }
+}
+
+async fn bearer_calls_need_no_token(world: World) {
+    let user = world.sign_up().await;
+    let token = tests::TokenForger::new(&world, &user).await.good();
+    let both = world
+        .anyone()
+        .bearer(&token)
+        .with("cookie", &format!("sid={}", user.sid));
+    both.post("/posts")
+        .json(&json!({ "title": "By bearer" }))
+        .await
+        .expect(201);
+}
+
+async fn the_token_stays_the_same_across_sign_in(world: World) {
+    let first = world.anyone().get("/csrf").await.expect(200);
+    let token = first.json()["token"].as_str().unwrap().to_owned();
+    assert_eq!(token.len(), 36, "a UUID");
+    assert_eq!(first.cookie("csrf"), token);
+    let line = first.set_cookie("csrf").unwrap();
+    assert!(
+        line.contains("Path=/") && line.contains("SameSite=Lax") && !line.contains("HttpOnly"),
+        "{line}"
+    );
+    assert!(!line.contains("Secure"), "this is plain http: {line}");
+    assert_eq!(first.header("cache-control"), "no-store");
+    let again = world
+        .anyone()
+        .cookies(&format!("csrf={token}"))
+        .get("/csrf")
+        .await
+        .expect(200);
+    assert_eq!(again.json()["token"], Value::String(token.clone()));
+    for broken in [
+        "csrf=x",
+        "csrf=",
+        &format!("csrf={token}; csrf={token}"),
+        "csrf=\"><script>",
+    ] {
+        let new = world
+            .anyone()
+            .cookies(broken)
+            .get("/csrf")
+            .await
+            .expect(200)
+            .json();
+        assert_ne!(new["token"], Value::String(token.clone()));
+        assert_eq!(new["token"].as_str().map(str::len), Some(36));
+    }
+    let email = world.sign_up().await.email;
+    let browser = world
+        .anyone()
+        .cookies(&format!("csrf={token}"))
+        .with("x-csrf-token", &token);
+    let login = browser
+        .post("/login")
+        .json(&json!({ "email": email, "password": PASSWORD }))
+        .await
+        .expect(200);
+    let caller = world.anyone().session(&login.cookie("sid"), &token);
+    caller
+        .post("/posts")
+        .json(&json!({ "title": "A post" }))
+        .await
+        .expect(201);
+}
+
+async fn json_under_other_media_types_is_rejected(world: World) {
+    let user = world.sign_up().await;
+    let body = json!({ "title": "Forged" }).to_string();
+    for content_type in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+    ] {
+        let call = user.post("/posts").body(content_type, body.clone());
+        call.await.expect_error(415, "unsupported_media_type");
+    }
+}
+
+on_every_shape!(
+    header_and_cookie_must_carry_the_same_token,
+    cross_origin_calls_are_rejected_even_with_the_token,
+    same_origin_calls_are_accepted,
+    calls_without_cookies_or_browser_headers_need_no_token,
+    bearer_calls_need_no_token,
+    the_token_stays_the_same_across_sign_in,
+    json_under_other_media_types_is_rejected,
+);

@@ -1,0 +1,8 @@
+//! Accounts, sign-in, sessions, passwords, lockout and mail.
+
+mod accounts;
+mod captcha;
+mod lockout;
+mod mail;
+mod passwords;
+mod sessions;

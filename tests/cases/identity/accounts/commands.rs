@@ -1,0 +1,161 @@
+//! The `users …` commands beside a running server.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use storage::fetch_all;
+use tests::{App, Authenticator, PASSWORD, Tokens, User, World, on_every_shape};
+
+const NEW: &str = "a new good password";
+
+/// A user with two sessions and a connected app.
+struct Fixture {
+    ann: User,
+    elsewhere: User,
+    app: App,
+    tokens: Tokens,
+}
+
+impl Fixture {
+    async fn create(world: &World) -> Self {
+        let (ann, app) = world.user_and_app().await;
+        Self {
+            elsewhere: world.log_in(&ann.email, PASSWORD).await,
+            tokens: app.tokens(&ann, "posts:read").await,
+            ann,
+            app,
+        }
+    }
+
+    /// Expects that all sessions and tokens ended. Servers learn within a second what a command did.
+    async fn expect_signed_out(&self, world: &World) {
+        world
+            .expect_revoked_within(Duration::from_secs(1), &self.tokens.access)
+            .await;
+        self.tokens.expect_revoked(world, &self.app).await;
+        for session in [&self.ann, &self.elsewhere] {
+            session.get("/me").await.expect_error(401, "unauthenticated");
+        }
+    }
+}
+
+fn users(world: &World, user: &User, command: &[&str], stdin: &str) -> Value {
+    let args = [&["users"], command, &["--email", &user.email, "--json"]].concat();
+    world.cli(&args, stdin)
+}
+
+async fn set_password_ends_all_access_and_notifies_the_user(world: World) {
+    let fixture = Fixture::create(&world).await;
+    let set = users(&world, &fixture.ann, &["set-password", "--password-stdin"], NEW);
+    assert_eq!(set["id"], fixture.ann.id);
+    assert!(set["one_time_password"].is_null(), "{set}");
+    fixture.expect_signed_out(&world).await;
+    let old = json!({ "email": fixture.ann.email, "password": PASSWORD });
+    world.anyone().post("/login").json(&old).await.expect(401);
+    let ann = world.log_in(&fixture.ann.email, NEW).await;
+    ann.get("/posts").await.expect(200);
+    let subject = "Your password was set by an administrator";
+    world.mail(&ann.email, subject, 1).await;
+    let args = ["users", "set-password", "--email", &ann.email, "--password-stdin"];
+    let short = world.run(&args, "short");
+    assert_eq!(short.status.code(), Some(64), "{short:?}");
+    ann.get("/me").await.expect(200);
+}
+
+async fn a_generated_password_only_allows_a_password_change(world: World) {
+    let fixture = Fixture::create(&world).await;
+    let set = users(&world, &fixture.ann, &["set-password"], "");
+    let one_time = set["one_time_password"].as_str().unwrap();
+    let ann = world.log_in(&fixture.ann.email, one_time).await;
+    ann.get("/posts")
+        .await
+        .expect_error(403, "password_change_required");
+    let change = json!({ "current_password": one_time, "new_password": NEW });
+    ann.call("PUT", "/me/password").json(&change).await.expect(204);
+    let ann = world.log_in(&ann.email, NEW).await;
+    ann.get("/posts").await.expect(200);
+}
+
+async fn a_role_change_takes_effect_immediately(world: World) {
+    let fixture = Fixture::create(&world).await;
+    let bob = world.sign_up().await;
+    let draft = bob.draft("A draft").await;
+    fixture.ann.get(&draft.path).await.expect_error(404, "not_found");
+    let set = users(&world, &fixture.ann, &["set-role", "--role", "editor"], "");
+    assert_eq!(set["role"], "editor");
+    fixture.expect_signed_out(&world).await;
+    let ann = world.log_in(&fixture.ann.email, PASSWORD).await;
+    ann.get(&draft.path).await.expect(200);
+    // Setting the current role changes nothing.
+    users(&world, &ann, &["set-role", "--role", "editor"], "");
+    ann.get(&draft.path).await.expect(200);
+    users(&world, &ann, &["set-role", "--role", "user"], "");
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+    let ann = world.log_in(&ann.email, PASSWORD).await;
+    ann.get(&draft.path).await.expect_error(404, "not_found");
+    let query = "SELECT detail FROM security_events WHERE name = 'privilege_permissions_changed' ORDER BY id";
+    let details = fetch_all!(world.db().await.reader(), (String,), query).unwrap();
+    let details: Vec<&str> = details.iter().map(|(detail,)| detail.as_str()).collect();
+    assert_eq!(details, ["user to editor", "editor to user"]);
+}
+
+async fn unlock_lifts_a_lockout(world: World) {
+    let ann = world.sign_up().await;
+    let log_in = |password: &str| {
+        let body = json!({ "email": ann.email, "password": password });
+        world.anyone().post("/login").json(&body)
+    };
+    for _ in 0..5 {
+        log_in("not the password").await.expect(401);
+    }
+    log_in(PASSWORD).await.expect_error(429, "login_locked");
+    users(&world, &ann, &["unlock"], "");
+    for _ in 0..4 {
+        log_in("not the password").await.expect(401);
+    }
+    log_in(PASSWORD).await.expect(200);
+    ann.get("/me").await.expect(200);
+}
+
+async fn reset_mfa_allows_sign_in_with_the_password_alone(world: World) {
+    let fixture = Fixture::create(&world).await;
+    let args = ["users", "reset-mfa", "--email", &fixture.ann.email];
+    let nothing = world.run(&args, "");
+    assert_eq!(nothing.status.code(), Some(1), "{nothing:?}");
+    fixture.ann.get("/me").await.expect(200);
+    let codes = Authenticator::turn_on(&world, &fixture.ann).await;
+    let ann = world.log_in_by(&codes.sign_in(&world, &fixture.ann)).await;
+    let fixture = Fixture {
+        tokens: fixture.app.tokens(&ann, "posts:read").await,
+        elsewhere: ann.clone(),
+        ann,
+        app: fixture.app,
+    };
+    users(&world, &fixture.ann, &["reset-mfa"], "");
+    fixture.expect_signed_out(&world).await;
+    world.log_in(&fixture.ann.email, PASSWORD).await;
+    for subject in ["Two-step sign-in is on", "Two-step sign-in is off"] {
+        world.mail(&fixture.ann.email, subject, 1).await;
+    }
+}
+
+async fn commands_fail_for_unknown_users(world: World) {
+    for command in [
+        ["set-role", "--role", "admin"].as_slice(),
+        &["set-password"],
+        &["unlock"],
+        &["reset-mfa"],
+    ] {
+        let args = [&["users"], command, &["--email", "nobody@example.org"]].concat();
+        let refused = world.run(&args, "");
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    }
+}
+
+on_every_shape!(
+    set_password_ends_all_access_and_notifies_the_user,
+    a_generated_password_only_allows_a_password_change,
+    a_role_change_takes_effect_immediately,
+    unlock_lifts_a_lockout,
+    reset_mfa_allows_sign_in_with_the_password_alone,
+    commands_fail_for_unknown_users,
+);

@@ -1,0 +1,67 @@
+//! A session that ends while its request body is still arriving. The request must have no effect, because an
+//! attacker may have sent it.
+
+use serde_json::json;
+use tests::{Authenticator, PASSWORD, RawConnection, User, World, on_every_shape};
+
+const CONFIRM: &str = "Confirm your e-mail address";
+const CONFIRM_NEW: &str = "Confirm your new e-mail address";
+
+/// Begins a POST in another session of this user. The session has been checked, and the body is still
+/// missing.
+async fn begin(world: &World, user: &User, path: &str, body: &str) -> RawConnection {
+    let body_of_login = json!({ "email": user.email, "password": PASSWORD });
+    let signed_in = world
+        .anyone()
+        .post("/login")
+        .json(&body_of_login)
+        .await
+        .expect(200);
+    let mut raw = RawConnection::connect(world.api_ports()[0]).await;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+         cookie: sid={}; csrf=x\r\nx-csrf-token: x\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n",
+        body.len(),
+        signed_in.cookie("sid"),
+    );
+    raw.send(head).await;
+    // The program sends it when it reads the body, after it checked the session.
+    raw.read_until("100 Continue").await;
+    raw
+}
+
+async fn a_session_ended_mid_request_does_not_enable_mfa(world: World) {
+    let ann = world.sign_up().await;
+    let app = Authenticator::begin(&ann).await;
+    let body = json!({ "otp": app.code(&world, 0) }).to_string();
+    let mut raw = begin(&world, &ann, "/me/mfa/totp/verifications", &body).await;
+    let change = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
+    ann.call("PUT", "/me/password").json(&change).await.expect(204);
+    raw.send(&body).await;
+    let answer = raw.read_to_end().await;
+    assert!(answer.contains("HTTP/1.1 404"), "{answer}");
+    world.log_in(&ann.email, "a new good password").await;
+}
+
+async fn a_session_ended_mid_request_mails_no_link(world: World) {
+    let ann = world.sign_up().await;
+    world.mail(&ann.email, CONFIRM, 1).await;
+    let mut raw = begin(&world, &ann, "/email-verifications", "{}").await;
+    let to = world.fresh_email();
+    let change = json!({ "email": to, "current_password": PASSWORD });
+    ann.post("/email-verifications").json(&change).await.expect(202);
+    let token = json!({ "token": world.mail(&to, CONFIRM_NEW, 1).await.token() });
+    let confirm = world.anyone().post("/email-verifications/confirmations");
+    confirm.json(&token).await.expect(204);
+    raw.send("{}").await;
+    raw.read_to_end().await;
+    world.wait_until_mailed().await;
+    let mails = world.mails(&ann.email);
+    let links = mails.iter().filter(|mail| mail.header("subject") == CONFIRM);
+    assert_eq!(links.count(), 1, "only the link of the sign-up: {mails:?}");
+}
+
+on_every_shape!(
+    a_session_ended_mid_request_does_not_enable_mfa,
+    a_session_ended_mid_request_mails_no_link,
+);

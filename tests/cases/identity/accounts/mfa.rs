@@ -1,0 +1,257 @@
+//! Two-step sign-in: enabling, disabling, codes and recovery codes.
+
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use storage::fetch_all;
+use tests::{Authenticator, PASSWORD, Page, Shape, User, World, on_every_shape};
+
+async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: World) {
+    let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
+    assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], false);
+    let again = json!({ "password": PASSWORD });
+    let begun = ann.post("/me/mfa/totp").json(&again).await.expect(201);
+    assert_eq!(begun.header("cache-control"), "no-store");
+    let secret = begun.json()["secret"].as_str().unwrap().to_owned();
+    assert_eq!(secret.len(), 32, "160 bits in base32");
+    let url = begun.json()["otpauth_url"].as_str().unwrap().to_owned();
+    let email = ann.email.replace('@', "%40");
+    assert_eq!(
+        url,
+        format!("otpauth://totp/Latchkey:{email}?secret={secret}&issuer=Latchkey")
+    );
+    // Enrollment alone does not enable it.
+    world.log_in(&ann.email, PASSWORD).await;
+    ann.delete("/me/mfa/totp")
+        .json(&again)
+        .await
+        .expect_error(404, "not_found");
+    let app = Authenticator::turn_on(&world, &ann).await;
+    let codes: BTreeSet<&String> = app.recovery_codes.iter().collect();
+    assert_eq!(codes.len(), 10);
+    assert!(codes.iter().all(|code| code.len() == 19), "{codes:?}");
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+    let password_alone = json!({ "email": ann.email, "password": PASSWORD });
+    let refused = world.anyone().post("/login").json(&password_alone).await;
+    let refused = refused.expect_error(403, "mfa_required");
+    assert!(refused.set_cookie("sid").is_none(), "{refused}");
+    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
+    assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], true);
+    bystander.get("/me").await.expect(200);
+    world.log_in(&bystander.email, PASSWORD).await;
+}
+
+async fn enrollment_requires_the_password_and_a_code(world: World) {
+    let ann = world.sign_up().await;
+    let begin = |password: &str| ann.post("/me/mfa/totp").json(&json!({ "password": password }));
+    let confirm = |otp: &str| {
+        ann.post("/me/mfa/totp/verifications")
+            .json(&json!({ "otp": otp }))
+    };
+    confirm("123456").await.expect_error(404, "not_found");
+    begin("not the password")
+        .await
+        .expect_validation_errors(&["/password"]);
+    let first = Authenticator::begin(&ann).await;
+    let app = Authenticator::begin(&ann).await;
+    confirm(&first.code(&world, 0))
+        .await
+        .expect_validation_errors(&["/otp"]);
+    for otp in ["", &"1".repeat(65)] {
+        confirm(otp).await.expect_validation_errors(&["/otp"]);
+    }
+    let confirmed = confirm(&app.code(&world, 0)).await.expect(200);
+    assert!(confirmed.set_cookie("sid").unwrap().contains("Max-Age=0"));
+    confirm(&app.code(&world, 1))
+        .await
+        .expect_error(401, "unauthenticated");
+    let ann = world
+        .log_in_by(&json!({ "email": ann.email, "password": PASSWORD, "otp": app.code(&world, 1) }))
+        .await;
+    let again = ann
+        .post("/me/mfa/totp")
+        .json(&json!({ "password": PASSWORD }))
+        .await;
+    again.expect_error(403, "forbidden");
+}
+
+async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let ann = world.sign_up().await;
+    let app = Authenticator::turn_on(&world, &ann).await;
+    let log_in = |otp: &str| {
+        let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
+        world.anyone().post("/login").json(&body)
+    };
+    log_in(&app.code(&world, 0))
+        .await
+        .expect_error(403, "mfa_required");
+    world.advance(Duration::from_secs(120));
+    for steps in [-2, 2] {
+        log_in(&app.code(&world, steps))
+            .await
+            .expect_error(403, "mfa_required");
+    }
+    for steps in [-1, 0, 1] {
+        let code = app.code(&world, steps);
+        log_in(&code).await.expect(200);
+        log_in(&code).await.expect_error(403, "mfa_required");
+    }
+    // A code older than the last used one is rejected too.
+    log_in(&app.code(&world, 0))
+        .await
+        .expect_error(403, "mfa_required");
+}
+
+async fn recovery_codes_work_once_instead_of_a_code(world: World) {
+    let ann = world.sign_up().await;
+    let app = Authenticator::turn_on(&world, &ann).await;
+    let log_in = |otp: &str| {
+        let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
+        world.anyone().post("/login").json(&body)
+    };
+    let code = app.recovery_codes[3].to_uppercase().replace('-', " ");
+    let used = log_in(&code).await.expect(200);
+    log_in(&app.recovery_codes[3])
+        .await
+        .expect_error(403, "mfa_required");
+    log_in(&app.recovery_codes[4]).await.expect(200);
+    let query = "SELECT name, detail FROM security_events WHERE trace_id = $1 ORDER BY id";
+    let db = world.db().await;
+    let events = fetch_all!(
+        db.reader(),
+        (String, Option<String>),
+        query,
+        used.correlation_id()
+    )
+    .unwrap();
+    let expected = ("authn_recovery_code_used".to_owned(), Some("9 left".to_owned()));
+    assert_eq!(events, [expected, ("authn_login_success".to_owned(), None)]);
+    world.mail(&ann.email, "Two-step sign-in is on", 1).await;
+    world.mail(&ann.email, "A recovery code was used", 2).await;
+    let dump = world.dump();
+    world.expect_no_secrets_in(&dump, "the database");
+    assert!(
+        app.recovery_codes
+            .iter()
+            .all(|code| !dump.contains(&code.replace('-', "")))
+    );
+}
+
+async fn recovery_codes_of_other_users_are_rejected(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let anns = Authenticator::turn_on(&world, &ann).await;
+    Authenticator::turn_on(&world, &bob).await;
+    let body = json!({ "email": bob.email, "password": PASSWORD, "otp": anns.recovery_codes[0] });
+    let stolen = world.anyone().post("/login").json(&body).await;
+    stolen.expect_error(403, "mfa_required");
+}
+
+async fn enabling_mfa_ends_all_sessions_and_tokens(world: World) {
+    let (ann, app) = world.user_and_app().await;
+    let elsewhere = world.log_in(&ann.email, PASSWORD).await;
+    let tokens = app.tokens(&ann, "posts:read").await;
+    Authenticator::turn_on(&world, &ann).await;
+    tokens.expect_revoked(&world, &app).await;
+    for session in [&ann, &elsewhere] {
+        session.get("/me").await.expect_error(401, "unauthenticated");
+    }
+}
+
+async fn disabling_mfa_ends_all_sessions_and_tokens(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    let codes = Authenticator::turn_on(&world, &ann).await;
+    let ann = world.log_in_by(&codes.sign_in(&world, &ann)).await;
+    let elsewhere = world.log_in_by(&codes.sign_in(&world, &ann)).await;
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let off = |password: &str, otp: &str| {
+        ann.delete("/me/mfa/totp")
+            .json(&json!({ "password": password, "otp": otp }))
+    };
+    off("not the password", &codes.recovery_codes[0])
+        .await
+        .expect_validation_errors(&["/password"]);
+    off(PASSWORD, "no code").await.expect_error(403, "mfa_required");
+    ann.get("/me").await.expect(200);
+    let done = off(PASSWORD, &codes.recovery_codes[0]).await.expect(204);
+    assert!(done.set_cookie("sid").unwrap().contains("Max-Age=0"));
+    tokens.expect_revoked(&world, &app).await;
+    for session in [&ann, &elsewhere] {
+        session.get("/me").await.expect_error(401, "unauthenticated");
+    }
+    let ann = world.log_in(&ann.email, PASSWORD).await;
+    assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], false);
+    let other = Authenticator::turn_on(&world, &ann).await;
+    let old = json!({ "email": ann.email, "password": PASSWORD, "otp": codes.recovery_codes[1] });
+    world
+        .anyone()
+        .post("/login")
+        .json(&old)
+        .await
+        .expect_error(403, "mfa_required");
+    world.log_in_by(&other.sign_in(&world, &ann)).await;
+}
+
+/// Signs in on the page, step by step.
+async fn sign_in_on_page(world: &World, ann: &User, otp: &[&str]) -> Page {
+    let mut browser = world.browser();
+    let page = browser.open("/signin").await;
+    let fields = [("email", ann.email.as_str()), ("password", PASSWORD)];
+    assert!(!page.asks_for("otp"), "{}", page.reply);
+    let mut page = browser.submit(&page, &fields).await;
+    for otp in otp {
+        assert_eq!(page.reply.status, 401, "{}", page.reply);
+        assert!(
+            page.asks_for("otp") && page.asks_for("password"),
+            "{}",
+            page.reply
+        );
+        assert!(page.reply.text().contains(&ann.email), "{}", page.reply);
+        // The page keeps the e-mail address filled in.
+        let fields = [("password", PASSWORD), ("otp", *otp)];
+        page = browser.submit(&page, &fields).await;
+    }
+    page
+}
+
+async fn the_sign_in_page_asks_for_a_code_after_the_password(world: World) {
+    let ann = world.sign_up().await;
+    let app = Authenticator::turn_on(&world, &ann).await;
+    let wrong = app.code(&world, 120);
+    let code = app.next(&world);
+    let page = sign_in_on_page(&world, &ann, &["", &wrong, &code]).await;
+    assert_eq!(page.reply.status, 303, "{}", page.reply);
+    assert!(page.reply.set_cookie("sid").is_some(), "{}", page.reply);
+    let page = sign_in_on_page(&world, &ann, &[&code]).await;
+    assert!(page.words().contains("wrong or was used"), "{}", page.reply);
+    let page = sign_in_on_page(&world, &ann, &[&"1".repeat(200)]).await;
+    assert!(page.words().contains("too long"), "{}", page.reply);
+    let page = sign_in_on_page(&world, &ann, &[&app.recovery_codes[0]]).await;
+    assert_eq!(page.reply.status, 303, "{}", page.reply);
+}
+
+async fn mfa_changes_are_recorded(world: World) {
+    let ann = world.sign_up().await;
+    let app = Authenticator::turn_on(&world, &ann).await;
+    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
+    let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] });
+    ann.delete("/me/mfa/totp").json(&body).await.expect(204);
+    let query = "SELECT name FROM security_events WHERE user_id = $1 AND name LIKE 'authn_mfa%' ORDER BY id";
+    let names = fetch_all!(world.db().await.reader(), (String,), query, ann.id).unwrap();
+    let names: Vec<&str> = names.iter().map(|(name,)| name.as_str()).collect();
+    assert_eq!(names, ["authn_mfa_enabled", "authn_mfa_disabled"]);
+    world.expect_no_secrets_in(&world.dump(), "the database");
+}
+
+on_every_shape!(
+    sign_in_requires_codes_only_after_enrollment_is_confirmed,
+    enrollment_requires_the_password_and_a_code,
+    codes_work_once_and_one_time_step_to_either_side,
+    recovery_codes_work_once_instead_of_a_code,
+    recovery_codes_of_other_users_are_rejected,
+    enabling_mfa_ends_all_sessions_and_tokens,
+    disabling_mfa_ends_all_sessions_and_tokens,
+    the_sign_in_page_asks_for_a_code_after_the_password,
+    mfa_changes_are_recorded,
+);

@@ -1,0 +1,122 @@
+//! Response times do not reveal whether an account exists: 500 known and 500 unknown e-mail addresses in
+//! random order, compared with the Mann–Whitney U test.
+//!
+//! Equal distributions differ with p < 0.01 in one of a hundred samples. Therefore a sample that differs is
+//! repeated twice: chance alone fails a test once in a million runs, while a real gap fails every sample.
+
+use super::{log_in, request_reset};
+use foundation::clock::Timestamp;
+use identity::passwords::{Passwords, Policy};
+use std::time::{Duration, Instant};
+use storage::execute;
+use tests::{Call, Caller, Shape, World, median, on_every_shape, rank_test};
+
+/// E-mail addresses of each kind per sample.
+const PER_KIND: usize = 500;
+const SAMPLES: usize = 3;
+const NOISE: f64 = 0.01;
+/// A gap of medians that is not measurable over a network. Even smaller gaps, such as one more cached row,
+/// are significant in the rank test.
+const NEGLIGIBLE_GAP: Duration = Duration::from_micros(200);
+
+fn known(sample: usize, n: usize) -> String {
+    format!("known-{sample}-{n:03}@example.org")
+}
+
+fn unknown(sample: usize, n: usize) -> String {
+    format!("nobod-{sample}-{n:03}@example.org")
+}
+
+/// Inserts the accounts of all samples directly, because creating them by the program would take minutes. The
+/// cost of their hashes is the program's default.
+async fn insert_known_accounts(world: &World) {
+    let policy = Policy {
+        memory_kib: 19_456,
+        passes: 2,
+        permits: 1,
+        min_length: 8,
+    };
+    let passwords = Passwords::new(policy).unwrap();
+    let password = passwords.parse_new("the password of them all").unwrap();
+    let hash = passwords.hash(password).await.unwrap();
+    let insert = "INSERT INTO users (email, email_key, email_verified, role, password_hash, password_version,
+                                     password_change_required, created_at, updated_at)
+                  VALUES ($1, $1, TRUE, 'user', $2, 1, FALSE, $3, $3)";
+    let now: Timestamp = world.now();
+    let db = world.db().await;
+    let mut tx = db.begin().await.unwrap();
+    for sample in 0..SAMPLES {
+        for n in 0..PER_KIND {
+            execute!(tx.on(), insert, known(sample, n), hash.as_str(), now).unwrap();
+        }
+    }
+    tx.commit().await.unwrap();
+}
+
+/// The numbers below `n` in random order.
+fn shuffled(n: usize) -> Vec<usize> {
+    let mut numbers: Vec<([u8; 8], usize)> = (0..n).map(|i| (foundation::random::bytes(), i)).collect();
+    numbers.sort();
+    numbers.into_iter().map(|(_, i)| i).collect()
+}
+
+/// Sends requests for every address of a sample until one sample shows no gap. Expects identical responses.
+async fn expect_no_gap(world: &World, status: u16, call: impl Fn(&Caller, &str) -> Call) {
+    insert_known_accounts(world).await;
+    let anyone = world.anyone();
+    let mut ps = Vec::new();
+    let mut first = None;
+    for sample in 0..SAMPLES {
+        let (mut of_known, mut of_unknown) = (Vec::new(), Vec::new());
+        for i in shuffled(2 * PER_KIND) {
+            // Each from its own address, so that no throttle counts them together.
+            let caller = anyone.with("x-forwarded-for", &format!("10.{sample}.{}.{}", i / 256, i % 256));
+            let (times, email) = match i % 2 {
+                0 => (&mut of_known, known(sample, i / 2)),
+                _ => (&mut of_unknown, unknown(sample, i / 2)),
+            };
+            let call = call(&caller, &email);
+            let began = Instant::now();
+            let reply = call.await;
+            times.push(began.elapsed());
+            let answer = reply.expect(status).without_variable_headers();
+            assert_eq!(first.get_or_insert(answer.clone()), &answer);
+        }
+        let p = rank_test(&of_known, &of_unknown);
+        let gap = median(&of_known).abs_diff(median(&of_unknown));
+        assert!(gap < Duration::from_millis(5), "{gap:?} between the medians");
+        if p > NOISE || gap < NEGLIGIBLE_GAP {
+            return;
+        }
+        ps.push(p);
+    }
+    panic!("known and unknown e-mails differ in time: p {ps:?}");
+}
+
+async fn start_world(shape: Shape) -> World {
+    World::builder(shape)
+        .flag("--trusted-proxies", "127.0.0.1")
+        .start()
+        .await
+}
+
+async fn resets_take_equally_long_for_unknown_emails(shape: Shape) {
+    let world = start_world(shape).await;
+    expect_no_gap(&world, 202, request_reset).await;
+}
+
+async fn sign_ins_take_equally_long_for_unknown_emails(shape: Shape) {
+    let world = start_world(shape).await;
+    expect_no_gap(&world, 401, |caller, email| {
+        log_in(caller, email, "not the password")
+    })
+    .await;
+}
+
+/// A thousand hashes, therefore on one shape only.
+#[test]
+fn sign_ins_take_equally_long_on_sqlite() {
+    tests::run(Shape::Sqlite, sign_ins_take_equally_long_for_unknown_emails);
+}
+
+on_every_shape!(resets_take_equally_long_for_unknown_emails);

@@ -1,0 +1,147 @@
+//! Passwords: the policy, imported hashes, and the limits of hashing costs.
+
+mod load;
+
+use serde_json::json;
+use storage::fetch_one;
+use tests::{PASSWORD, Shape, World, on_every_shape};
+
+/// The hash of PASSWORD by crypt(3).
+const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
+
+const COMMON: [&str; 8] = [
+    "password",
+    "Password1",
+    "12345678",
+    "qwertyuiop",
+    "iloveyou2",
+    "aaaaaaaaaa",
+    "latchkey",
+    "Latchkey1",
+];
+
+async fn common_passwords_are_rejected_everywhere(world: World) {
+    let ann = world.sign_up().await;
+    for password in COMMON {
+        let sign_up = json!({ "email": world.fresh_email(), "password": password });
+        let refused = world.anyone().post("/users").json(&sign_up).await;
+        let refused = refused.expect_validation_errors(&["/password"]);
+        assert!(refused.text().contains("too common"), "{refused}");
+        let change = json!({ "current_password": PASSWORD, "new_password": password });
+        let refused = ann.call("PUT", "/me/password").json(&change).await;
+        refused.expect_validation_errors(&["/new_password"]);
+    }
+    let local = "annabelle.lee.of.example";
+    let own = [
+        local.to_owned(),
+        local.to_uppercase(),
+        format!("{local}@example.org"),
+    ];
+    for password in own {
+        let sign_up = json!({ "email": format!("{local}@example.org"), "password": password });
+        world
+            .anyone()
+            .post("/users")
+            .json(&sign_up)
+            .await
+            .expect_validation_errors(&["/password"]);
+    }
+    let args = [
+        "users",
+        "create",
+        "--email",
+        "x@example.org",
+        "--password-stdin",
+        "--json",
+    ];
+    let refused = world.run(&args, "password1");
+    assert!(
+        !refused.status.success() && refused.stdout.is_empty(),
+        "{refused:?}"
+    );
+    let mut browser = ann.browser();
+    let page = browser.open("/password").await;
+    let answer = browser
+        .submit(
+            &page,
+            &[("current_password", PASSWORD), ("new_password", "password1")],
+        )
+        .await;
+    assert_eq!(answer.reply.status, 422, "{}", answer.reply);
+    assert!(answer.words().contains("too common"), "{}", answer.reply);
+}
+
+async fn huge_passwords_are_rejected_before_hashing(world: World) {
+    let ann = world.sign_up().await;
+    let megabyte = "x".repeat(1024 * 1024);
+    let body = json!({ "email": world.fresh_email(), "password": megabyte }).to_string();
+    let refused = world.anyone().post("/users").body("application/json", body).await;
+    refused.expect_error(413, "payload_too_large");
+    let body = json!({ "email": ann.email, "password": "x".repeat(60_000) }).to_string();
+    let refused = world.anyone().post("/login").body("application/json", body).await;
+    refused.expect_validation_errors(&["/password"]);
+}
+
+async fn bcrypt_hashes_sign_in_and_are_replaced(shape: Shape) {
+    let world = World::builder(shape).flag("--argon2-permits", "1").start().await;
+    let stored = async |email: &str| {
+        let query = "SELECT password_hash FROM users WHERE email = $1";
+        fetch_one!(world.db().await.reader(), (String,), query, email)
+            .unwrap()
+            .0
+    };
+    for (n, version) in ["$2a$", "$2b$", "$2y$"].into_iter().enumerate() {
+        let email = format!("imported{n}@example.org");
+        let args = [
+            "users",
+            "create",
+            "--email",
+            &email,
+            "--password-hash-stdin",
+            "--json",
+        ];
+        let made = world.cli(&args, &BCRYPT.replacen("$2b$", version, 1));
+        assert!(made["one_time_password"].is_null(), "{made}");
+        assert!(stored(&email).await.starts_with(version));
+        let wrong = json!({ "email": email, "password": "not the password" });
+        world.anyone().post("/login").json(&wrong).await.expect(401);
+        assert!(stored(&email).await.starts_with(version));
+        let ann = world.log_in(&email, PASSWORD).await;
+        ann.get("/me").await.expect(200);
+        assert!(
+            stored(&email)
+                .await
+                .starts_with("$argon2id$v=19$m=19456,t=2,p=1$")
+        );
+        world.log_in(&email, PASSWORD).await;
+    }
+}
+
+async fn malformed_and_too_costly_hashes_are_rejected(world: World) {
+    let args = [
+        "users",
+        "create",
+        "--email",
+        "x@example.org",
+        "--password-hash-stdin",
+        "--json",
+    ];
+    for hash in [
+        "",
+        PASSWORD,
+        &BCRYPT.replacen("$04$", "$20$", 1),
+        &BCRYPT.replacen("$2b$", "$1$", 1),
+    ] {
+        let refused = world.run(&args, hash);
+        assert_eq!(refused.status.code(), Some(64), "{hash}: {refused:?}");
+    }
+    let both = [&args[..], &["--password-stdin"]].concat();
+    assert_eq!(world.run(&both, BCRYPT).status.code(), Some(64));
+}
+
+on_every_shape!(
+    common_passwords_are_rejected_everywhere,
+    huge_passwords_are_rejected_before_hashing,
+    bcrypt_hashes_sign_in_and_are_replaced,
+    malformed_and_too_costly_hashes_are_rejected,
+);

@@ -1,0 +1,200 @@
+//! Sessions: the cookie, their creation and their end.
+
+use serde_json::json;
+use std::time::Duration;
+use storage::fetch_one;
+use tests::{PASSWORD, Shape, User, World, on_every_shape};
+
+/// Uses the session and waits until the use is recorded, which happens asynchronously.
+async fn use_session(world: &World, user: &User) {
+    user.get("/me").await.expect(200);
+    let (db, noted) = (
+        world.db().await,
+        "SELECT COUNT(*) FROM sessions WHERE user_id = $1 AND last_seen_at = $2",
+    );
+    while fetch_one!(db.reader(), (i64,), noted, user.id, world.now()).unwrap() == (0,) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let reply = world.anyone().post("/login").json(&body).await.expect(200);
+    let cookie = reply.set_cookie("sid").unwrap().to_owned();
+    let attributes: Vec<String> = cookie
+        .split(';')
+        .skip(1)
+        .map(|part| part.trim().to_lowercase())
+        .collect();
+    for attribute in ["httponly", "secure", "samesite=lax", "path=/", "max-age=43200"] {
+        assert!(
+            attributes.iter().any(|found| found == attribute),
+            "{attribute}: {cookie}"
+        );
+    }
+    assert!(
+        !attributes.iter().any(|found| found.starts_with("domain")),
+        "{cookie}"
+    );
+    assert_eq!(reply.cookie("sid").len(), 43, "256 bits in base64url");
+    assert!(!reply.text().contains(&reply.cookie("sid")), "{reply}");
+    assert_eq!(reply.json()["email"], json!(ann.email));
+    let me = ann.get("/me").await.expect(200);
+    assert_eq!(me.header("cache-control"), "no-store");
+    assert_eq!(me.json()["auth"]["method"], "session");
+}
+
+async fn every_login_creates_a_new_session(world: World) {
+    let victim = world.sign_up().await;
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    for brought in [ann.sid.as_str(), "chosen-by-an-attacker", "", &victim.sid] {
+        let caller = world.anyone().session(brought, &ann.csrf);
+        let sid = caller.post("/login").json(&body).await.expect(200).cookie("sid");
+        assert_ne!(sid, brought);
+        let after = world
+            .anyone()
+            .session(&sid, &ann.csrf)
+            .get("/me")
+            .await
+            .expect(200)
+            .json();
+        assert_eq!(after["id"], json!(ann.id));
+        world
+            .anyone()
+            .session(brought, &ann.csrf)
+            .get("/me")
+            .await
+            .expect_error(401, "unauthenticated");
+    }
+}
+
+async fn two_session_cookies_are_rejected(world: World) {
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    for cookies in [
+        format!("sid={}; sid={}", ann.sid, bob.sid),
+        format!("sid={}; sid={}", ann.sid, ann.sid),
+        format!("sid={}; sid=", ann.sid),
+    ] {
+        world
+            .anyone()
+            .cookies(&cookies)
+            .get("/me")
+            .await
+            .expect_error(401, "unauthenticated");
+    }
+    let lines = world
+        .anyone()
+        .cookies(&format!("sid={}", ann.sid))
+        .with("cookie", &format!("sid={}", bob.sid));
+    lines.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn malformed_session_cookies_are_rejected(world: World) {
+    world.sign_up().await;
+    for sid in [
+        "",
+        "x",
+        "\"",
+        "=",
+        "a=b",
+        "' OR 1=1 --",
+        &"x".repeat(5_000),
+        "%00",
+        "é",
+    ] {
+        let reply = world
+            .anyone()
+            .get("/me")
+            .header("cookie", &format!("sid={sid}"))
+            .await;
+        reply.expect_error(401, "unauthenticated");
+    }
+}
+
+async fn logout_ends_only_its_own_session(world: World) {
+    let ann = world.sign_up().await;
+    let elsewhere = world.log_in(&ann.email, PASSWORD).await;
+    let reply = ann.post("/logout").await.expect(204);
+    assert!(reply.set_cookie("sid").unwrap().contains("Max-Age=0"), "{reply}");
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+    elsewhere.get("/me").await.expect(200);
+}
+
+async fn sessions_expire_an_hour_after_their_last_use(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (used, unused) = (world.sign_up().await, world.sign_up().await);
+    for _ in 0..3 {
+        world.advance(Duration::from_secs(1_200));
+        use_session(&world, &used).await;
+    }
+    world.advance(Duration::from_secs(1));
+    unused.get("/me").await.expect_error(401, "unauthenticated");
+    used.get("/me").await.expect(200);
+    world.advance(Duration::from_secs(3_601));
+    used.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn sessions_expire_twelve_hours_after_sign_in(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let ann = world.sign_up().await;
+    for _ in 0..23 {
+        world.advance(Duration::from_secs(1_800));
+        use_session(&world, &ann).await;
+    }
+    world.advance(Duration::from_secs(1_799));
+    ann.get("/me").await.expect(200);
+    world.advance(Duration::from_secs(2));
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn session_lifetimes_are_configurable(shape: Shape) {
+    let setup = World::builder(shape)
+        .clock()
+        .flag("--session-idle", "5m")
+        .env("LATCHKEY_SESSION_MAX", "8m");
+    let world = setup.start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    world.advance(Duration::from_secs(299));
+    use_session(&world, &ann).await;
+    world.advance(Duration::from_secs(2));
+    bob.get("/me").await.expect_error(401, "unauthenticated");
+    world.advance(Duration::from_secs(180));
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+async fn signing_in_again_revokes_first_party_tokens_of_the_old_session(world: World) {
+    let ann = world.sign_up().await;
+    let app = world.app().first_party().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let client = world.anyone().bearer(&tokens.access);
+    client.get("/protected").await.expect(200);
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    ann.post("/login").json(&body).await.expect(200);
+    world.expect_revoked(&tokens.access).await;
+    let refreshed = app.refresh(&world.anyone(), &tokens.refresh).await;
+    refreshed.expect_token_error(400, "invalid_grant");
+}
+
+async fn sign_in_with_two_session_cookies_is_rejected(world: World) {
+    let ann = world.sign_up().await;
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let cookies = format!("sid={}; sid=x; csrf={}", ann.sid, ann.csrf);
+    let caller = world.anyone().cookies(&cookies).with("x-csrf-token", &ann.csrf);
+    let reply = caller.post("/login").json(&body).await;
+    reply.expect_error(401, "unauthenticated");
+}
+
+on_every_shape!(
+    sign_in_with_two_session_cookies_is_rejected,
+    signing_in_again_revokes_first_party_tokens_of_the_old_session,
+    the_session_cookie_is_hidden_from_scripts_and_other_sites,
+    every_login_creates_a_new_session,
+    two_session_cookies_are_rejected,
+    malformed_session_cookies_are_rejected,
+    logout_ends_only_its_own_session,
+    sessions_expire_an_hour_after_their_last_use,
+    sessions_expire_twelve_hours_after_sign_in,
+    session_lifetimes_are_configurable,
+);

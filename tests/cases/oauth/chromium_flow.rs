@@ -1,0 +1,56 @@
+//! The sign-in and consent pages in Chromium without JavaScript.
+
+use tests::{Chromium, PASSWORD, Shape, World, on_every_shape};
+
+async fn a_user_signs_in_and_consents_without_javascript(world: World) {
+    let user = world.sign_up().await;
+    let base = world.base();
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    // Only the single-process program has the demo client. Elsewhere a first-party app redirects to a page
+    // with known text.
+    let callback = format!(
+        "{base}{}",
+        if world.shape == Shape::Split {
+            "/livez"
+        } else {
+            "/demo"
+        }
+    );
+    let (client, expected_text) = match world.shape {
+        Shape::Split => (
+            world.app().redirect_uri(&callback).first_party().register().id,
+            "live",
+        ),
+        _ => ("demo".to_owned(), "Authorization code received"),
+    };
+    let browser = Chromium::without_scripts().await;
+    // Opened by IP address, the page redirects to the host name that its cookies are bound to.
+    let elsewhere = base.replace("localhost", "127.0.0.1");
+    let request = format!(
+        "response_type=code&client_id={client}&redirect_uri={callback}&scope=posts:read&state=here&\
+         code_challenge={challenge}&code_challenge_method=S256"
+    );
+    browser.open(&format!("{elsewhere}/authorize?{request}")).await;
+    let page = browser.expect("Sign in").await;
+    assert!(page.starts_with(base), "{page}");
+
+    browser.fill("#email", &user.email).await;
+    browser.fill("#password", "not the password").await;
+    browser.press("button").await;
+    browser.expect("The e-mail or the password is wrong").await;
+    browser.fill("#password", PASSWORD).await;
+    browser.press("button").await;
+
+    browser.expect("button").await;
+    browser.press("button[value=allow]").await;
+    let landing = browser.expect(expected_text).await;
+    assert!(landing.starts_with(&format!("{callback}?code=")), "{landing}");
+    assert!(landing.contains("state=here"), "{landing}");
+
+    // The browser is still signed in, so the next request skips the sign-in page.
+    browser.open(&format!("{base}/authorize?{request}")).await;
+    let landing = browser.expect(expected_text).await;
+    assert!(landing.starts_with(&format!("{callback}?code=")), "{landing}");
+}
+
+on_every_shape!(a_user_signs_in_and_consents_without_javascript);

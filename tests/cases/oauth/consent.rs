@@ -1,0 +1,236 @@
+//! The sign-in and consent pages: HTML forms bound to the browser that began the flow.
+
+use tests::{App, Browser, Page, User, World, on_every_shape, on_one_process, parameter};
+
+/// Opens the authorization request and follows redirects to the first page.
+async fn first_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
+    let mut page = browser
+        .open(&app.authorization().set("scope", scope).path())
+        .await;
+    while let Some(next) = page.location().filter(|next| next.origin() == page.url.origin()) {
+        assert_eq!(page.reply.status, 303, "{}", page.reply);
+        page = browser.open(next.as_str()).await;
+    }
+    page
+}
+
+/// The consent page of a signed-in user.
+async fn consent_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
+    let page = first_page(browser, app, scope).await;
+    assert!(page.asks_for("decision"), "no consent page: {}", page.reply);
+    page
+}
+
+async fn the_consent_page_names_the_app_its_scopes_and_its_redirect_target(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let words = consent_page(&mut user.browser(), &app, "posts:read posts:write")
+        .await
+        .words();
+    for named in ["Some App", "posts:read", "posts:write", "app.test"] {
+        assert!(words.contains(named), "{named} is not on the page: {words}");
+    }
+    assert!(!words.contains("profile:read"), "{words}");
+}
+
+async fn public_third_party_apps_always_ask_for_consent(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut browser = user.browser();
+    for _ in 0..2 {
+        let page = consent_page(&mut browser, &app, "posts:read").await;
+        let page = browser.submit(&page, &[("decision", "allow")]).await;
+        assert_eq!(page.reply.status, 303, "{}", page.reply);
+        assert!(parameter(&page.location().unwrap(), "code").is_some());
+    }
+}
+
+async fn confidential_apps_ask_once_per_set_of_scopes(world: World) {
+    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    app.authorize(&mut user.browser(), &user, "posts:read profile:read")
+        .await;
+    let mut browser = user.browser();
+    let remembered = first_page(&mut browser, &app, "posts:read").await;
+    assert!(
+        parameter(&remembered.location().unwrap(), "code").is_some(),
+        "{}",
+        remembered.reply
+    );
+    consent_page(&mut browser, &app, "posts:read posts:write").await;
+}
+
+async fn denying_consent_returns_an_error_instead_of_a_code(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let request = app.authorization();
+    let landing = user
+        .browser()
+        .complete_flow(&request.path(), &user, "deny")
+        .await
+        .unwrap();
+    request.expect_error_landing(&world, &landing, "access_denied");
+    consent_page(&mut user.browser(), &app, "posts:read").await;
+}
+
+async fn finished_flows_cannot_be_resumed(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut browser = user.browser();
+    let page = consent_page(&mut browser, &app, "posts:read").await;
+    browser.submit(&page, &[("decision", "deny")]).await;
+    let again = browser.submit(&page, &[("decision", "allow")]).await;
+    assert_eq!(again.reply.status, 400, "{}", again.reply);
+    again.expect_no_way_out();
+    let reopened = browser.open(page.url.as_str()).await;
+    assert_eq!(reopened.reply.status, 400, "{}", reopened.reply);
+}
+
+async fn flows_are_bound_to_the_browser_that_began_them(world: World) {
+    let (user, victim) = (world.sign_up().await, world.sign_up().await);
+    let app = world.app().register();
+    let page = consent_page(&mut user.browser(), &app, "posts:read").await;
+    let mut other = victim.browser();
+    consent_page(&mut other, &app, "posts:read").await;
+    let elsewhere = other.open(page.url.as_str()).await;
+    assert_eq!(elsewhere.reply.status, 400, "{}", elsewhere.reply);
+    elsewhere.expect_no_way_out();
+    let signed_out = world.browser().open(page.url.as_str()).await;
+    assert_eq!(signed_out.reply.status, 400, "{}", signed_out.reply);
+}
+
+async fn forged_decisions_are_rejected(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut browser = user.browser();
+    let page = consent_page(&mut browser, &app, "posts:read").await;
+    let (flow, csrf) = (page.hidden("flow").unwrap(), page.hidden("csrf").unwrap());
+    let action = page.url.join("/consent").unwrap();
+    let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    for forged in [None, Some(""), Some("00000000-0000-4000-8000-000000000000")] {
+        let mut fields = vec![field("flow", &flow), field("decision", "allow")];
+        fields.extend(forged.map(|csrf| field("csrf", csrf)));
+        let answer = browser.post(&action, &fields).await;
+        assert_eq!(answer.reply.status, 403, "{}", answer.reply);
+    }
+    let fields = [("flow", flow.as_str()), ("decision", "allow"), ("csrf", &csrf)];
+    let cookies = format!("sid={}; csrf={csrf}", user.sid);
+    let evil = world
+        .anyone()
+        .cookies(&cookies)
+        .post("/consent")
+        .header("origin", "https://evil.test");
+    evil.form(&fields).await.expect(403);
+}
+
+async fn a_wrong_password_shows_the_sign_in_page_again(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut browser = world.browser();
+    let page = first_page(&mut browser, &app, "posts:read").await;
+    assert!(page.asks_for("password"), "{}", page.reply);
+    let wrong = browser
+        .submit(&page, &[("email", &user.email), ("password", "not the password")])
+        .await;
+    assert!(
+        wrong.asks_for("password"),
+        "the form is shown again: {}",
+        wrong.reply
+    );
+    assert_eq!(browser.cookie("sid"), None);
+    let unknown = browser
+        .submit(&wrong, &[("email", "nobody@example.org"), ("password", "not it")])
+        .await;
+    let shown = |page: &Page, email: &str| page.words().replace(email, "…");
+    assert_eq!(shown(&wrong, &user.email), shown(&unknown, "nobody@example.org"));
+    let right = [("email", user.email.as_str()), ("password", &user.password)];
+    let signed_in = browser.submit(&wrong, &right).await;
+    assert_eq!(signed_in.reply.status, 303, "{}", signed_in.reply);
+    assert!(browser.cookie("sid").is_some());
+}
+
+async fn request_values_are_escaped_in_pages(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let script = "\"'><script>alert(1)</script>";
+    let request = app
+        .authorization()
+        .set("state", script)
+        .set("scope", "posts:read");
+    let mut browser = user.browser();
+    let mut page = browser.open(&request.path()).await;
+    while let Some(next) = page.location() {
+        page = browser.open(next.as_str()).await;
+    }
+    let unknown = request.set("client_id", script).expect_error_page(&world).await;
+    let mut fresh = world.browser();
+    let sign_in = first_page(&mut fresh, &app, "posts:read").await;
+    let refused = fresh
+        .submit(&sign_in, &[("email", script), ("password", "not the password")])
+        .await;
+    for page in [page, unknown, refused] {
+        assert!(!page.reply.text().contains("<script>alert"), "{}", page.reply);
+    }
+}
+
+async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let sign_in = first_page(&mut world.browser(), &app, "posts:read").await;
+    let consent = consent_page(&mut user.browser(), &app, "posts:read").await;
+    let error = app
+        .authorization()
+        .set("client_id", "nobody")
+        .expect_error_page(&world)
+        .await;
+    for page in [sign_in, consent, error] {
+        let policy = page.reply.header("content-security-policy").to_owned();
+        assert!(
+            policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe-inline"),
+            "{policy}"
+        );
+        assert!(
+            !policy.contains("form-action"),
+            "browsers apply form-action to the redirect that follows: {policy}"
+        );
+        assert_eq!(page.reply.header("referrer-policy"), "same-origin");
+        assert_eq!(page.reply.header("cache-control"), "no-store");
+        assert_eq!(page.reply.header("x-content-type-options"), "nosniff");
+        let html = page.reply.text();
+        assert!(!html.contains("<script") && !html.contains("style=\""), "{html}");
+    }
+}
+
+async fn pages_under_another_host_name_redirect_to_the_issuer_origin(world: World) {
+    let app = world.app().register();
+    let path = app.authorization().path();
+    let by_address = world.anyone().at(&world.base().replace("localhost", "127.0.0.1"));
+    let reply = by_address.get(&path).await;
+    assert!((300..400).contains(&reply.status), "{reply}");
+    assert!(
+        reply
+            .header("location")
+            .starts_with(&format!("{}/authorize?", world.base())),
+        "{reply}"
+    );
+}
+
+async fn consent_requires_the_one_time_password_to_be_changed(world: World) {
+    let app = world.app().register();
+    let password = std::fs::read_to_string(world.data_dir().join("admin-password")).unwrap();
+    let admin: User = world.log_in("admin@localhost", password.trim()).await;
+    if let Ok(landing) = admin
+        .browser()
+        .complete_flow(&app.authorization().path(), &admin, "allow")
+        .await
+    {
+        panic!("the app received {landing}");
+    }
+}
+
+on_every_shape!(
+    the_consent_page_names_the_app_its_scopes_and_its_redirect_target,
+    public_third_party_apps_always_ask_for_consent,
+    confidential_apps_ask_once_per_set_of_scopes,
+    denying_consent_returns_an_error_instead_of_a_code,
+    finished_flows_cannot_be_resumed,
+    flows_are_bound_to_the_browser_that_began_them,
+    forged_decisions_are_rejected,
+    a_wrong_password_shows_the_sign_in_page_again,
+    request_values_are_escaped_in_pages,
+    pages_cannot_be_framed_cached_or_scripted,
+    pages_under_another_host_name_redirect_to_the_issuer_origin,
+);
+
+on_one_process!(consent_requires_the_one_time_password_to_be_changed);

@@ -1,0 +1,166 @@
+//! Fetching of the issuer's key set by the API: caching, refresh for new keys, and protection against request
+//! storms.
+
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tests::{FakeIssuer, Shape, Signer, TokenForger, World, WorldBuilder, on_every_shape, run_concurrently};
+
+fn builder_with_issuer(shape: Shape, issuer: &FakeIssuer) -> WorldBuilder {
+    World::builder(shape).env("LATCHKEY_JWKS_URL", &issuer.jwks_url)
+}
+
+/// A world whose API fetches its keys from the fake issuer.
+async fn world_with_issuer(shape: Shape, issuer: &FakeIssuer) -> World {
+    builder_with_issuer(shape, issuer).start().await
+}
+
+/// Forges tokens with a key other than the issuer's.
+async fn forger_with(world: &World, signer: Signer) -> TokenForger {
+    let user = world.sign_up().await;
+    let mut forger = TokenForger::new(world, &user).await;
+    forger.header["kid"] = json!(signer.kid);
+    forger.signer = signer;
+    forger
+}
+
+async fn call_with_unknown_keys(world: &World, forger: &TokenForger) {
+    let tokens: Vec<String> = (0..100)
+        .map(|n| forger.with_header("kid", json!(format!("random-{n}"))))
+        .collect();
+    let callers: Vec<_> = tokens.iter().map(|token| world.anyone().bearer(token)).collect();
+    let replies = run_concurrently(100, |n| callers[n].get("/protected").into_future()).await;
+    assert!(replies.iter().all(|reply| reply.status == 401), "{}", replies[0]);
+}
+
+async fn many_unknown_keys_cause_one_fetch_per_replica(shape: Shape) {
+    let signer = Signer::unknown("the-key");
+    let issuer = FakeIssuer::start(&[&signer]).await;
+    let world = world_with_issuer(shape, &issuer).await;
+    let forger = forger_with(&world, signer).await;
+    let good = world.anyone().bearer(&forger.good());
+    good.get("/protected").await.expect(200);
+    let before = issuer.fetches();
+    call_with_unknown_keys(&world, &forger).await;
+    call_with_unknown_keys(&world, &forger).await;
+    assert!(
+        issuer.fetches() <= before + world.api_ports().len(),
+        "{} fetches for unknown kids",
+        issuer.fetches() - before
+    );
+    good.get("/protected").await.expect(200);
+}
+
+async fn new_keys_are_fetched_on_first_use(shape: Shape) {
+    let (old, new) = (Signer::unknown("old"), Signer::unknown("new"));
+    let issuer = FakeIssuer::start(&[&old]).await;
+    let world = world_with_issuer(shape, &issuer).await;
+    issuer.publish(&[&old, &new]);
+    let forger = forger_with(&world, new).await;
+    world
+        .anyone()
+        .bearer(&forger.good())
+        .get("/protected")
+        .await
+        .expect(200);
+}
+
+async fn the_last_valid_key_set_survives_failed_fetches(shape: Shape) {
+    for (status, body) in [(500, ""), (200, "no json"), (200, "{\"keys\":[]}"), (404, "{}")] {
+        let signer = Signer::unknown("the-key");
+        let issuer = FakeIssuer::start(&[&signer]).await;
+        let world = world_with_issuer(shape, &issuer).await;
+        let forger = forger_with(&world, signer).await;
+        let good = world.anyone().bearer(&forger.good());
+        good.get("/protected").await.expect(200);
+        issuer.answer(status, body);
+        let before = issuer.fetches();
+        call_with_unknown_keys(&world, &forger).await;
+        assert!(
+            issuer.fetches() <= before + world.api_ports().len(),
+            "a failed fetch starts a cool-down too"
+        );
+        good.get("/protected").await.expect(200);
+    }
+}
+
+async fn without_keys_bearers_fail_sessions_work_and_the_api_recovers(shape: Shape) {
+    let signer = Signer::unknown("the-key");
+    let issuer = FakeIssuer::start(&[]).await;
+    issuer.answer(503, "");
+    let world = builder_with_issuer(shape, &issuer)
+        .without_readiness_check()
+        .start()
+        .await;
+    let forger = forger_with(&world, signer).await;
+    let good = world.anyone().bearer(&forger.good());
+    let refused = good
+        .get("/protected")
+        .may_fail()
+        .await
+        .expect_error(503, "dependency_unavailable");
+    assert!(refused.has("retry-after"), "{refused}");
+    let user = world.sign_up().await;
+    user.get("/me").await.expect(200);
+    let not_ready = world.anyone().get("/readyz").may_fail().await.expect(503);
+    assert!(
+        not_ready.text().to_lowercase().contains("jwks") || not_ready.text().contains("key"),
+        "{not_ready}"
+    );
+    issuer.publish(&[&forger.signer]);
+    let began = Instant::now();
+    for port in world.api_ports() {
+        let good = good.at(&format!("http://localhost:{port}"));
+        while good.get("/protected").may_fail().await.status != 200 {
+            assert!(
+                began.elapsed() < Duration::from_secs(5),
+                "no keys 5 s after the issuer is back"
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    world.anyone().get("/readyz").await.expect(200);
+}
+
+async fn keys_unsuitable_for_rs256_are_not_used(shape: Shape) {
+    let signer = Signer::unknown("the-key");
+    let issuer = FakeIssuer::start(&[&signer]).await;
+    for (member, value) in [("use", "enc"), ("alg", "RS512"), ("kty", "EC")] {
+        let mut jwk = signer.jwk();
+        jwk[member] = json!(value);
+        issuer.answer(
+            200,
+            &json!({ "keys": [jwk, Signer::unknown("other").jwk()] }).to_string(),
+        );
+        let world = world_with_issuer(shape, &issuer).await;
+        let forger = forger_with(&world, Signer::unknown("the-key")).await;
+        let token = signer.sign(&forger.header.to_string(), &forger.claims.to_string());
+        world
+            .anyone()
+            .bearer(&token)
+            .get("/protected")
+            .await
+            .expect_error(401, "invalid_token");
+    }
+}
+
+async fn keys_that_share_a_kid_are_not_used(shape: Shape) {
+    let signer = Signer::unknown("the-key");
+    let (twin, other) = (Signer::unknown("the-key"), Signer::unknown("other"));
+    for keys in [[&signer, &twin, &other], [&twin, &signer, &other]] {
+        let issuer = FakeIssuer::start(&keys).await;
+        let world = world_with_issuer(shape, &issuer).await;
+        let forger = forger_with(&world, Signer::unknown("the-key")).await;
+        let token = signer.sign(&forger.header.to_string(), &forger.claims.to_string());
+        let refused = world.anyone().bearer(&token).get("/protected").await;
+        refused.expect_error(401, "invalid_token");
+    }
+}
+
+on_every_shape!(
+    keys_that_share_a_kid_are_not_used,
+    many_unknown_keys_cause_one_fetch_per_replica,
+    new_keys_are_fetched_on_first_use,
+    the_last_valid_key_set_survives_failed_fetches,
+    without_keys_bearers_fail_sessions_work_and_the_api_recovers,
+    keys_unsuitable_for_rs256_are_not_used,
+);

@@ -1,0 +1,150 @@
+//! `POST /token` with a refresh token: rotation, and revocation of the family on a replay.
+
+use std::time::Duration;
+use tests::{Shape, Tokens, World, on_every_shape};
+
+async fn refresh_tokens_rotate_and_a_replay_revokes_the_family(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let anyone = world.anyone();
+    let first = app.tokens(&user, "posts:read").await;
+    let second = Tokens::of(app.refresh(&anyone, &first.refresh).await);
+    let third = Tokens::of(app.refresh(&anyone, &second.refresh).await);
+    assert_ne!(first.refresh, second.refresh);
+    assert_ne!(first.claims()["jti"], second.claims()["jti"]);
+    for tokens in [&first, &second, &third] {
+        anyone.bearer(&tokens.access).get("/protected").await.expect(200);
+    }
+    let bystander = app.tokens(&user, "posts:read").await;
+    app.refresh(&anyone, &first.refresh)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    for tokens in [&third, &second, &first] {
+        tokens.expect_revoked(&world, &app).await;
+    }
+    anyone
+        .bearer(&bystander.access)
+        .get("/protected")
+        .await
+        .expect(200);
+    app.refresh(&anyone, &bystander.refresh).await.expect(200);
+}
+
+async fn refresh_tokens_are_bound_to_their_client(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let others = [world.app().register(), world.app().kind("web").register()];
+    let tokens = app.tokens(&user, "posts:read").await;
+    for other in others {
+        other
+            .refresh(&world.anyone(), &tokens.refresh)
+            .await
+            .expect_token_error(400, "invalid_grant");
+    }
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+}
+
+async fn forged_refresh_tokens_are_rejected(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read").await;
+    let good = &tokens.refresh;
+    let last = if good.ends_with('A') { "B" } else { "A" };
+    let flipped = format!("{}{last}", &good[..good.len() - 1]);
+    let mut parts: Vec<&str> = good.split('.').collect();
+    let next_generation = parts
+        .get(1)
+        .and_then(|text| text.parse::<i64>().ok())
+        .map(|n| (n + 1).to_string());
+    if let Some(next) = &next_generation {
+        parts[1] = next;
+    }
+    let ahead = parts.join(".");
+    for forged in [
+        &flipped,
+        &ahead,
+        "",
+        ".",
+        "..",
+        "a.b.c",
+        "a.1.",
+        "é",
+        &"x".repeat(10_000),
+        &good[1..],
+        &tokens.access,
+    ] {
+        let reply = app.refresh(&world.anyone(), forged).await.expect(400);
+        assert!(
+            ["invalid_grant", "invalid_request"].contains(&reply.json()["error"].as_str().unwrap()),
+            "{reply}"
+        );
+    }
+    app.refresh(&world.anyone(), good).await.expect(200);
+}
+
+async fn a_refresh_may_narrow_the_scope_once_and_never_widen_it(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read profile:read").await;
+    let refresh = |token: String, scope: &'static str| {
+        let fields = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", &token),
+            ("scope", scope),
+        ];
+        app.token(&world.anyone(), &fields)
+    };
+    refresh(tokens.refresh.clone(), "posts:read posts:write")
+        .await
+        .expect_token_error(400, "invalid_scope");
+    let narrowed = Tokens::of(refresh(tokens.refresh, "posts:read").await);
+    assert_eq!(narrowed.claims()["scope"], "posts:read");
+    let whole = Tokens::of(app.refresh(&world.anyone(), &narrowed.refresh).await);
+    assert_eq!(whole.claims()["scope"], "posts:read profile:read");
+}
+
+async fn refresh_tokens_expire_after_14_days_unused_and_30_in_total(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, app) = world.user_and_app().await;
+    const DAY: Duration = Duration::from_secs(86_400);
+    const SECOND: Duration = Duration::from_secs(1);
+    let unused = app.tokens(&user, "posts:read").await;
+    let mut used = app.tokens(&user, "posts:read").await;
+    world.advance(14 * DAY - SECOND);
+    used = Tokens::of(app.refresh(&world.anyone(), &used.refresh).await);
+    world.advance(2 * SECOND);
+    app.refresh(&world.anyone(), &unused.refresh)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    world.advance(13 * DAY);
+    used = Tokens::of(app.refresh(&world.anyone(), &used.refresh).await);
+    world.advance(3 * DAY - 3 * SECOND);
+    used = Tokens::of(app.refresh(&world.anyone(), &used.refresh).await);
+    world.advance(3 * SECOND);
+    app.refresh(&world.anyone(), &used.refresh)
+        .await
+        .expect_token_error(400, "invalid_grant");
+}
+
+async fn logout_revokes_first_party_tokens_of_the_session(world: World) {
+    let user = world.sign_up().await;
+    let (ours, theirs) = (world.app().first_party().register(), world.app().register());
+    let (own, third) = (
+        ours.tokens(&user, "posts:read").await,
+        theirs.tokens(&user, "posts:read").await,
+    );
+    user.post("/logout").await.expect(204);
+    own.expect_revoked(&world, &ours).await;
+    world
+        .anyone()
+        .bearer(&third.access)
+        .get("/protected")
+        .await
+        .expect(200);
+    theirs.refresh(&world.anyone(), &third.refresh).await.expect(200);
+}
+
+on_every_shape!(
+    refresh_tokens_rotate_and_a_replay_revokes_the_family,
+    refresh_tokens_are_bound_to_their_client,
+    forged_refresh_tokens_are_rejected,
+    a_refresh_may_narrow_the_scope_once_and_never_widen_it,
+    refresh_tokens_expire_after_14_days_unused_and_30_in_total,
+    logout_revokes_first_party_tokens_of_the_session,
+);

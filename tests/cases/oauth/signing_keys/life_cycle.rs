@@ -1,0 +1,212 @@
+//! The life cycle of a key from staged to deleted.
+
+use super::{
+    COMMAND_TIMEOUT, RETIREMENT_TIME, ROTATION_TIMEOUT, STAGING_TIME, expect_command_error, has_private_key,
+    key_in_state, kids, list, published, rotate, wait_until_published, wait_until_signed_by,
+};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tests::{Shape, TokenForger, World, on_every_shape};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn a_staged_key_is_published_and_does_not_sign(world: World) {
+    let (active, staged) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
+    assert_eq!(published(&world).await, [active.clone(), staged]);
+    let (ann, app) = world.user_and_app().await;
+    assert_eq!(app.tokens(&ann, "posts:read").await.kid(), active);
+}
+
+async fn early_rotations_fail_and_name_the_earliest_time(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (before, active) = (list(&world), key_in_state(&world, "active"));
+    let until = before[1]["sign_after"].as_str().unwrap();
+    assert_eq!(until, world.now().after(STAGING_TIME).to_string());
+    for args in [vec!["keys", "rotate"], vec!["keys", "retire", &active]] {
+        assert!(expect_command_error(&world, &args).contains(until), "{args:?}");
+    }
+    world.advance(STAGING_TIME - SECOND);
+    assert!(expect_command_error(&world, &["keys", "rotate"]).contains(until));
+    assert_eq!(list(&world), before);
+    world.advance(SECOND);
+    rotate(&world);
+}
+
+async fn rotation_changes_the_signing_key_and_keeps_old_tokens_valid(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    let old = app.tokens(&ann, "posts:read").await;
+    let before = world.anyone().get("/.well-known/jwks.json").await.expect(200);
+    world.advance(STAGING_TIME);
+    let (first, second) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
+    assert_eq!(rotate(&world), second);
+    assert_eq!(
+        (key_in_state(&world, "retired"), key_in_state(&world, "active")),
+        (first.clone(), second.clone())
+    );
+    let mut new = old.clone();
+    wait_until_signed_by(&world, &app, &mut new, &second).await;
+    for token in [&old.access, &new.access] {
+        world.anyone().bearer(token).get("/protected").await.expect(200);
+    }
+    let third = key_in_state(&world, "staged");
+    wait_until_published(&world, COMMAND_TIMEOUT, |kids| {
+        *kids == [first.clone(), second.clone(), third.clone()]
+    })
+    .await;
+    let jwks = || world.anyone().get("/.well-known/jwks.json");
+    let after = jwks()
+        .header("if-none-match", before.header("etag"))
+        .await
+        .expect(200);
+    assert_ne!(after.header("etag"), before.header("etag"));
+    assert_eq!(after.header("cache-control"), "public, max-age=300");
+    let unchanged = jwks()
+        .header("if-none-match", after.header("etag"))
+        .await
+        .expect(304);
+    assert_eq!(unchanged.header("etag"), after.header("etag"));
+    assert_eq!(unchanged.header("cache-control"), "public, max-age=300");
+}
+
+async fn the_active_key_can_be_retired_by_kid(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    world.advance(STAGING_TIME);
+    let (first, second) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
+    let retired = world.cli(&["keys", "retire", &first, "--json"], "");
+    assert_eq!(
+        (&retired["done"], &retired["active"]),
+        (&json!("rotated"), &json!(second))
+    );
+    assert_eq!(key_in_state(&world, "retired"), first);
+}
+
+async fn retired_keys_stay_published_until_their_last_token_expires(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let first = key_in_state(&world, "active");
+    world.advance(STAGING_TIME);
+    rotate(&world);
+    let until = world.now().after(RETIREMENT_TIME).to_string();
+    assert_eq!(list(&world)[0]["dead_after"], until.as_str());
+    world.advance(RETIREMENT_TIME - SECOND);
+    assert!(expect_command_error(&world, &["keys", "retire", &first]).contains(&until));
+    assert!(published(&world).await.contains(&first) && has_private_key(&world, &first).await);
+    world.advance(SECOND);
+    wait_until_published(&world, ROTATION_TIMEOUT, |kids| !kids.contains(&first)).await;
+    assert!(!has_private_key(&world, &first).await);
+    let deleted = &list(&world)[0];
+    assert_eq!(
+        (&deleted["state"], &deleted["compromised"]),
+        (&json!("deleted"), &json!(false))
+    );
+    assert!(expect_command_error(&world, &["keys", "retire", &first]).contains("deleted"));
+}
+
+async fn keys_rotate_automatically_after_their_lifetime(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (first, second) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
+    world.advance(Duration::from_secs(30 * 86_400));
+    wait_until_published(&world, ROTATION_TIMEOUT, |kids| kids.len() == 3).await;
+    assert_eq!(
+        (key_in_state(&world, "retired"), key_in_state(&world, "active")),
+        (first, second.clone())
+    );
+    assert_ne!(key_in_state(&world, "staged"), second);
+    let (ann, app) = world.user_and_app().await;
+    let tokens = app.tokens(&ann, "posts:read").await;
+    assert_eq!(tokens.kid(), second);
+    world
+        .anyone()
+        .bearer(&tokens.access)
+        .get("/protected")
+        .await
+        .expect(200);
+}
+
+async fn staged_and_unknown_keys_cannot_be_retired(shape: Shape) {
+    let world = World::builder(shape).start().await;
+    let (before, staged) = (list(&world), key_in_state(&world, "staged"));
+    assert!(expect_command_error(&world, &["keys", "retire", &staged]).contains("staged"));
+    assert!(expect_command_error(&world, &["keys", "retire", "nobody"]).contains("nobody"));
+    assert!(expect_command_error(&world, &["keys", "retire", "nobody", "--compromised"]).contains("nobody"));
+    assert_eq!(list(&world), before);
+}
+
+/// The issuer could not unseal a key that was sealed with another master key.
+async fn commands_with_another_master_key_change_nothing(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    world.advance(STAGING_TIME);
+    let (before, active) = (list(&world), key_in_state(&world, "active"));
+    let other = foundation::sealing::SealingKey::generate().to_text();
+    for args in [
+        vec!["keys", "rotate"],
+        vec!["keys", "retire", &active, "--compromised"],
+    ] {
+        let refused = world.run(&[&args[..], &["--master-key", &other]].concat(), "");
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(64), "{args:?}: {message}");
+        assert!(message.contains("MASTER_KEY"), "{message}");
+    }
+    assert_eq!(list(&world), before);
+}
+
+async fn the_api_learns_of_new_keys_by_notification(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    let mut tokens = app.tokens(&ann, "posts:read").await;
+    world.advance(STAGING_TIME);
+    let second = rotate(&world);
+    let third = key_in_state(&world, "staged");
+    wait_until_published(&world, COMMAND_TIMEOUT, |kids| kids.contains(&third)).await;
+    // From here on unknown kids do not cause a fetch.
+    let forger = TokenForger::new(&world, &ann).await;
+    for n in 0..4 {
+        let token = forger.with_header("kid", json!(format!("unknown-{n}")));
+        let refused = world.anyone().bearer(&token).get("/protected").await;
+        refused.expect_error(401, "invalid_token");
+    }
+    // This key is staged after the cool-down began, so the API can only know it by notification.
+    world.advance(STAGING_TIME);
+    assert_eq!(rotate(&world), third);
+    let fourth = key_in_state(&world, "staged");
+    wait_until_published(&world, COMMAND_TIMEOUT, |kids| kids.contains(&fourth)).await;
+    world.advance(STAGING_TIME);
+    assert_eq!(rotate(&world), fourth);
+    wait_until_signed_by(&world, &app, &mut tokens, &fourth).await;
+    world
+        .anyone()
+        .bearer(&tokens.access)
+        .get("/protected")
+        .await
+        .expect(200);
+    assert_eq!(kids(&world, "deleted"), [] as [String; 0]);
+    assert!(kids(&world, "retired").contains(&second));
+}
+
+/// After two compromises in a row no key is active, and the issuer must still start.
+async fn the_issuer_starts_while_no_key_may_sign(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    let active = key_in_state(&world, "active");
+    world.cli(&["keys", "retire", &active, "--compromised", "--json"], "");
+    world.stop().await;
+    world.restart().await;
+    let staged = key_in_state(&world, "staged");
+    let began = Instant::now();
+    world.advance(STAGING_TIME);
+    while kids(&world, "active") != [staged.clone()] {
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", list(&world));
+    }
+}
+
+on_every_shape!(
+    a_staged_key_is_published_and_does_not_sign,
+    early_rotations_fail_and_name_the_earliest_time,
+    rotation_changes_the_signing_key_and_keeps_old_tokens_valid,
+    the_active_key_can_be_retired_by_kid,
+    retired_keys_stay_published_until_their_last_token_expires,
+    keys_rotate_automatically_after_their_lifetime,
+    staged_and_unknown_keys_cannot_be_retired,
+    commands_with_another_master_key_change_nothing,
+    the_api_learns_of_new_keys_by_notification,
+    the_issuer_starts_while_no_key_may_sign,
+);

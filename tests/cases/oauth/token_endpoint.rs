@@ -1,0 +1,162 @@
+//! `POST /token`: codes work once, for their client, before they expire.
+
+use serde_json::json;
+use std::time::Duration;
+use tests::{App, Shape, Tokens, World, basic, on_every_shape};
+
+async fn token_responses_follow_the_rfc(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read profile:read").await;
+    let body = tokens.reply.json();
+    assert_eq!(body["token_type"], "Bearer");
+    assert_eq!(body["expires_in"], 600);
+    assert_eq!(body["scope"], "posts:read profile:read");
+    assert_eq!(body.as_object().unwrap().len(), 5, "{body}");
+    assert_eq!(tokens.reply.header("cache-control"), "no-store");
+    assert_eq!(tokens.reply.header("content-type"), "application/json");
+    let claims = tokens.claims();
+    assert_eq!(claims["sub"], json!(user.id.to_string()));
+    assert_eq!(
+        (&claims["iss"], &claims["aud"]),
+        (&json!(world.base()), &json!(world.base()))
+    );
+    assert_eq!(claims["client_id"], json!(app.id));
+    assert_eq!(
+        claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(),
+        600
+    );
+}
+
+async fn token_requests_may_be_json(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
+    let body = json!({
+        "grant_type": "authorization_code", "client_id": app.id, "code": grant.code,
+        "redirect_uri": app.redirect_uri, "code_verifier": grant.verifier,
+    });
+    Tokens::of(world.anyone().post("/token").json(&body).await);
+}
+
+async fn reusing_a_code_revokes_its_tokens(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
+    let tokens = Tokens::of(app.exchange(&world.anyone(), &grant).await);
+    let rotated = Tokens::of(app.refresh(&world.anyone(), &tokens.refresh).await);
+    app.exchange(&world.anyone(), &grant)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    rotated.expect_revoked(&world, &app).await;
+    tokens.expect_revoked(&world, &app).await;
+}
+
+async fn an_invalid_reuse_of_a_code_revokes_nothing(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let unknown = App {
+        redirect_uri: app.redirect_uri.clone(),
+        ..world.app().kind("native").register()
+    };
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
+    let tokens = Tokens::of(app.exchange(&world.anyone(), &grant).await);
+    unknown
+        .exchange(&world.anyone(), &grant)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    let elsewhere = App {
+        redirect_uri: "https://app.test/elsewhere".to_owned(),
+        ..app.clone()
+    };
+    let refused = elsewhere.exchange(&world.anyone(), &grant).await;
+    refused.expect_token_error(400, "invalid_grant");
+    let mut guessed = grant.clone();
+    guessed.verifier = "v".repeat(43);
+    app.exchange(&world.anyone(), &guessed)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    world
+        .anyone()
+        .bearer(&tokens.access)
+        .get("/protected")
+        .await
+        .expect(200);
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+}
+
+async fn codes_are_bound_to_their_client(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let other = world.app().register();
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
+    other
+        .exchange(&world.anyone(), &grant)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    app.exchange(&world.anyone(), &grant).await.expect(200);
+}
+
+async fn codes_expire_after_a_minute(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, app) = world.user_and_app().await;
+    for (seconds, status) in [(59, 200), (61, 400)] {
+        let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
+        world.advance(Duration::from_secs(seconds));
+        app.exchange(&world.anyone(), &grant).await.expect(status);
+    }
+}
+
+async fn confidential_clients_authenticate_with_their_secret(world: World) {
+    let user = world.sign_up().await;
+    let web = world.app().kind("web").register();
+    let (anyone, secret) = (world.anyone(), web.secret.clone().unwrap());
+    let tokens = web.tokens(&user, "posts:read").await;
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh.as_str()),
+    ];
+    let wrong = [
+        basic(&web.id, "wrong"),
+        basic(&web.id, ""),
+        basic("nobody", &secret),
+        "Basic !!!".to_owned(),
+    ];
+    for authorization in wrong {
+        let call = anyone
+            .post("/token")
+            .form(&fields)
+            .header("authorization", &authorization);
+        let reply = call.await.expect_token_error(401, "invalid_client");
+        assert!(reply.header("www-authenticate").starts_with("Basic"), "{reply}");
+    }
+    let named = [fields[0], fields[1], ("client_id", web.id.as_str())];
+    anyone
+        .post("/token")
+        .form(&named)
+        .await
+        .expect_token_error(401, "invalid_client");
+    web.refresh(&anyone, &tokens.refresh).await.expect(200);
+}
+
+async fn public_clients_that_send_a_secret_are_rejected(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read").await;
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh.as_str()),
+    ];
+    let call = world
+        .anyone()
+        .post("/token")
+        .form(&fields)
+        .header("authorization", &basic(&app.id, "bogus"));
+    call.await.expect_token_error(401, "invalid_client");
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+}
+
+on_every_shape!(
+    token_responses_follow_the_rfc,
+    token_requests_may_be_json,
+    reusing_a_code_revokes_its_tokens,
+    an_invalid_reuse_of_a_code_revokes_nothing,
+    codes_are_bound_to_their_client,
+    codes_expire_after_a_minute,
+    confidential_clients_authenticate_with_their_secret,
+    public_clients_that_send_a_secret_are_rejected,
+);

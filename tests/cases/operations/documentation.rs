@@ -1,0 +1,239 @@
+//! README.md and docs/: the commands in them work, and the generated pages are up to date.
+//!
+//! A fenced block marked `sh` is run. The blocks of one page run in order as one Bash script with `set -e`,
+//! against a freshly started `latchkey` whose address replaces `localhost:8080`, in the directory that contains
+//! its `data`. A block marked `console` shows commands that cannot run in a test, such as the installation of
+//! packages: only its syntax is checked, and that its `latchkey` subcommands exist.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tests::{Shape, World, settings_page};
+
+/// Renews the generated pages.
+const UPDATE: &str = "UPDATE_DOCS=1 cargo test --release -p tests --test black_box documentation";
+
+/// The base URLs of the two programs in their published OpenAPI documents.
+const ISSUER: &str = "https://id.example.org";
+const API: &str = "https://api.example.org";
+
+/// A fenced code block.
+struct Block {
+    line: usize,
+    language: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The paths of README.md and of all pages below docs/, relative to the repository.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![PathBuf::from("README.md")];
+    let mut directories = vec![PathBuf::from("docs")];
+    while let Some(directory) = directories.pop() {
+        let entries = std::fs::read_dir(root().join(&directory)).into_iter().flatten();
+        for entry in entries.flatten() {
+            let path = directory.join(entry.file_name());
+            if entry.path().is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// The fenced blocks of a page.
+fn blocks(page: &Path) -> Vec<Block> {
+    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (index, line) in text.lines().enumerate() {
+        let fence = line.trim_start().strip_prefix("```");
+        match (open.take(), fence) {
+            (Some(block), Some(_)) => blocks.push(block),
+            (Some(mut block), None) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+                open = Some(block);
+            }
+            (None, Some(language)) => {
+                let language = language.trim().to_owned();
+                assert!(
+                    !["bash", "shell"].contains(&language.as_str()),
+                    "{}:{}: mark the block `sh` or `console`",
+                    page.display(),
+                    index + 1
+                );
+                open = Some(Block {
+                    line: index + 1,
+                    language,
+                    text: String::new(),
+                });
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "{}: a code block is not closed", page.display());
+    blocks
+}
+
+/// The commands of a `console` block: the lines behind `$ ` prompts if there are any, else all lines.
+fn without_prompts(text: &str) -> String {
+    if !text.lines().any(|line| line.starts_with("$ ")) {
+        return text.to_owned();
+    }
+    let mut commands = String::new();
+    let mut continues = false;
+    for line in text.lines() {
+        let command = line.strip_prefix("$ ").or(continues.then_some(line));
+        continues = command.is_some_and(|command| command.ends_with('\\'));
+        for part in command.into_iter().flat_map(|command| [command, "\n"]) {
+            commands.push_str(part);
+        }
+    }
+    commands
+}
+
+/// The subcommands of each call of `latchkey` in a script, such as `["users", "list"]`.
+fn subcommands(script: &str) -> Vec<Vec<&str>> {
+    let segments = script
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .flat_map(|line| line.split(['|', ';', '&', '(', ')']));
+    let mut found = Vec::new();
+    for segment in segments {
+        let mut words = segment.split_whitespace().peekable();
+        while let Some(word) = words.peek() {
+            match *word {
+                "sudo" | "exec" | "env" => {}
+                "-u" => drop(words.next()),
+                assignment if assignment.contains('=') => {}
+                _ => break,
+            }
+            words.next();
+        }
+        if words.next().is_some_and(|word| word.ends_with("latchkey")) {
+            let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            found.push(
+                words
+                    .take_while(|word| !word.starts_with('-') && is_name(word))
+                    .collect(),
+            );
+        }
+    }
+    found
+}
+
+async fn sh_blocks_run(shape: Shape) {
+    for page in pages() {
+        let blocks = blocks(&page);
+        let mut script = String::new();
+        for block in blocks.iter().filter(|block| block.language == "sh") {
+            // The last of these lines in the output tells which block failed.
+            script += &format!("echo '# {}:{}' >&2\n", page.display(), block.line);
+            script += &block.text;
+        }
+        if script.is_empty() {
+            continue;
+        }
+        let world = World::start(shape).await;
+        let authority = world.base().trim_start_matches("http://");
+        let script = script
+            .replace("localhost:8080", authority)
+            .replace("127.0.0.1:8080", authority);
+        let output = world.bash(&script);
+        assert!(
+            output.status.success(),
+            "{}: {}\n{}{}",
+            page.display(),
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+async fn console_blocks_name_existing_commands(shape: Shape) {
+    let world = World::start(shape).await;
+    for page in pages() {
+        for block in blocks(&page) {
+            let script = match block.language.as_str() {
+                "sh" => block.text,
+                "console" => without_prompts(&block.text),
+                _ => continue,
+            };
+            let place = format!("{}:{}", page.display(), block.line);
+            let syntax = Command::new("bash").args(["-n", "-c", &script]).output().unwrap();
+            assert!(
+                syntax.status.success(),
+                "{place}: {}",
+                String::from_utf8_lossy(&syntax.stderr)
+            );
+            for command in subcommands(&script) {
+                let help = world.run_without_settings(&[&command[..], &["--help"]].concat());
+                assert!(help.status.success(), "{place}: latchkey {command:?}: {help:?}");
+            }
+        }
+    }
+}
+
+/// Compares a generated page with the stored one, or stores it if `UPDATE_DOCS` is set.
+fn expect_up_to_date(path: &str, generated: &str) {
+    let file = root().join(path);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, generated).unwrap();
+        return;
+    }
+    let stored = std::fs::read_to_string(&file).unwrap_or_default();
+    let mut lines = stored.lines().zip(generated.lines());
+    let difference = lines.find(|(stored, generated)| stored != generated);
+    assert!(
+        stored == generated,
+        "{path} is outdated, run: {UPDATE}\nfirst difference: {difference:?}"
+    );
+}
+
+/// The OpenAPI document of the program at a port, with the published base URLs.
+async fn document(world: &World, port: u16, base: &str) -> String {
+    let url = format!("http://localhost:{port}/openapi.json");
+    let served = world.anyone().get(&url).await.expect(200).text();
+    let mut document: Value = serde_json::from_str(&served.replace(world.base(), base)).unwrap();
+    let schemes = &mut document["components"]["securitySchemes"];
+    // The issuer authorizes clients of both programs.
+    *schemes = serde_json::from_str(&schemes.to_string().replace(base, ISSUER)).unwrap();
+    serde_json::to_string_pretty(&document).unwrap() + "\n"
+}
+
+async fn openapi_documents_are_current(shape: Shape) {
+    let world = World::start(shape).await;
+    let issuer = document(&world, world.issuer_ports()[0], ISSUER).await;
+    expect_up_to_date("docs/apps/openapi/auth-server.json", &issuer);
+    let api = document(&world, world.api_ports()[0], API).await;
+    expect_up_to_date("docs/apps/openapi/api-server.json", &api);
+}
+
+#[test]
+fn documented_commands_run() {
+    tests::run(Shape::Sqlite, sh_blocks_run);
+}
+
+#[test]
+fn documented_commands_exist() {
+    tests::run(Shape::Sqlite, console_blocks_name_existing_commands);
+}
+
+#[test]
+fn the_settings_page_is_current() {
+    expect_up_to_date("docs/operate/settings.md", &settings_page());
+}
+
+#[test]
+fn the_published_openapi_documents_are_current() {
+    tests::run(Shape::Split, openapi_documents_are_current);
+}

@@ -1,0 +1,450 @@
+//! Redis killed, emptied, paused: revocations hold, features that need Redis fail with an error, and service
+//! recovers within seconds.
+
+use serde_json::json;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use storage::fetch_one;
+use tests::{
+    App, Caller, PASSWORD, RedisServer, Shape, Tokens, User, World, on_many_processes, on_one_process,
+};
+use tokio::task::JoinHandle;
+
+/// The maximum time until every API replica obeys a revocation, whatever happens to Redis.
+const REVOCATION_TIMEOUT: Duration = Duration::from_secs(1);
+/// The maximum recovery time after Redis is back.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Creates token families of one user with one app.
+async fn token_families(app: &App, user: &User, n: usize) -> Vec<Tokens> {
+    let mut tasks = Vec::new();
+    for share in 0..4 {
+        let (app, user) = (app.clone(), user.clone());
+        tasks.push(tokio::spawn(async move {
+            let mut all = Vec::new();
+            for _ in (share..n).step_by(4) {
+                all.push(app.tokens(&user, "posts:read").await);
+            }
+            all
+        }));
+    }
+    let mut all = Vec::new();
+    for task in tasks {
+        all.extend(task.await.unwrap());
+    }
+    all
+}
+
+/// Ends a family by reusing its refresh token.
+async fn end_family(app: &App, anyone: &Caller, tokens: &Tokens) {
+    app.refresh(anyone, &tokens.refresh).await.expect(200);
+    let replayed = app.refresh(anyone, &tokens.refresh).await;
+    replayed.expect_token_error(400, "invalid_grant");
+}
+
+/// One caller per API replica.
+fn apis(world: &World) -> Vec<Caller> {
+    let base = |port: u16| format!("http://localhost:{port}");
+    let ports = world.api_ports().into_iter();
+    ports.map(|port| world.anyone().at(&base(port))).collect()
+}
+
+/// Uses a token at each API continuously, and counts late acceptances after its revocation.
+struct ContinuousCalls {
+    tasks: Vec<JoinHandle<()>>,
+    ends: Arc<AtomicBool>,
+    accepted: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl ContinuousCalls {
+    fn of(world: &World, tokens: &Tokens, revoked_at: &Arc<std::sync::OnceLock<Instant>>) -> Self {
+        let users = Self {
+            tasks: Vec::new(),
+            ends: Arc::default(),
+            accepted: Arc::default(),
+            refused: Arc::default(),
+        };
+        let tasks = apis(world).into_iter().map(|api| {
+            let caller = api.bearer(&tokens.access);
+            let (revoked_at, ends) = (Arc::clone(revoked_at), Arc::clone(&users.ends));
+            let (accepted, refused) = (Arc::clone(&users.accepted), Arc::clone(&users.refused));
+            tokio::spawn(async move {
+                while !ends.load(Ordering::Relaxed) {
+                    let is_dead = revoked_at
+                        .get()
+                        .is_some_and(|at| at.elapsed() > REVOCATION_TIMEOUT);
+                    let status = caller.get("/protected").may_fail().await.status;
+                    accepted.fetch_add(usize::from(is_dead && status == 200), Ordering::Relaxed);
+                    refused.fetch_add(usize::from(is_dead && status == 401), Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            })
+        });
+        let tasks = tasks.collect();
+        Self { tasks, ..users }
+    }
+
+    /// Expects rejections and no late acceptance.
+    async fn expect_none_accepted(self) {
+        self.ends.store(true, Ordering::Relaxed);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(
+            self.accepted.load(Ordering::Relaxed),
+            0,
+            "accepted after revocation"
+        );
+        assert!(
+            self.refused.load(Ordering::Relaxed) > 0,
+            "no request was rejected"
+        );
+    }
+}
+
+/// Revokes tokens in use before, during and after a Redis failure.
+async fn expect_revocations_hold(world: World, break_redis: impl Fn(&World), repair_redis: impl Fn(&World)) {
+    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let anyone = world.anyone();
+    let mut users = Vec::new();
+    let all = token_families(&app, &ann, 30).await;
+    let bystander = app.tokens(&ann, "posts:read").await;
+    for (n, tokens) in all.iter().enumerate() {
+        match n {
+            10 => break_redis(&world),
+            20 => repair_redis(&world),
+            _ => {}
+        }
+        let revoked_at = Arc::default();
+        users.push(ContinuousCalls::of(&world, tokens, &revoked_at));
+        end_family(&app, &anyone, tokens).await;
+        revoked_at.set(Instant::now()).unwrap();
+        anyone
+            .bearer(&bystander.access)
+            .get("/protected")
+            .await
+            .expect(200);
+    }
+    expect_recovered(&world, &ann).await;
+    tokio::time::sleep(REVOCATION_TIMEOUT + Duration::from_millis(200)).await;
+    for users in users {
+        users.expect_none_accepted().await;
+    }
+    for tokens in &all {
+        world.expect_revoked(&tokens.access).await;
+    }
+}
+
+/// Sign-in needs Redis. Expects that it works again within seconds.
+async fn expect_recovered(world: &World, user: &User) {
+    let began = Instant::now();
+    let body = json!({ "email": user.email, "password": PASSWORD });
+    for api in apis(world) {
+        while api.post("/login").json(&body).may_fail().await.status != 200 {
+            assert!(
+                began.elapsed() < RECOVERY_TIMEOUT,
+                "sign-in still fails {RECOVERY_TIMEOUT:?} after Redis is back"
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let ready = api.get("/readyz").await.expect(200).json();
+        assert_eq!(ready["status"], "ready", "{ready}");
+    }
+}
+
+async fn revocations_hold_while_redis_is_killed(world: World) {
+    expect_revocations_hold(world, |world| world.redis().kill(), |world| world.redis().start()).await;
+}
+
+async fn revocations_hold_while_redis_is_emptied(world: World) {
+    let empty = |world: &World| {
+        world.redis().command(&["FLUSHALL"]);
+    };
+    expect_revocations_hold(world, empty, empty).await;
+}
+
+async fn revocations_hold_while_redis_is_paused(world: World) {
+    expect_revocations_hold(
+        world,
+        |world| world.redis().pause(),
+        |world| world.redis().resume(),
+    )
+    .await;
+}
+
+/// Waits until the log contains a text.
+async fn expect_logged(world: &World, text: &str) {
+    let began = Instant::now();
+    while !world.log().contains(text) {
+        assert!(
+            began.elapsed() < RECOVERY_TIMEOUT,
+            "the log does not contain {text:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn an_emptied_redis_is_detected_and_state_is_reloaded(world: World) {
+    let began = Instant::now();
+    while world.redis().command(&["EXISTS", "latchkey:epoch"]).trim() != "1" {
+        assert!(began.elapsed() < RECOVERY_TIMEOUT, "no log line names Redis");
+    }
+    // Every process has noticed at its next poll.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    world.redis().command(&["FLUSHALL"]);
+    expect_logged(&world, "Redis was emptied or replaced").await;
+}
+
+async fn routes_degrade_individually_without_redis(world: World) {
+    let (ann, app) = (world.sign_up().await, world.app().register());
+    let tokens = app.tokens(&ann, "posts:read posts:write").await;
+    let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
+    let anyone = world.anyone();
+    world.redis().kill();
+
+    // Sign-in needs the failure counter and fails without it.
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let refused = anyone.post("/login").json(&body).may_fail().await;
+    let refused = refused.expect_error(503, "dependency_unavailable");
+    assert!(refused.has("retry-after"), "{refused}");
+    let change = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
+    let refused = ann.call("PUT", "/me/password").json(&change).may_fail().await;
+    refused.expect_error(503, "dependency_unavailable");
+    // Without Redis one request could be consented to twice.
+    let mut browser = ann.browser();
+    let page = browser.open(&app.authorization().path()).await;
+    let page = browser.open_failing(page.location().unwrap().as_str()).await;
+    assert_eq!(page.reply.status, 503, "{}", page.reply);
+    assert!(
+        page.reply.header("content-type").starts_with("text/html"),
+        "{}",
+        page.reply
+    );
+    assert!(page.reply.has("retry-after"), "{}", page.reply);
+
+    // Everything else needs only the database.
+    let given = Tokens::of(app.exchange(&anyone, &grant).await);
+    app.refresh(&anyone, &tokens.refresh).await.expect(200);
+    let bearer = anyone.bearer(&tokens.access);
+    bearer.get("/protected").await.expect(200);
+    ann.get("/me").await.expect(200);
+    bearer
+        .post("/posts")
+        .json(&json!({ "title": "x" }))
+        .await
+        .expect(201);
+    anyone
+        .post("/users")
+        .json(&json!({ "email": world.fresh_email(), "password": PASSWORD }))
+        .await
+        .expect(201);
+    end_family(&app, &anyone, &given).await;
+    world.expect_revoked(&given.access).await;
+    ann.post("/logout").await.expect(204);
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+
+    for caller in apis(&world) {
+        caller.get("/livez").await.expect(200);
+        let ready = caller.get("/readyz").await.expect(200).json();
+        assert_eq!(ready["status"], "degraded", "{ready}");
+        assert_ne!(ready["checks"]["redis"], "ok", "{ready}");
+        assert_eq!(ready["checks"]["database"], "ok", "{ready}");
+    }
+    world.redis().start();
+    expect_recovered(&world, &ann).await;
+}
+
+async fn a_hung_redis_delays_requests_only_briefly(world: World) {
+    let ann = world.sign_up().await;
+    let tokens = world.app().register().tokens(&ann, "posts:read").await;
+    let bearer = world.anyone().bearer(&tokens.access);
+    world.redis().pause();
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let began = Instant::now();
+    for _ in 0..20 {
+        let refused = world.anyone().post("/login").json(&body).may_fail().await;
+        refused.expect_error(503, "dependency_unavailable");
+        bearer.get("/protected").await.expect(200);
+    }
+    // Twenty timeouts would take five seconds: after the first one the others fail immediately.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    world.redis().resume();
+    expect_recovered(&world, &ann).await;
+}
+
+async fn lockouts_survive_a_restart(mut world: World) {
+    let ann = world.sign_up().await;
+    let wrong = json!({ "email": ann.email, "password": "not the password" });
+    for _ in 0..5 {
+        world.anyone().post("/login").json(&wrong).await.expect(401);
+    }
+    world.kill();
+    world.restart().await;
+    let right = json!({ "email": ann.email, "password": PASSWORD });
+    let locked = world.anyone().post("/login").json(&right).await;
+    locked.expect_error(429, "login_locked");
+}
+
+async fn the_api_role_cannot_read_key_material(world: World) {
+    let api = world.api_db().await;
+    for table in ["signing_keys", "authorization_codes"] {
+        let count = format!("SELECT COUNT(*) FROM {table}");
+        let count: &'static str = count.leak();
+        assert!(
+            fetch_one!(world.db().await.reader(), (i64,), count).is_ok(),
+            "{table}"
+        );
+        let refused = fetch_one!(api.reader(), (i64,), count).unwrap_err().to_string();
+        assert!(refused.contains("permission denied"), "{table}: {refused}");
+    }
+    for write in [
+        "UPDATE clients SET first_party = TRUE",
+        "UPDATE users SET role = 'admin'",
+        "UPDATE families SET user_id = 1",
+        "SELECT sealed FROM mails",
+        "DELETE FROM revocations",
+        "DELETE FROM security_events",
+        "INSERT INTO families SELECT * FROM families",
+        "CREATE TABLE x (y INTEGER)",
+    ] {
+        let refused = storage::execute!(api.writer(), write).unwrap_err().to_string();
+        assert!(refused.contains("permission denied"), "{write}: {refused}");
+    }
+    let help = String::from_utf8(world.run_api_without_settings(&["--help"]).stdout).unwrap();
+    assert!(
+        help.contains("REDIS_URL") && !help.contains("MASTER_KEY"),
+        "{help}"
+    );
+}
+
+/// Expects a failed start with this text in its one-line error.
+fn expect_refused(output: &std::process::Output, expected: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let errors: Vec<&str> = stderr
+        .lines()
+        .filter(|line| line.starts_with("error: "))
+        .collect();
+    assert_eq!(output.status.code(), Some(64), "{stderr}");
+    assert!(
+        errors.len() == 1 && errors[0].contains(expected),
+        "{expected}: {stderr}"
+    );
+}
+
+async fn production_replicas_require_a_reliable_redis(world: World) {
+    let (database, redis, key) = (world.database_url(), world.redis().url(), "A".repeat(43));
+    let settings = ["--listen", "127.0.0.1:0", "--base-url", "https://id.example.org"];
+    let settings = [&settings[..], &["--database-url", &database]].concat();
+    let with_key = [&settings[..], &["--master-key", &key]].concat();
+    expect_refused(&world.run_without_settings(&with_key), "REDIS_URL is not set");
+    expect_refused(&world.run_api_without_settings(&settings), "REDIS_URL is not set");
+    world
+        .redis()
+        .command(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+    for output in [
+        world.run_without_settings(&[&with_key[..], &["--redis-url", &redis]].concat()),
+        world.run_api_without_settings(&[&settings[..], &["--redis-url", &redis]].concat()),
+    ] {
+        expect_refused(&output, "maxmemory-policy");
+    }
+    for nonsense in ["http://localhost", "redis://", "redis://:a secret/one@host/x"] {
+        let output = world.run_api_without_settings(&[&settings[..], &["--redis-url", nonsense]].concat());
+        expect_refused(&output, "--redis-url");
+        assert!(
+            !String::from_utf8_lossy(&output.stderr).contains("secret"),
+            "{output:?}"
+        );
+    }
+    // A malformed database URL does not reveal its password either.
+    let mistyped = ["--database-url", "postgres://api:hunter2/x@db.internal/latchkey"];
+    let output = world.run_api_without_settings(&mistyped);
+    expect_refused(&output, "--database-url");
+    assert!(
+        !String::from_utf8_lossy(&output.stderr).contains("hunter2"),
+        "{output:?}"
+    );
+}
+
+async fn processes_start_and_commands_run_without_redis(mut world: World) {
+    let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
+    let app = world.app().register();
+    let (tokens, others) = (
+        app.tokens(&ann, "posts:read").await,
+        app.tokens(&ann, "posts:read").await,
+    );
+    world.kill();
+    world.redis().kill();
+    world.restart().await;
+    let anyone = world.anyone();
+    anyone.bearer(&tokens.access).get("/protected").await.expect(200);
+    world.cli(&["users", "disable", "--email", &ann.email, "--json"], "");
+    for tokens in [tokens, others] {
+        world.expect_revoked(&tokens.access).await;
+    }
+    world.redis().start();
+    expect_recovered(&world, &bystander).await;
+}
+
+async fn one_process_can_use_redis(shape: Shape) {
+    // Over TCP, as in most installations.
+    let dir = tempfile::tempdir().unwrap();
+    let redis = RedisServer::launch(dir.path());
+    let url = redis.listen();
+    let world = World::builder(shape).flag("--redis-url", &url).start().await;
+    let ann = world.sign_up().await;
+    assert!(redis.dump().contains("latchkey:epoch"));
+    redis.kill();
+    let body = json!({ "email": ann.email, "password": PASSWORD });
+    let refused = world.anyone().post("/login").json(&body).may_fail().await;
+    refused.expect_error(503, "dependency_unavailable");
+}
+
+/// Measures the time from the end of a family to its rejection by every API. Prints the times and expects a
+/// p99 below 1 s.
+async fn revocations_reach_every_api_within_a_second(world: World) {
+    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let (anyone, apis) = (world.anyone(), apis(&world));
+    let all = token_families(&app, &ann, 1_000).await;
+    let mut times = Vec::new();
+    for tokens in &all {
+        for api in &apis {
+            api.bearer(&tokens.access).get("/protected").await.expect(200);
+        }
+        end_family(&app, &anyone, tokens).await;
+        let began = Instant::now();
+        for api in &apis {
+            let caller = api.bearer(&tokens.access);
+            while caller.get("/protected").await.status == 200 {}
+        }
+        times.push(began.elapsed());
+    }
+    times.sort();
+    let (p50, p99, most) = (times[499], times[989], times[999]);
+    // Bypasses the output capture of the test runner.
+    let mut out = std::io::stderr();
+    writeln!(
+        out,
+        "revoke → refused at both APIs, 1,000 tokens: p50 {p50:?}, p99 {p99:?}, most {most:?}"
+    )
+    .unwrap();
+    assert!(p99 < REVOCATION_TIMEOUT, "p99 {p99:?}");
+}
+
+on_many_processes!(
+    revocations_hold_while_redis_is_killed,
+    revocations_hold_while_redis_is_emptied,
+    revocations_hold_while_redis_is_paused,
+    an_emptied_redis_is_detected_and_state_is_reloaded,
+    routes_degrade_individually_without_redis,
+    a_hung_redis_delays_requests_only_briefly,
+    lockouts_survive_a_restart,
+    the_api_role_cannot_read_key_material,
+    production_replicas_require_a_reliable_redis,
+    processes_start_and_commands_run_without_redis,
+    revocations_reach_every_api_within_a_second,
+);
+
+on_one_process!(one_process_can_use_redis);

@@ -1,0 +1,181 @@
+//! Both database engines have the same schema and run the same SQL.
+
+use sqlx::{AssertSqlSafe, Executor as _, SqlSafeStr as _};
+use std::collections::{BTreeMap, BTreeSet};
+use storage::db::Db;
+use tests::{Shape, World, on_every_shape};
+
+/// Column name, type, and whether it is NOT NULL.
+type Column = (String, String, bool);
+/// Index name, uniqueness, and columns with condition.
+type Index = (String, bool, String);
+
+#[derive(Debug, Default, PartialEq)]
+struct Table {
+    columns: BTreeSet<Column>,
+    primary_key: BTreeSet<String>,
+    indexes: BTreeSet<Index>,
+}
+
+type Schema = BTreeMap<String, Table>;
+
+/// Normalizes types that the program treats alike.
+fn normalized(declared: &str) -> &'static str {
+    match declared.to_ascii_uppercase().as_str() {
+        "BIGINT" | "INTEGER" => "integer",
+        "TEXT" => "text",
+        "BYTEA" | "BLOB" => "bytes",
+        "BOOLEAN" => "boolean",
+        other => panic!("a column type that the engines do not share: {other}"),
+    }
+}
+
+/// The columns and the condition of an index without differences in spelling between the engines.
+fn over(definition: &str) -> String {
+    let (_, rest) = definition.split_once(" ON ").unwrap();
+    let rest = &rest[rest.find('(').unwrap()..];
+    let plain: String = rest.chars().filter(|c| !"()'\" \n".contains(*c)).collect();
+    plain.replace("::text", "")
+}
+
+async fn sqlite_schema(db: &Db) -> Schema {
+    let Db::Sqlite { writer, .. } = db else {
+        panic!("not SQLite")
+    };
+    let columns = "SELECT m.name, p.name, p.type, p.\"notnull\" <> 0, p.pk <> 0
+                   FROM sqlite_schema m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'";
+    let mut schema = Schema::new();
+    for (table, column, kind, not_null, in_key) in
+        sqlx::query_as::<_, (String, String, String, bool, bool)>(columns)
+            .fetch_all(writer)
+            .await
+            .unwrap()
+    {
+        if table.starts_with("sqlite_") || table.starts_with("_sqlx") {
+            continue;
+        }
+        let table = schema.entry(table).or_default();
+        // SQLite does not report NOT NULL for an INTEGER PRIMARY KEY, which is never NULL.
+        table
+            .columns
+            .insert((column.clone(), normalized(&kind).to_owned(), not_null || in_key));
+        if in_key {
+            table.primary_key.insert(column);
+        }
+    }
+    let indexes = "SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL";
+    for (table, name, sql) in sqlx::query_as::<_, (String, String, String)>(indexes)
+        .fetch_all(writer)
+        .await
+        .unwrap()
+    {
+        let index = (name, sql.contains("UNIQUE"), over(&sql));
+        schema.get_mut(&table).unwrap().indexes.insert(index);
+    }
+    schema
+}
+
+async fn postgres_schema(db: &Db) -> Schema {
+    let Db::Postgres(pool) = db else {
+        panic!("not PostgreSQL")
+    };
+    let columns = "SELECT c.table_name::text, c.column_name::text, c.data_type::text, c.is_nullable = 'NO',
+                          EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a
+                                  ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+                                  WHERE i.indisprimary AND i.indrelid = quote_ident(c.table_name)::regclass
+                                    AND a.attname = c.column_name)
+                   FROM information_schema.columns c WHERE c.table_schema = 'public'";
+    let mut schema = Schema::new();
+    for (table, column, kind, not_null, in_key) in
+        sqlx::query_as::<_, (String, String, String, bool, bool)>(columns)
+            .fetch_all(pool)
+            .await
+            .unwrap()
+    {
+        if table.starts_with("_sqlx") {
+            continue;
+        }
+        let table = schema.entry(table).or_default();
+        table
+            .columns
+            .insert((column.clone(), normalized(&kind).to_owned(), not_null));
+        if in_key {
+            table.primary_key.insert(column);
+        }
+    }
+    let indexes = "SELECT x.tablename::text, x.indexname::text, x.indexdef, i.indisunique
+                   FROM pg_indexes x JOIN pg_index i ON i.indexrelid = quote_ident(x.indexname)::regclass
+                   WHERE x.schemaname = 'public' AND NOT i.indisprimary";
+    for (table, name, definition, unique) in sqlx::query_as::<_, (String, String, String, bool)>(indexes)
+        .fetch_all(pool)
+        .await
+        .unwrap()
+    {
+        schema
+            .get_mut(&table)
+            .unwrap()
+            .indexes
+            .insert((name, unique, over(&definition)));
+    }
+    schema
+}
+
+#[test]
+fn both_engines_have_the_same_tables_columns_and_indexes() {
+    tests::run(Shape::Sqlite, |sqlite: World| async move {
+        let postgres = World::start(Shape::Postgres).await;
+        let sqlite = sqlite_schema(&sqlite.db().await).await;
+        let postgres = postgres_schema(&postgres.db().await).await;
+        assert_eq!(
+            sqlite.keys().collect::<Vec<_>>(),
+            postgres.keys().collect::<Vec<_>>()
+        );
+        assert!(sqlite.len() >= 9, "{sqlite:?}");
+        for (name, table) in &sqlite {
+            assert_eq!(
+                table, &postgres[name],
+                "table {name}: left: SQLite, right: PostgreSQL"
+            );
+        }
+    });
+}
+
+#[test]
+fn the_migrations_have_the_same_names() {
+    let names = |engine: &str| {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../migrations")
+            .join(engine);
+        let mut names: Vec<_> = std::fs::read_dir(dir)
+            .unwrap()
+            .map(|file| file.unwrap().file_name())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("sqlite"), names("postgres"));
+}
+
+async fn every_sql_statement_is_valid(world: World) {
+    let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
+    let mut statements = api_server::statements();
+    for crate_statements in [
+        audit::statements(),
+        identity::statements(),
+        auth_server::statements(),
+    ] {
+        statements.extend(crate_statements.into_iter().map(owned));
+    }
+    assert!(statements.len() > 30, "{} statements", statements.len());
+    let db = world.db().await;
+    for (name, text) in statements {
+        let text = AssertSqlSafe(text).into_sql_str();
+        let prepared = match &db {
+            Db::Sqlite { writer, .. } => writer.prepare(text).await.map(|_| ()),
+            Db::Postgres(pool) => pool.prepare(text).await.map(|_| ()),
+        };
+        assert!(prepared.is_ok(), "{name}: {prepared:?}");
+    }
+}
+
+on_every_shape!(every_sql_statement_is_valid);

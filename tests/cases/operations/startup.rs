@@ -1,0 +1,381 @@
+//! Startup: first start, restart, settings and commands.
+
+use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use storage::fetch_all;
+use tests::{PASSWORD, Shape, World, on_every_shape, on_one_process};
+
+async fn keys(world: &World) -> Vec<(String, String)> {
+    let query = "SELECT kid, state FROM signing_keys ORDER BY state";
+    fetch_all!(world.db().await.reader(), (String, String), query).unwrap()
+}
+
+async fn the_first_start_creates_keys_an_administrator_and_the_demo_client(world: World) {
+    let mode = |name: &str| {
+        world
+            .data_dir()
+            .join(name)
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    assert_eq!(mode(""), 0o700);
+    for secret in ["master.key", "admin-password"] {
+        assert_eq!(mode(secret), 0o600, "{secret}");
+    }
+    let states: Vec<String> = keys(&world).await.into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, ["active", "staged"]);
+    let users = world.cli(&["users", "list", "--json"], "");
+    assert_eq!(users.as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        (&users[0]["email"], &users[0]["role"]),
+        (&json!("admin@localhost"), &json!("admin"))
+    );
+    let clients = world.cli(&["clients", "list", "--json"], "");
+    assert_eq!(clients.as_array().map(Vec::len), Some(1), "the demo client");
+    assert_eq!(clients[0]["first_party"], json!(true));
+    let listed = world.cli(&["keys", "list", "--json"], "");
+    assert_eq!(listed.as_array().map(Vec::len), Some(2));
+    assert!(!listed.to_string().contains("private"), "{listed}");
+}
+
+async fn a_second_start_changes_nothing(mut world: World) {
+    let snapshot = |world: &World| -> Vec<Value> {
+        ["users", "clients", "keys"]
+            .map(|noun| world.cli(&[noun, "list", "--json"], ""))
+            .to_vec()
+    };
+    let secrets = |world: &World| -> Vec<(String, Vec<u8>)> {
+        let files = std::fs::read_dir(world.data_dir()).unwrap().flatten();
+        let files = files.filter(|file| {
+            let name = file.file_name();
+            name != "outbox" && !name.to_string_lossy().contains(".db")
+        });
+        let mut files: Vec<_> = files
+            .map(|file| {
+                (
+                    file.file_name().to_string_lossy().into_owned(),
+                    std::fs::read(file.path()).unwrap(),
+                )
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let ann = world.sign_up().await;
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let (before, files) = (snapshot(&world), secrets(&world));
+    world.stop().await;
+    world.restart().await;
+    assert_eq!(snapshot(&world), before);
+    assert_eq!(secrets(&world), files);
+    ann.get("/me").await.expect(200);
+    world
+        .anyone()
+        .bearer(&tokens.access)
+        .get("/protected")
+        .await
+        .expect(200);
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+}
+
+async fn answered_writes_survive_a_kill(mut world: World) {
+    let ann = world.sign_up().await;
+    let post = ann.publish("A post").await;
+    let app = world.app().register();
+    let tokens = app.tokens(&ann, "posts:read").await;
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+    world.kill();
+    world.restart().await;
+    assert_eq!(ann.get(&post.path).await.expect(200).json(), post.record);
+    app.refresh(&world.anyone(), &tokens.refresh)
+        .await
+        .expect_token_error(400, "invalid_grant");
+    world.expect_revoked(&tokens.access).await;
+}
+
+async fn help_shows_every_setting(world: World) {
+    let output = world.run(&["--help"], "");
+    assert!(output.status.success());
+    let help = String::from_utf8(output.stdout).unwrap();
+    for setting in [
+        "LISTEN",
+        "BASE_URL",
+        "ISSUER",
+        "AUDIENCE",
+        "JWKS_URL",
+        "DATA_DIR",
+        "DATABASE_URL",
+        "MASTER_KEY",
+        "MASTER_KEY_FILE",
+        "ACCOUNT_KEY",
+        "ACCOUNT_KEY_FILE",
+        "JWKS_MAX_AGE",
+        "SIGNING_KEY_LIFETIME",
+        "METRICS_LISTEN",
+        "EVENTS_KEPT",
+        "ALERT_WEBHOOK_URL",
+        "ALERT_WEBHOOK_SECRET",
+        "ALERT_WEBHOOK_SECRET_FILE",
+        "LOGIN_FAILURES_ACCOUNT",
+        "LOGIN_FAILURES_ADDRESS",
+        "CAPTCHA_VERIFY_URL",
+        "CAPTCHA_SECRET",
+        "CAPTCHA_SECRET_FILE",
+        "CAPTCHA_SITE_KEY",
+        "CAPTCHA_SCRIPT_URL",
+        "TRUSTED_PROXIES",
+        "ALLOWED_ORIGINS",
+        "MAX_CONNECTIONS",
+        "LOG_FORMAT",
+        "LOG_LEVEL",
+        "SESSION_IDLE",
+        "SESSION_MAX",
+        "RESET_LINK_LIFETIME",
+        "EMAIL_LINK_LIFETIME",
+        "SMTP_URL",
+        "MAIL_FROM",
+        "PASSWORD_MIN_LENGTH",
+        "ARGON2_MEMORY",
+        "ARGON2_PASSES",
+        "ARGON2_PERMITS",
+    ] {
+        assert!(
+            help.contains(&format!("LATCHKEY_{setting}")),
+            "{setting} is missing:\n{help}"
+        );
+        let flag = format!("--{}", setting.to_lowercase().replace('_', "-"));
+        assert!(help.contains(&flag), "{flag} is missing:\n{help}");
+    }
+}
+
+async fn invalid_settings_fail_with_a_one_line_error(world: World) {
+    for arguments in [
+        vec!["--listen", "nonsense"],
+        vec!["--listen", "127.0.0.1:99999"],
+        vec!["--base-url", "localhost"],
+        vec!["--base-url", "http://localhost/path"],
+        vec!["--database-url", "mysql://localhost/x"],
+        vec!["--database-url", "sqlite::memory:"],
+        vec!["--session-idle", "forever"],
+        vec!["--session-idle", "2h", "--session-max", "1h"],
+        vec!["--argon2-memory", "8"],
+        vec!["--trusted-proxies", "everyone"],
+        vec!["--log-format", "xml"],
+        vec!["--master-key", "short"],
+        vec!["--master-key-file", "/nonexistent/key"],
+        vec!["--account-key", "short"],
+        vec!["--account-key-file", "/nonexistent/key"],
+        vec!["--listen", "0.0.0.0:0"],
+        vec!["--listen", "0.0.0.0:0", "--base-url", "http://example.org"],
+        vec![
+            "--base-url",
+            "https://example.org",
+            "--issuer",
+            "http://example.org",
+        ],
+        vec!["--smtp-url", "mail.example.org"],
+        vec!["--smtp-url", "http://mail.example.org"],
+        vec!["--smtp-url", "smtp://mail.example.org?tls=maybe"],
+        vec!["--mail-from", "nobody"],
+        vec![
+            "--base-url",
+            "https://example.org",
+            "--smtp-url",
+            "smtp://mail.example.org",
+        ],
+        vec!["--jwks-max-age", "31d"],
+        vec!["--signing-key-lifetime", "299s"],
+        vec!["--metrics-listen", "everywhere"],
+        vec!["--events-kept", "59m"],
+        vec!["--alert-webhook-url", "https://example.org/hook"],
+        vec!["--alert-webhook-secret", "a secret of 16 bytes and more"],
+        vec![
+            "--alert-webhook-url",
+            "nowhere",
+            "--alert-webhook-secret",
+            "a secret of 16 bytes and more",
+        ],
+        vec![
+            "--alert-webhook-url",
+            "http://example.org/hook",
+            "--alert-webhook-secret",
+            "a secret of 16 bytes and more",
+        ],
+        vec![
+            "--alert-webhook-url",
+            "https://example.org/hook",
+            "--alert-webhook-secret",
+            "short",
+        ],
+        vec!["--login-failures-account", "4"],
+        vec!["--login-failures-address", "many"],
+        vec!["--captcha-site-key", "key"],
+        vec!["--captcha-script-url", "https://captcha.example/api.js"],
+        vec![
+            "--captcha-verify-url",
+            "https://captcha.example/v",
+            "--captcha-secret",
+            "a secret",
+        ],
+        vec![
+            "--captcha-verify-url",
+            "http://captcha.example/v",
+            "--captcha-secret",
+            "a secret",
+            "--captcha-site-key",
+            "key",
+        ],
+        vec!["--no-such-flag"],
+        vec!["no-such-command"],
+    ] {
+        let elsewhere = tempfile_dir(&world);
+        let given = [&["--data-dir", &elsewhere][..], &arguments].concat();
+        let output = world.run_without_settings(&given);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{arguments:?}: {stderr}");
+        assert!(
+            !std::path::Path::new(&elsewhere).exists(),
+            "{arguments:?}: a failed start created files"
+        );
+    }
+}
+
+fn tempfile_dir(world: &World) -> String {
+    world.data_dir().with_file_name("elsewhere").display().to_string()
+}
+
+async fn flags_override_environment_variables(shape: Shape) {
+    let setup = World::builder(shape)
+        .env("LATCHKEY_PASSWORD_MIN_LENGTH", "15")
+        .env("LATCHKEY_SESSION_MAX", "nonsense");
+    let world = setup.flag("--session-max", "12h").start().await;
+    let body = json!({ "email": "ann@example.org", "password": "fourteen chars" });
+    world
+        .anyone()
+        .post("/users")
+        .json(&body)
+        .await
+        .expect_validation_errors(&["/password"]);
+}
+
+async fn users_are_created_and_listed_by_command(world: World) {
+    let create = |email: &str, role: &str| {
+        let args = [
+            "users",
+            "create",
+            "--email",
+            email,
+            "--role",
+            role,
+            "--password-stdin",
+            "--json",
+        ];
+        world.run(&args, PASSWORD)
+    };
+    let made: Value = serde_json::from_slice(&create("ed@example.org", "editor").stdout).unwrap();
+    assert_eq!(
+        (&made["email"], &made["role"]),
+        (&json!("ed@example.org"), &json!("editor"))
+    );
+    assert!(made["id"].is_i64() && made["password_hash"].is_null(), "{made}");
+    for (email, role) in [
+        ("ED@example.org", "user"),
+        ("nonsense", "user"),
+        ("new@example.org", "king"),
+    ] {
+        let refused = create(email, role);
+        assert!(
+            !refused.status.success() && refused.stdout.is_empty(),
+            "{refused:?}"
+        );
+    }
+    let short = world.run(
+        &[
+            "users",
+            "create",
+            "--email",
+            "x@example.org",
+            "--password-stdin",
+            "--json",
+        ],
+        "short",
+    );
+    assert!(!short.status.success(), "{short:?}");
+    let users = world.cli(&["users", "list", "--json"], "");
+    assert_eq!(users.as_array().unwrap().last(), Some(&made), "{users}");
+    let ed = world.log_in("ed@example.org", PASSWORD).await;
+    assert_eq!(ed.get("/me").await.expect(200).json()["role"], "editor");
+}
+
+async fn the_demo_page_tolerates_malformed_queries(world: World) {
+    let page = world
+        .anyone()
+        .get("/demo?code=1&code=2&error=%3Cb%3E")
+        .await
+        .expect(200);
+    assert!(!page.text().contains("<b>"), "{page}");
+}
+
+async fn the_sqlite_file_is_private_to_its_owner(world: World) {
+    let Ok(metadata) = world.data_dir().join("latchkey.db").metadata() else {
+        assert_ne!(world.shape, Shape::Sqlite);
+        return;
+    };
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+}
+
+async fn the_demo_client_is_created_even_if_users_exist(shape: Shape) {
+    let mut world = World::start(shape).await;
+    world.stop().await;
+    let db = world.db().await;
+    storage::execute!(db.writer(), "DELETE FROM clients WHERE id = 'demo'").unwrap();
+    drop(db);
+    world.restart().await;
+    let clients = world.cli(&["clients", "list", "--json"], "");
+    assert_eq!(clients[0]["id"], json!("demo"));
+}
+
+async fn unusable_settings_exit_with_64(world: World) {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    let key = "A".repeat(43);
+    for args in [
+        ["--listen", listen.as_str()],
+        ["--master-key", key.as_str()],
+        ["--database-url", "sqlite:/nonexistent/x.db"],
+        ["--database-url", "postgres://nobody@127.0.0.1:1/x"],
+        ["--audience", ""],
+    ] {
+        let output = world.run(&args, "");
+        assert_eq!(output.status.code(), Some(64), "{args:?}: {output:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let errors: Vec<&str> = stderr
+            .lines()
+            .filter(|line| line.starts_with("error: "))
+            .collect();
+        assert_eq!(errors.len(), 1, "{args:?}: {stderr}");
+    }
+}
+
+on_every_shape!(
+    unusable_settings_exit_with_64,
+    the_sqlite_file_is_private_to_its_owner,
+    a_second_start_changes_nothing,
+    answered_writes_survive_a_kill,
+    invalid_settings_fail_with_a_one_line_error,
+    flags_override_environment_variables,
+    users_are_created_and_listed_by_command,
+);
+
+on_one_process!(
+    the_demo_client_is_created_even_if_users_exist,
+    the_demo_page_tolerates_malformed_queries,
+    the_first_start_creates_keys_an_administrator_and_the_demo_client,
+    help_shows_every_setting
+);

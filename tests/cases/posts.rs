@@ -1,5 +1,0 @@
-//! Posts: fields, states, entity tags, who may do what.
-
-mod editing;
-mod fields;
-mod visibility;

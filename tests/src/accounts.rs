@@ -1,0 +1,191 @@
+//! User accounts with their posts and comments.
+
+use crate::http::Caller;
+use crate::world::World;
+use serde_json::{Value, json};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The default password of test users.
+pub const PASSWORD: &str = "correct horse battery staple";
+
+/// A signed-in user: a [`Caller`] with a session.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// The user's id.
+    pub id: i64,
+    /// The e-mail address.
+    pub email: String,
+    /// The password.
+    pub password: String,
+    /// The session's identifier.
+    pub sid: String,
+    /// The anti-forgery token.
+    pub csrf: String,
+    caller: Caller,
+}
+
+impl Deref for User {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.caller
+    }
+}
+
+/// A created post.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// `/posts/{id}`
+    pub path: String,
+    /// The id.
+    pub id: i64,
+    /// The entity tag after creation.
+    pub etag: String,
+    /// The record in the response to its creation.
+    pub record: Value,
+}
+
+/// A created comment.
+#[derive(Clone, Debug)]
+pub struct Comment {
+    /// `/posts/{id}/comments/{id}`
+    pub path: String,
+    /// The id.
+    pub id: i64,
+    /// The entity tag after creation.
+    pub etag: String,
+    /// The record in the response to its creation.
+    pub record: Value,
+}
+
+impl Post {
+    /// The path of its comments.
+    pub fn comments(&self) -> String {
+        format!("{}/comments", self.path)
+    }
+}
+
+/// Spellings that a lenient parser would read as this id or as another number. The API must reject them.
+pub fn invalid_id_spellings(id: i64) -> Vec<String> {
+    let fixed = [
+        "abc",
+        "0",
+        "-1",
+        "9007199254740992",
+        "9223372036854775808",
+        "18446744073709551617",
+        "%D9%A1",
+        "null",
+        "%00",
+        "%FF",
+    ];
+    let of_this = [
+        format!("+{id}"),
+        format!("0{id}"),
+        format!("-{id}"),
+        format!("{id}.0"),
+        format!("{id}%20"),
+        format!("%20{id}"),
+        format!("{id}e0"),
+        format!("0x{id}"),
+        "9".repeat(400),
+    ];
+    fixed.into_iter().map(str::to_owned).chain(of_this).collect()
+}
+
+impl World {
+    /// An e-mail address that is unique in this test process.
+    pub fn fresh_email(&self) -> String {
+        static PEOPLE: AtomicU32 = AtomicU32::new(0);
+        format!("user{}@example.org", PEOPLE.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Signs up a new user and signs in.
+    pub async fn sign_up(&self) -> User {
+        let email = self.fresh_email();
+        let body = json!({ "email": email, "password": PASSWORD });
+        self.anyone().post("/users").json(&body).await.expect(201);
+        self.log_in(&email, PASSWORD).await
+    }
+
+    /// Creates a user with this role by command, and signs in.
+    pub async fn user_with_role(&self, role: &str) -> User {
+        let email = self.fresh_email();
+        let args = [
+            "users",
+            "create",
+            "--email",
+            &email,
+            "--role",
+            role,
+            "--password-stdin",
+            "--json",
+        ];
+        self.cli(&args, PASSWORD);
+        self.log_in(&email, PASSWORD).await
+    }
+
+    /// Signs in by `POST /login`.
+    pub async fn log_in(&self, email: &str, password: &str) -> User {
+        let body = json!({ "email": email, "password": password });
+        self.log_in_by(&body).await
+    }
+
+    /// Signs in by `POST /login` with this body.
+    pub async fn log_in_by(&self, body: &Value) -> User {
+        let anyone = self.anyone();
+        let reply = anyone.post("/login").json(body).await.expect(200);
+        let text = |name: &str| body[name].as_str().unwrap().to_owned();
+        let (sid, csrf) = (reply.cookie("sid"), foundation::random::uuid());
+        User {
+            id: reply.json()["id"].as_i64().unwrap(),
+            email: text("email"),
+            password: text("password"),
+            caller: anyone.session(&sid, &csrf),
+            sid,
+            csrf,
+        }
+    }
+}
+
+impl User {
+    /// Creates a draft.
+    pub async fn draft(&self, title: &str) -> Post {
+        self.make_post(json!({ "title": title })).await
+    }
+
+    /// Creates a published post.
+    pub async fn publish(&self, title: &str) -> Post {
+        self.make_post(json!({ "title": title, "body": "Hello.", "status": "published" }))
+            .await
+    }
+
+    /// Creates a post with these members.
+    pub async fn make_post(&self, members: Value) -> Post {
+        let reply = self.post("/posts").json(&members).await.expect(201);
+        let record = reply.json();
+        let id = record["id"].as_i64().unwrap();
+        let path = format!("/posts/{id}");
+        let read = self.get(&path).await.expect(200);
+        Post {
+            etag: read.header("etag").to_owned(),
+            path,
+            id,
+            record,
+        }
+    }
+
+    /// Creates a comment on a post.
+    pub async fn comment(&self, post: &Post, body: &str) -> Comment {
+        let call = self.post(&post.comments()).json(&json!({ "body": body }));
+        let reply = call.await.expect(201);
+        let record = reply.json();
+        Comment {
+            path: reply.header("location").to_owned(),
+            id: record["id"].as_i64().unwrap(),
+            etag: reply.header("etag").to_owned(),
+            record,
+        }
+    }
+}

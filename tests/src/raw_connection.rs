@@ -1,0 +1,55 @@
+//! A raw TCP connection for requests that no HTTP library sends.
+
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// Longer than any time limit of the programs.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A connection to one process.
+#[derive(Debug)]
+pub struct RawConnection(TcpStream);
+
+impl RawConnection {
+    /// Connects to a port of 127.0.0.1.
+    pub async fn connect(port: u16) -> Self {
+        Self(TcpStream::connect(("127.0.0.1", port)).await.unwrap())
+    }
+
+    /// Sets the body.
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        // The program may have closed the connection already. Its response can still be read.
+        let _ = self.0.write_all(bytes.as_ref()).await;
+    }
+
+    /// Reads until the program closes the connection. Returns everything read.
+    pub async fn read_to_end(&mut self) -> String {
+        let mut all = Vec::new();
+        let read = tokio::time::timeout(TIMEOUT, self.0.read_to_end(&mut all)).await;
+        assert!(
+            read.is_ok(),
+            "the program did not close the connection in {TIMEOUT:?}"
+        );
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    /// Reads until `end` arrives. Returns everything read.
+    pub async fn read_until(&mut self, end: &str) -> String {
+        let mut all = Vec::new();
+        while !String::from_utf8_lossy(&all).contains(end) {
+            let mut buffer = [0; 4096];
+            match tokio::time::timeout(TIMEOUT, self.0.read(&mut buffer))
+                .await
+                .unwrap()
+            {
+                Ok(n @ 1..) => all.extend_from_slice(&buffer[..n]),
+                _ => panic!(
+                    "the connection ended before {end:?}: {}",
+                    String::from_utf8_lossy(&all)
+                ),
+            }
+        }
+        String::from_utf8_lossy(&all).into_owned()
+    }
+}

@@ -1,0 +1,150 @@
+//! A reverse proxy that puts several processes behind one origin: each request goes to the next replica of
+//! the service that owns its path.
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode, Uri, header};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The path prefixes of the issuer. All other paths belong to the API.
+const ISSUER: [&str; 15] = [
+    "/authorize",
+    "/signin",
+    "/consent",
+    "/password",
+    "/forgot",
+    "/reset",
+    "/verify",
+    "/token",
+    "/revoke",
+    "/introspect",
+    "/admin",
+    "/assets",
+    "/issuer",
+    "/.well-known/jwks.json",
+    "/.well-known/oauth-authorization-server",
+];
+
+/// The proxy. Stops on drop.
+#[derive(Debug)]
+pub(crate) struct ReverseProxy {
+    pub(crate) port: u16,
+    replicas: Arc<Replicas>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Replicas {
+    issuers: Mutex<Vec<u16>>,
+    apis: Mutex<Vec<u16>>,
+    turn: AtomicUsize,
+}
+
+impl ReverseProxy {
+    /// Listens on a free port.
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let replicas = Arc::<Replicas>::default();
+        // One connection per request, so that none outlives a killed replica.
+        let client = Client::builder(TokioExecutor::new())
+            .pool_max_idle_per_host(0)
+            .build_http();
+        let known = Arc::clone(&replicas);
+        let server = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                let (replicas, client) = (Arc::clone(&known), client.clone());
+                let service = service_fn(move |request| {
+                    let (replicas, client) = (Arc::clone(&replicas), client.clone());
+                    async move { Ok::<_, Infallible>(forward(&replicas, &client, request).await) }
+                });
+                let connection = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service);
+                tokio::spawn(connection);
+            }
+        });
+        Self {
+            port,
+            replicas,
+            server,
+        }
+    }
+
+    /// Adds issuer replicas by port.
+    pub(crate) fn issuers(&self, ports: impl IntoIterator<Item = u16>) {
+        self.replicas.issuers.lock().unwrap().extend(ports);
+    }
+
+    /// Adds API replicas by port.
+    pub(crate) fn apis(&self, ports: impl IntoIterator<Item = u16>) {
+        self.replicas.apis.lock().unwrap().extend(ports);
+    }
+}
+
+impl Drop for ReverseProxy {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Replicas {
+    /// The port of the next replica for this path.
+    fn next(&self, path: &str) -> u16 {
+        let is_below = |known: &&str| {
+            path.strip_prefix(*known)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let replicas = match ISSUER.iter().any(is_below) {
+            true => self.issuers.lock().unwrap(),
+            false => self.apis.lock().unwrap(),
+        };
+        replicas[self.turn.fetch_add(1, Ordering::Relaxed) % replicas.len()]
+    }
+}
+
+async fn forward(
+    replicas: &Replicas,
+    client: &Client<HttpConnector, Full<Bytes>>,
+    request: Request<Incoming>,
+) -> Response<Full<Bytes>> {
+    let port = replicas.next(request.uri().path());
+    let (mut parts, body) = request.into_parts();
+    let target = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    parts.uri = format!("http://127.0.0.1:{port}{target}").parse::<Uri>().unwrap();
+    let sent = async {
+        let body = body
+            .collect()
+            .await
+            .map_err(|error| error.to_string())?
+            .to_bytes();
+        let request = Request::from_parts(parts, Full::new(body));
+        let answer = client
+            .request(request)
+            .await
+            .map_err(|error| format!("{error:?}"))?;
+        let (mut parts, body) = answer.into_parts();
+        for hop_by_hop in [header::TRANSFER_ENCODING, header::CONNECTION] {
+            parts.headers.remove(hop_by_hop);
+        }
+        let body = body
+            .collect()
+            .await
+            .map_err(|error| error.to_string())?
+            .to_bytes();
+        Ok::<_, String>(Response::from_parts(parts, Full::new(body)))
+    };
+    sent.await.unwrap_or_else(|error| {
+        let mut answer = Response::new(Full::from(format!("no replica answered: {error}")));
+        *answer.status_mut() = StatusCode::BAD_GATEWAY;
+        answer
+    })
+}

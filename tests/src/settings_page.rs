@@ -1,0 +1,70 @@
+//! The reference page of all settings, rendered from the definitions of the command line.
+
+use clap::{Arg, Args, Command};
+use std::fmt::Write as _;
+
+const INTRODUCTION: &str = "# Settings
+
+Every setting is a flag and an environment variable. The flag takes precedence. A `*_FILE` variable names a file
+that holds the value. Durations are numbers with a unit: `s`, `m`, `h` or `d`.
+
+This page is generated from the command line definitions. Renew it with
+`UPDATE_DOCS=1 cargo test --release -p tests --test black_box documentation`.
+";
+
+/// The Markdown text of the page: a table of flags, variables, defaults and meanings per program.
+pub fn settings_page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    section::<runtime::config::CommonArgs>(&mut page, "Every program");
+    section::<auth_server::config::IssuerArgs>(&mut page, "Issuer: `latchkey` and `auth-server`");
+    section::<api_server::config::ApiArgs>(&mut page, "API: `latchkey` and `api-server`");
+    page
+}
+
+fn section<A: Args>(page: &mut String, title: &str) {
+    let command = A::augment_args(Command::new("latchkey"));
+    write!(page, "\n## {title}\n\n").unwrap();
+    page.push_str("| Flag | Variable | Default | Meaning |\n|---|---|---|---|\n");
+    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+        page.push_str(&row(arg));
+    }
+}
+
+fn row(arg: &Arg) -> String {
+    let flag = format!("`--{}`", arg.get_long().unwrap());
+    let variable = arg
+        .get_env()
+        .map_or_else(String::new, |name| format!("`{}`", name.display()));
+    let help = arg.get_long_help().or(arg.get_help()).unwrap().to_string();
+    let (meaning, default) = split_default(&help);
+    let default = match (arg.get_default_values(), default) {
+        ([], Some(default)) => default.to_owned(),
+        ([], None) => String::new(),
+        (values, _) => {
+            let values: Vec<_> = values.iter().map(|value| value.to_string_lossy()).collect();
+            format!("`{}`", values.join(","))
+        }
+    };
+    let mut meaning = meaning.trim_end_matches('.').to_owned() + ".";
+    let choices = arg.get_possible_values();
+    if arg.get_action().takes_values() && !choices.is_empty() {
+        let choices: Vec<_> = choices
+            .iter()
+            .map(|choice| format!("`{}`", choice.get_name()))
+            .collect();
+        write!(meaning, " One of {}.", choices.join(", ")).unwrap();
+    }
+    let cells = [flag, variable, default, meaning].map(|cell| cell.replace('|', "\\|"));
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// The help text on one line, and the default that it states in a final `[default: …]`.
+fn split_default(help: &str) -> (String, Option<String>) {
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let text = words.join(" ");
+    let text = text.trim_end_matches('.');
+    match text.split_once(" [default: ") {
+        Some((meaning, default)) => (meaning.to_owned(), Some(default.trim_end_matches(']').to_owned())),
+        None => (text.to_owned(), None),
+    }
+}

@@ -1,0 +1,106 @@
+//! A stub HTTP server that the programs call: it records requests and returns a fixed response.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// A recorded request.
+#[derive(Clone, Debug)]
+pub struct ReceivedRequest {
+    /// Headers by lower-case name.
+    pub headers: BTreeMap<String, String>,
+    /// The body as text.
+    pub body: String,
+}
+
+/// The server. Stops on drop.
+#[derive(Debug)]
+pub struct StubServer {
+    /// The base URL: `http://127.0.0.1:PORT`.
+    pub url: String,
+    state: Arc<State>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    received: Mutex<Vec<ReceivedRequest>>,
+    /// `None` if it never answers.
+    answer: Mutex<Option<(u16, String)>>,
+}
+
+impl StubServer {
+    /// Starts the server with an empty 200 as its response.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let state = Arc::<State>::default();
+        let own = Arc::clone(&state);
+        let server = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&own)));
+            }
+        });
+        let receiver = Self { url, state, server };
+        receiver.answer(200, "");
+        receiver
+    }
+
+    /// Sets the response to all following requests.
+    pub fn answer(&self, status: u16, body: &str) {
+        *self.state.answer.lock().unwrap() = Some((status, body.to_owned()));
+    }
+
+    /// Accepts all following requests without answering.
+    pub fn never_answer(&self) {
+        *self.state.answer.lock().unwrap() = None;
+    }
+
+    /// The requests received so far.
+    pub fn received(&self) -> Vec<ReceivedRequest> {
+        self.state.received.lock().unwrap().clone()
+    }
+}
+
+impl Drop for StubServer {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// Answers one request and closes the connection.
+async fn serve(mut stream: TcpStream, state: Arc<State>) -> std::io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await?);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let headers: BTreeMap<String, String> = head
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+        .collect();
+    let length = headers
+        .get("content-length")
+        .map_or(0, |length| length.parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await?;
+    let body = String::from_utf8(body).unwrap();
+    state
+        .received
+        .lock()
+        .unwrap()
+        .push(ReceivedRequest { headers, body });
+    let answer = state.answer.lock().unwrap().clone();
+    let Some((status, body)) = answer else {
+        return std::future::pending().await;
+    };
+    let length = body.len();
+    let reply = format!(
+        "HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\nCache-Control: max-age=300\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    );
+    stream.write_all(reply.as_bytes()).await
+}

@@ -1,0 +1,192 @@
+//! Configuration and start of a world.
+
+use super::{Process, World, start_all};
+use crate::clock::Clock;
+use crate::http::{Caller, Canaries};
+use crate::postgres::Database;
+use crate::program::{Program, ProgramConfig};
+use crate::redis::RedisServer;
+use crate::reverse_proxy::ReverseProxy;
+use crate::shape::Shape;
+use foundation::sealing::SealingKey;
+
+/// The number of replicas per service in [`Shape::Split`].
+const REPLICAS: usize = 2;
+
+/// The configuration of a world. [`World::builder`] creates one.
+#[derive(Debug)]
+pub struct WorldBuilder {
+    shape: Shape,
+    flags: Vec<(String, String)>,
+    environment: Vec<(String, String)>,
+    has_test_clock: bool,
+    waits_until_ready: bool,
+}
+
+impl WorldBuilder {
+    /// Sets a flag of the programs that support it.
+    #[must_use]
+    pub fn flag(mut self, name: &str, value: &str) -> Self {
+        self.flags.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Gives the programs a clock that only [`World::advance`] moves.
+    #[must_use]
+    pub fn clock(mut self) -> Self {
+        self.has_test_clock = true;
+        self
+    }
+
+    /// Does not wait until the programs are ready.
+    #[must_use]
+    pub fn without_readiness_check(mut self) -> Self {
+        self.waits_until_ready = false;
+        self
+    }
+
+    /// Starts the programs on free ports.
+    pub async fn start(self) -> World {
+        let dir = tempfile::Builder::new()
+            .prefix("latchkey-world-")
+            .tempdir()
+            .unwrap();
+        let is_split = self.shape == Shape::Split;
+        let mut world = World {
+            shape: self.shape,
+            processes: Vec::new(),
+            clock: self.has_test_clock.then(|| Clock::start(dir.path())),
+            // The base URL is set after the start.
+            anyone: Caller::new(String::new(), Canaries::default()),
+            reverse_proxy: None,
+            redis: is_split.then(|| RedisServer::launch(dir.path())),
+            database: (self.shape != Shape::Sqlite).then(Database::create),
+            dir,
+        };
+        let port = match is_split {
+            false => world.start_one(&self).await,
+            true => world.start_many(&self).await,
+        };
+        world.anyone = world.anyone.at(&format!("http://localhost:{port}"));
+        world.anyone = world.anyone().under(world.contract().await);
+        if self.waits_until_ready {
+            world.wait_until_ready().await;
+        }
+        world
+    }
+
+    /// The settings of a program: those of the test, and defaults for all others.
+    fn config(&self, program: Program, world: &World, defaults: &[(&str, String)]) -> ProgramConfig {
+        let mut config = ProgramConfig::bare(program, world.dir.path());
+        config.environment.clone_from(&self.environment);
+        config
+            .environment
+            .extend(world.clock.iter().flat_map(Clock::environment));
+        for (name, value) in &self.flags {
+            config.flag(name, value);
+        }
+        for (name, value) in defaults.iter().filter(|(name, _)| !self.is_set_by_test(name)) {
+            config.flag(name, value);
+        }
+        config
+    }
+
+    /// Whether the test sets this flag or its environment variable.
+    fn is_set_by_test(&self, flag: &str) -> bool {
+        let variable = flag.trim_start_matches("--").to_uppercase().replace('-', "_");
+        let variable = format!("LATCHKEY_{variable}");
+        let names = self.flags.iter().chain(&self.environment).map(|(name, _)| name);
+        names.into_iter().any(|name| name == flag || *name == variable)
+    }
+}
+
+impl World {
+    /// Begins the configuration of a world.
+    pub fn builder(shape: Shape) -> WorldBuilder {
+        WorldBuilder {
+            shape,
+            flags: Vec::new(),
+            environment: Vec::new(),
+            has_test_clock: false,
+            waits_until_ready: true,
+        }
+    }
+
+    /// Starts a world with default settings.
+    pub async fn start(shape: Shape) -> Self {
+        Self::builder(shape).start().await
+    }
+
+    /// Starts the single-process program.
+    async fn start_one(&mut self, setup: &WorldBuilder) -> u16 {
+        let mut defaults = vec![("--data-dir", self.data_dir().display().to_string())];
+        defaults.extend(
+            self.database
+                .iter()
+                .map(|database| ("--database-url", database.url())),
+        );
+        let config = setup.config(Program::Latchkey, self, &defaults);
+        self.launch(vec![config]).await[0]
+    }
+
+    /// Starts replicas of each service behind one origin. The issuers start concurrently on an empty
+    /// database.
+    async fn start_many(&mut self, setup: &WorldBuilder) -> u16 {
+        let reverse_proxy = ReverseProxy::start().await;
+        let base = format!("http://localhost:{}", reverse_proxy.port);
+        let master_key = self.data_dir().join("master.key");
+        std::fs::create_dir(self.data_dir()).unwrap();
+        let account_key = self.data_dir().join("account.key");
+        for key in [&master_key, &account_key] {
+            std::fs::write(key, SealingKey::generate().to_text()).unwrap();
+        }
+        let (database, redis) = (self.database.as_ref().unwrap(), self.redis.as_ref().unwrap());
+        let defaults = [
+            ("--data-dir", self.data_dir().display().to_string()),
+            ("--base-url", base),
+            ("--redis-url", redis.url()),
+            ("--master-key-file", master_key.display().to_string()),
+            ("--account-key-file", account_key.display().to_string()),
+            ("--database-url", database.url()),
+        ];
+        let issuer = setup.config(Program::AuthServer, self, &defaults);
+        let issuers = self.launch(vec![issuer; REPLICAS]).await;
+        reverse_proxy.issuers(issuers);
+        let mut defaults = defaults.to_vec();
+        let database = self.database.as_ref().unwrap();
+        defaults.retain(|(name, _)| *name != "--database-url");
+        defaults.push(("--database-url", database.api_url()));
+        let jwks = format!("http://127.0.0.1:{}/.well-known/jwks.json", reverse_proxy.port);
+        defaults.push(("--jwks-url", jwks));
+        let api = setup.config(Program::ApiServer, self, &defaults);
+        let apis = self.launch(vec![api; REPLICAS]).await;
+        reverse_proxy.apis(apis);
+        self.reverse_proxy.insert(reverse_proxy).port
+    }
+
+    /// Starts processes concurrently. Returns their ports.
+    async fn launch(&mut self, all: Vec<ProgramConfig>) -> Vec<u16> {
+        let begin = self.processes.len();
+        for config in all {
+            let log = self.dir.path().join(format!("log-{}", self.processes.len()));
+            self.processes.push(Process {
+                config,
+                running: None,
+                port: 0,
+                log,
+            });
+        }
+        start_all(&mut self.processes[begin..]).await;
+        self.processes[begin..]
+            .iter()
+            .map(|process| process.port)
+            .collect()
+    }
+}
