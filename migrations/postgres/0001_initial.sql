@@ -149,7 +149,7 @@ CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
 
 -- Refresh token families: one row each, whatever the number of rotations, because tokens are derived from the row (see
 -- ARCHITECTURE.md).
-CREATE TABLE families (
+CREATE TABLE refresh_families (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL REFERENCES clients (id),
     user_id BIGINT NOT NULL REFERENCES users (id),
@@ -162,9 +162,9 @@ CREATE TABLE families (
     expires_at BIGINT NOT NULL,
     revoked_at BIGINT
 );
-CREATE INDEX families_user_id ON families (user_id);
-CREATE INDEX families_session_id ON families (session_id);
-CREATE INDEX families_expires_at ON families (expires_at);
+CREATE INDEX refresh_families_user_id ON refresh_families (user_id);
+CREATE INDEX refresh_families_session_id ON refresh_families (session_id);
+CREATE INDEX refresh_families_expires_at ON refresh_families (expires_at);
 
 -- Revocations that every API replica enforces. A row can be deleted once the access tokens that it covers have expired.
 CREATE TABLE revocations (
@@ -198,7 +198,7 @@ CREATE TABLE signing_keys (
         AND (activated_at IS NULL OR activated_at >= sign_after)
     ),
     -- 600 s is the longest lifetime of an access token.
-    CONSTRAINT published_until_its_tokens_are_dead CHECK (
+    CONSTRAINT published_until_its_tokens_expire CHECK (
         (dead_after IS NULL OR dead_after >= retired_at + 600000000)
         AND (deleted_at IS NULL OR compromised OR dead_after IS NOT NULL AND deleted_at >= dead_after)
     ),
@@ -211,7 +211,7 @@ CREATE TABLE signing_keys (
         AND (state <> 'active' OR activated_at IS NOT NULL AND retired_at IS NULL)
         AND (state <> 'retired' OR retired_at IS NOT NULL)
     ),
-    CONSTRAINT private_until_deleted CHECK ((sealed_private_key IS NULL) = (state = 'deleted'))
+    CONSTRAINT private_key_until_deleted CHECK ((sealed_private_key IS NULL) = (state = 'deleted'))
 );
 CREATE UNIQUE INDEX signing_keys_number ON signing_keys (number);
 CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys (state) WHERE state = 'active';
@@ -224,7 +224,7 @@ END
 $$;
 CREATE TRIGGER signing_keys_begin BEFORE INSERT ON signing_keys FOR EACH ROW
 WHEN (NEW.state <> 'staged')
-EXECUTE FUNCTION refuse('a signing key begins as staged');
+EXECUTE FUNCTION refuse('a new signing key must be staged');
 CREATE TRIGGER signing_keys_move BEFORE UPDATE ON signing_keys FOR EACH ROW
 WHEN (NOT (
     NEW.kid = OLD.kid AND NEW.number = OLD.number AND NEW.public_jwk = OLD.public_jwk
@@ -240,11 +240,11 @@ WHEN (NOT (
             IN ('staged to active', 'active to retired', 'retired to deleted')
     END
 ))
-EXECUTE FUNCTION refuse('a signing key goes from staged to active to retired to deleted, and its past stays');
+EXECUTE FUNCTION refuse('a signing key moves from staged to active to retired to deleted, and times once set cannot change');
 CREATE TRIGGER signing_keys_stay BEFORE DELETE ON signing_keys FOR EACH ROW
-EXECUTE FUNCTION refuse('the row of a signing key stays');
+EXECUTE FUNCTION refuse('rows of signing keys cannot be deleted');
 CREATE TRIGGER signing_keys_stay_all BEFORE TRUNCATE ON signing_keys
-EXECUTE FUNCTION refuse('the row of a signing key stays');
+EXECUTE FUNCTION refuse('rows of signing keys cannot be deleted');
 
 -- `public_id` is the id in the API; `id` orders payments with the same creation time. Amounts are in minor units of the
 -- currency. No code sets the status `failed` yet. The constraints and triggers reject wrong amounts and transitions,
@@ -264,7 +264,7 @@ CREATE TABLE payments (
     metadata TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    CONSTRAINT no_more_than_there_is CHECK (
+    CONSTRAINT refunded_at_most_captured_at_most_amount CHECK (
         amount_captured BETWEEN 0 AND amount AND amount_refunded BETWEEN 0 AND amount_captured
     ),
     CONSTRAINT status_and_amounts_agree CHECK (
@@ -281,7 +281,7 @@ CREATE INDEX payments_user_created_at ON payments (user_id, created_at, id);
 
 CREATE TRIGGER payments_begin BEFORE INSERT ON payments FOR EACH ROW
 WHEN (NEW.status <> 'created')
-EXECUTE FUNCTION refuse('a payment begins as created');
+EXECUTE FUNCTION refuse('a new payment must have the status created');
 CREATE TRIGGER payments_move BEFORE UPDATE ON payments FOR EACH ROW
 WHEN (NOT (
     NEW.id = OLD.id AND NEW.public_id = OLD.public_id AND NEW.user_id = OLD.user_id
@@ -295,11 +295,11 @@ WHEN (NOT (
         'partially_refunded to partially_refunded', 'partially_refunded to refunded'
     )
 ))
-EXECUTE FUNCTION refuse('a payment moves forward, and what it was made with stays');
+EXECUTE FUNCTION refuse('a payment only moves forward, and its amount, currency and user cannot change');
 CREATE TRIGGER payments_stay BEFORE DELETE ON payments FOR EACH ROW
-EXECUTE FUNCTION refuse('the row of a payment stays');
+EXECUTE FUNCTION refuse('rows of payments cannot be deleted');
 CREATE TRIGGER payments_stay_all BEFORE TRUNCATE ON payments
-EXECUTE FUNCTION refuse('the row of a payment stays');
+EXECUTE FUNCTION refuse('rows of payments cannot be deleted');
 
 -- The responses to successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the
 -- SHA-256 of the key's owner, the method, the path and the key; `fingerprint` is the SHA-256 of the request body.
@@ -353,7 +353,7 @@ CREATE INDEX alerts_at ON alerts (at);
 CREATE INDEX alerts_unsaid ON alerts (id) WHERE said_at IS NULL;
 CREATE INDEX alerts_undelivered ON alerts (due_at) WHERE delivered_at IS NULL;
 
--- The privileges of api-server, whose login must be a member of this role (see README.md). The role cannot read signing
+-- The privileges of api-server, whose login must be a member of this role (see docs/operate). The role cannot read signing
 -- keys or authorization codes, so that a vulnerability in the API does not expose them. Roles belong to the whole
 -- PostgreSQL server: the role may exist already, and the migrating login may not be allowed to create roles.
 DO $$
@@ -379,7 +379,7 @@ BEGIN
     GRANT SELECT, INSERT, UPDATE (status, amount_captured, amount_refunded, updated_at) ON payments TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, idempotency_keys TO latchkey_api;
     GRANT SELECT ON clients TO latchkey_api;
-    GRANT SELECT, UPDATE (revoked_at) ON families TO latchkey_api;
+    GRANT SELECT, UPDATE (revoked_at) ON refresh_families TO latchkey_api;
     GRANT SELECT, INSERT ON revocations TO latchkey_api;
     GRANT SELECT, INSERT ON security_events TO latchkey_api;
 EXCEPTION

@@ -149,7 +149,7 @@ CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
 
 -- Refresh token families: one row each, whatever the number of rotations, because tokens are derived from the row (see
 -- ARCHITECTURE.md).
-CREATE TABLE families (
+CREATE TABLE refresh_families (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL REFERENCES clients (id),
     user_id BIGINT NOT NULL REFERENCES users (id),
@@ -162,9 +162,9 @@ CREATE TABLE families (
     expires_at BIGINT NOT NULL,
     revoked_at BIGINT
 );
-CREATE INDEX families_user_id ON families (user_id);
-CREATE INDEX families_session_id ON families (session_id);
-CREATE INDEX families_expires_at ON families (expires_at);
+CREATE INDEX refresh_families_user_id ON refresh_families (user_id);
+CREATE INDEX refresh_families_session_id ON refresh_families (session_id);
+CREATE INDEX refresh_families_expires_at ON refresh_families (expires_at);
 
 -- Revocations that every API replica enforces. A row can be deleted once the access tokens that it covers have expired.
 CREATE TABLE revocations (
@@ -198,7 +198,7 @@ CREATE TABLE signing_keys (
         AND (activated_at IS NULL OR activated_at >= sign_after)
     ),
     -- 600 s is the longest lifetime of an access token.
-    CONSTRAINT published_until_its_tokens_are_dead CHECK (
+    CONSTRAINT published_until_its_tokens_expire CHECK (
         (dead_after IS NULL OR dead_after >= retired_at + 600000000)
         AND (deleted_at IS NULL OR compromised OR dead_after IS NOT NULL AND deleted_at >= dead_after)
     ),
@@ -211,7 +211,7 @@ CREATE TABLE signing_keys (
         AND (state <> 'active' OR activated_at IS NOT NULL AND retired_at IS NULL)
         AND (state <> 'retired' OR retired_at IS NOT NULL)
     ),
-    CONSTRAINT private_until_deleted CHECK ((sealed_private_key IS NULL) = (state = 'deleted'))
+    CONSTRAINT private_key_until_deleted CHECK ((sealed_private_key IS NULL) = (state = 'deleted'))
 );
 CREATE UNIQUE INDEX signing_keys_number ON signing_keys (number);
 CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys (state) WHERE state = 'active';
@@ -220,7 +220,7 @@ CREATE UNIQUE INDEX signing_keys_one_staged ON signing_keys (state) WHERE state 
 CREATE TRIGGER signing_keys_begin BEFORE INSERT ON signing_keys
 WHEN NEW.state <> 'staged'
 BEGIN
-    SELECT RAISE(ABORT, 'a signing key begins as staged');
+    SELECT RAISE(ABORT, 'a new signing key must be staged');
 END;
 CREATE TRIGGER signing_keys_move BEFORE UPDATE ON signing_keys
 WHEN NOT (
@@ -238,11 +238,11 @@ WHEN NOT (
     END
 )
 BEGIN
-    SELECT RAISE(ABORT, 'a signing key goes from staged to active to retired to deleted, and its past stays');
+    SELECT RAISE(ABORT, 'a signing key moves from staged to active to retired to deleted, and times once set cannot change');
 END;
 CREATE TRIGGER signing_keys_stay BEFORE DELETE ON signing_keys
 BEGIN
-    SELECT RAISE(ABORT, 'the row of a signing key stays');
+    SELECT RAISE(ABORT, 'rows of signing keys cannot be deleted');
 END;
 
 -- `public_id` is the id in the API; `id` orders payments with the same creation time. Amounts are in minor units of the
@@ -263,7 +263,7 @@ CREATE TABLE payments (
     metadata TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    CONSTRAINT no_more_than_there_is CHECK (
+    CONSTRAINT refunded_at_most_captured_at_most_amount CHECK (
         amount_captured BETWEEN 0 AND amount AND amount_refunded BETWEEN 0 AND amount_captured
     ),
     CONSTRAINT status_and_amounts_agree CHECK (
@@ -281,7 +281,7 @@ CREATE INDEX payments_user_created_at ON payments (user_id, created_at, id);
 CREATE TRIGGER payments_begin BEFORE INSERT ON payments
 WHEN NEW.status <> 'created'
 BEGIN
-    SELECT RAISE(ABORT, 'a payment begins as created');
+    SELECT RAISE(ABORT, 'a new payment must have the status created');
 END;
 CREATE TRIGGER payments_move BEFORE UPDATE ON payments
 WHEN NOT (
@@ -297,11 +297,11 @@ WHEN NOT (
     )
 )
 BEGIN
-    SELECT RAISE(ABORT, 'a payment moves forward, and what it was made with stays');
+    SELECT RAISE(ABORT, 'a payment only moves forward, and its amount, currency and user cannot change');
 END;
 CREATE TRIGGER payments_stay BEFORE DELETE ON payments
 BEGIN
-    SELECT RAISE(ABORT, 'the row of a payment stays');
+    SELECT RAISE(ABORT, 'rows of payments cannot be deleted');
 END;
 
 -- The responses to successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the

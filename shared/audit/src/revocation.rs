@@ -14,7 +14,7 @@ use storage::{execute, sql};
 sql! {
     // One row for each of the user's families that was revoked at this moment.
     DENY_FAMILIES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
-                     SELECT 'family', id, $2, $3 FROM families WHERE user_id = $1 AND revoked_at = $2
+                     SELECT 'family', id, $2, $3 FROM refresh_families WHERE user_id = $1 AND revoked_at = $2
                      ON CONFLICT (kind, subject) DO NOTHING";
     DENY = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
             ON CONFLICT (kind, subject) DO NOTHING";

@@ -303,11 +303,11 @@ async fn the_api_role_cannot_read_key_material(world: World) {
     for write in [
         "UPDATE clients SET first_party = TRUE",
         "UPDATE users SET role = 'admin'",
-        "UPDATE families SET user_id = 1",
+        "UPDATE refresh_families SET user_id = 1",
         "SELECT sealed FROM mails",
         "DELETE FROM revocations",
         "DELETE FROM security_events",
-        "INSERT INTO families SELECT * FROM families",
+        "INSERT INTO refresh_families SELECT * FROM refresh_families",
         "CREATE TABLE x (y INTEGER)",
     ] {
         let refused = storage::execute!(api.writer(), write).unwrap_err().to_string();

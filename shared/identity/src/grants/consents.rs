@@ -22,8 +22,8 @@ sql! {
     LOCK = "UPDATE consents SET scope = scope WHERE user_id = $1 AND client_id = $2 AND id = $3";
     // Reads the tables `clients` and `families` too, which the neighboring modules own.
     LIST = "SELECT clients.id, clients.name AS client_name, consents.scope, consents.granted_at,
-                   (SELECT MAX(families.last_used_at) FROM families
-                    WHERE families.user_id = consents.user_id AND families.client_id = consents.client_id)
+                   (SELECT MAX(refresh_families.last_used_at) FROM refresh_families
+                    WHERE refresh_families.user_id = consents.user_id AND refresh_families.client_id = consents.client_id)
                    AS last_used_at
             FROM consents JOIN clients ON clients.id = consents.client_id
             WHERE consents.user_id = $1 ORDER BY clients.id LIMIT 1000";

@@ -12,26 +12,26 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 sql! {
-    INSERT = "INSERT INTO families (id, client_id, user_id, session_id, scope, generation, created_at,
+    INSERT = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
                                     last_used_at, idle_expires_at, expires_at)
               VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8)";
-    FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at FROM families WHERE id = $1";
-    ROTATE = "UPDATE families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
+    FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at FROM refresh_families WHERE id = $1";
+    ROTATE = "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
               WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
                 AND idle_expires_at > $5 AND expires_at > $5
               RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    REVOKE_ONE = "UPDATE families SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
+    REVOKE_ONE = "UPDATE refresh_families SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
                   RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    REVOKE_BY_USER = "UPDATE families SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
+    REVOKE_BY_USER = "UPDATE refresh_families SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
                       RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    REVOKE_BY_USER_AND_CLIENT = "UPDATE families SET revoked_at = $3
+    REVOKE_BY_USER_AND_CLIENT = "UPDATE refresh_families SET revoked_at = $3
                         WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL
                         RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    REVOKE_BY_SESSION = "UPDATE families SET revoked_at = $2
+    REVOKE_BY_SESSION = "UPDATE refresh_families SET revoked_at = $2
                          WHERE session_id = $1 AND revoked_at IS NULL
                            AND client_id IN (SELECT id FROM clients WHERE first_party)
                          RETURNING id, client_id, user_id, scope, generation, revoked_at";
-    PRUNE = "DELETE FROM families WHERE expires_at <= $1";
+    PRUNE = "DELETE FROM refresh_families WHERE expires_at <= $1";
 }
 
 /// The fields of a family to create.

@@ -4,8 +4,8 @@ use serde_json::json;
 use storage::execute;
 use tests::{World, on_every_shape};
 
-const FORWARD: &str = "moves forward";
-const NO_MORE: &str = "no_more_than_there_is";
+const FORWARD: &str = "only moves forward";
+const NO_MORE: &str = "refunded_at_most_captured_at_most_amount";
 const AGREE: &str = "status_and_amounts_agree";
 
 async fn the_database_enforces_amounts_and_states(world: World) {
@@ -85,7 +85,7 @@ async fn the_database_enforces_amounts_and_states(world: World) {
     let delete = "DELETE FROM payments WHERE public_id = $1";
     let refused = execute!(db.writer(), delete, canceled.id.as_str());
     let message = refused.unwrap_err().to_string();
-    assert!(message.contains("stays"), "{message}");
+    assert!(message.contains("cannot be deleted"), "{message}");
     let refund = "UPDATE payments SET amount_refunded = 31 WHERE public_id = $1";
     assert_eq!(execute!(db.writer(), refund, partial.id.as_str()).unwrap(), 1);
 }
@@ -97,8 +97,8 @@ async fn the_database_enforces_the_initial_state(world: World) {
                                         metadata, created_at, updated_at)
                   VALUES ('pay_x', $1, $2, $3, $4, 0, $5, '{}', 0, 0)";
     for (status, amount, captured, currency, rule) in [
-        ("captured", 100_i64, 100_i64, "EUR", "begins as created"),
-        ("canceled", 100, 0, "EUR", "begins as created"),
+        ("captured", 100_i64, 100_i64, "EUR", "must have the status created"),
+        ("canceled", 100, 0, "EUR", "must have the status created"),
         ("created", 100, 1, "EUR", AGREE),
         ("created", 0, 0, "EUR", "amount"),
         ("created", 100_000_000_000, 0, "EUR", "amount"),

@@ -19,10 +19,10 @@ async fn expect_success(db: &Db, statement: &'static str) {
     assert_eq!(execute!(db.writer(), statement).unwrap(), 1, "{statement}");
 }
 
-const PAST: &str = "its past stays";
+const PAST: &str = "times once set cannot change";
 const BEFORE_IT_SIGNS: &str = "published_before_it_signs";
-const UNTIL_DEAD: &str = "published_until_its_tokens_are_dead";
-const PRIVATE: &str = "private_until_deleted";
+const UNTIL_DEAD: &str = "published_until_its_tokens_expire";
+const PRIVATE: &str = "private_key_until_deleted";
 const AGREE: &str = "state_and_times_agree";
 
 async fn staged_keys_can_only_become_active_and_not_early(world: World) {
@@ -79,7 +79,7 @@ async fn staged_keys_can_only_become_active_and_not_early(world: World) {
           WHERE state = 'staged'",
             PAST,
         ),
-        ("DELETE FROM signing_keys WHERE state = 'staged'", "stays"),
+        ("DELETE FROM signing_keys WHERE state = 'staged'", "cannot be deleted"),
     ] {
         expect_constraint_violation(&db, statement, rule).await;
     }
@@ -115,7 +115,7 @@ async fn active_keys_can_only_be_retired(world: World) {
           dead_after = activated_at + 660000000, sealed_private_key = NULL WHERE state = 'active'",
             PRIVATE,
         ),
-        ("DELETE FROM signing_keys", "stays"),
+        ("DELETE FROM signing_keys", "cannot be deleted"),
     ] {
         expect_constraint_violation(&db, statement, rule).await;
     }
@@ -167,7 +167,7 @@ async fn retired_keys_can_only_be_deleted_and_not_early(world: World) {
             "UPDATE signing_keys SET compromised = TRUE WHERE state = 'deleted'",
             PAST,
         ),
-        ("DELETE FROM signing_keys WHERE state = 'deleted'", "stays"),
+        ("DELETE FROM signing_keys WHERE state = 'deleted'", "cannot be deleted"),
     ] {
         expect_constraint_violation(&db, statement, rule).await;
     }
@@ -200,7 +200,7 @@ async fn keys_begin_as_staged_and_only_one_is_staged(world: World) {
             "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after, \
           activated_at, compromised) SELECT 'x', 3, 'active', '{}', sealed_private_key, 0, 1, 1, FALSE \
           FROM signing_keys WHERE state = 'active'",
-            "begins as staged",
+            "must be staged",
         ),
         (
             "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after, \
