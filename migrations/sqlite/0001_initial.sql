@@ -148,7 +148,7 @@ CREATE INDEX authorization_codes_expires_at ON authorization_codes (expires_at);
 CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
 
 -- Refresh token families: one row each, whatever the number of rotations, because tokens are derived from the row (see
--- ARCHITECTURE.md).
+-- docs/decisions/0004-refresh-tokens-are-derived.md).
 CREATE TABLE refresh_families (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL REFERENCES clients (id),
