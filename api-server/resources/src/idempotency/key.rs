@@ -6,7 +6,7 @@ use foundation::secret;
 /// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;
 
-/// The value of the header `Idempotency-KeyValue`: visible ASCII, bare or as a quoted string (RFC 9651 §3.3.3); either
+/// The value of the header `Idempotency-Key`: visible ASCII, bare or as a quoted string (RFC 9651 §3.3.3); either
 /// form names the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyValue(String);
