@@ -16,7 +16,7 @@ use storage::db::Db;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
 
-/// The pause between two deletions of expired records.
+/// The pause between two deletions of expired idempotency keys.
 const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The API, ready to be served.
@@ -27,13 +27,14 @@ pub struct Api {
 }
 
 impl Api {
-    /// Builds the API and starts its background tasks, which fetch the issuer's keys and delete expired records. Must be
-    /// called within a tokio runtime. `own_issuer` is the address on which this process listens if it is the issuer too.
+    /// Builds the API and starts its background tasks, which fetch the issuer's keys and delete expired idempotency
+    /// keys. Must be called within a tokio runtime. `own_issuer` is the address on which this process listens if it is
+    /// the issuer too.
     pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
         let db = runtime.identity.db.clone();
-        tokio::spawn(delete_expired(db.clone()));
+        tokio::spawn(delete_expired_keys(db.clone()));
         let revocations = runtime.identity.revocations.clone();
         let issuer = runtime.urls.issuer.clone();
         let routes = router(App {
@@ -58,7 +59,7 @@ impl Api {
         }
     }
 
-    /// Adds the checks of the dependencies of the API.
+    /// Adds the readiness checks of the API: the revocations can be read and the issuer's keys have been fetched.
     pub fn health(&self, health: Health) -> Health {
         let (jwks, revocations) = (self.jwks.clone(), self.revocations.clone());
         health
@@ -78,11 +79,11 @@ impl Api {
     }
 }
 
-/// Deletes expired records; never returns.
-async fn delete_expired(db: Db) {
+/// Deletes expired idempotency keys at regular intervals; never returns.
+async fn delete_expired_keys(db: Db) {
     loop {
         if let Err(error) = idempotency::prune(&db, clock::now()).await {
-            tracing::warn!(%error, "housekeeping failed");
+            tracing::warn!(%error, "cannot delete expired idempotency keys");
         }
         tokio::time::sleep(CLEANUP_INTERVAL).await;
     }

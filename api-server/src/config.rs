@@ -15,7 +15,7 @@ pub struct ApiArgs {
     #[arg(long, env = "LATCHKEY_JWKS_URL", global = true, value_name = "URL", value_parser = parse_http_url)]
     pub jwks_url: Option<Url>,
 
-    /// How long the reply to a write is stored under its idempotency key.
+    /// The time for which the reply to a write is stored under its idempotency key.
     #[arg(long, env = "LATCHKEY_IDEMPOTENCY_KEY_LIFETIME", global = true, default_value = "30d", value_name = "TIME",
           value_parser = parse_duration)]
     pub idempotency_key_lifetime: Duration,
@@ -23,11 +23,11 @@ pub struct ApiArgs {
 
 impl ApiArgs {
     /// Returns the URL of the issuer's key set: the configured one, or else that of this process if it is the issuer
-    /// (its public URL may not be reachable from inside), or else that below the issuer's URL.
+    /// (the issuer's public URL may not be reachable from the server itself), or else that below the issuer's URL.
     pub fn jwks_url(&self, urls: &Urls, own_issuer: Option<SocketAddr>) -> String {
         match (&self.jwks_url, own_issuer) {
             (Some(url), _) => url.to_string(),
-            (None, Some(bound)) => format!("http://{bound}/.well-known/jwks.json"),
+            (None, Some(address)) => format!("http://{address}/.well-known/jwks.json"),
             (None, None) => format!("{}/.well-known/jwks.json", urls.issuer),
         }
     }

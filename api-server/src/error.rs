@@ -3,14 +3,13 @@
 mod rejections;
 
 pub(crate) use rejections::{
-    idempotency_key_invalid, idempotency_key_missing, insufficient_scope, no_user, password_change_required,
-    precondition_failed, precondition_required, session_only, two_authorizations, two_sessions,
-    unauthenticated, wrong_current_password,
+    idempotency_key_invalid, idempotency_key_missing, insufficient_scope, multiple_authorization_headers,
+    multiple_session_cookies, password_change_required, precondition_failed, precondition_required,
+    session_required, unauthenticated, user_required,
 };
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use identity;
 use identity::{accounts, email_verifications, login, mail_throttle, mfa, password_resets};
 use resources::{comments, export, idempotency, payments, posts, users};
 use std::time::Duration;
@@ -18,8 +17,8 @@ use storage::db;
 use web::error::FieldError;
 use web::{Code, Error, csrf};
 
-/// An error of a handler or an extractor. It wraps the error of the HTTP layer, because this crate defines the
-/// conversions from the errors of `resources` and `access_tokens`.
+/// An error of a handler or an extractor. It wraps [`web::Error`], because the orphan rule does not let this crate
+/// implement conversions from the errors of `resources` and `access_tokens` to a type of another crate.
 #[derive(Debug)]
 pub(crate) struct ApiError(Error);
 
@@ -36,7 +35,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Converts errors for which the HTTP layer already defines the status and the code.
+/// Converts errors for which `web` already defines the status and the code.
 macro_rules! convert {
     ($($error:ty),+ $(,)?) => { $(
         impl From<$error> for ApiError {
@@ -78,7 +77,7 @@ impl From<posts::Error> for ApiError {
             posts::Error::NotFound => Error::not_found(),
             posts::Error::NotPermitted => Error::new(
                 Code::Forbidden,
-                "A post is changed by its author, an editor or an administrator.",
+                "Only the author of the post, an editor or an administrator may change it.",
             ),
             posts::Error::Stale => precondition_failed(),
             posts::Error::Database(error) => error.into(),
@@ -92,7 +91,7 @@ impl From<comments::Error> for ApiError {
             comments::Error::NotFound => Error::not_found(),
             comments::Error::NotPermitted => Error::new(
                 Code::Forbidden,
-                "A comment is deleted by its author, an editor or an administrator.",
+                "Only the author of the comment, an editor or an administrator may delete it.",
             ),
             comments::Error::Database(error) => error.into(),
         })
@@ -105,7 +104,7 @@ impl From<payments::Error> for ApiError {
             payments::Error::NotFound => Error::not_found(),
             payments::Error::Conflict(_) => Error::new(
                 Code::PaymentStateConflict,
-                format!("This is not done with the payment any more, or not yet: {error}."),
+                format!("The status of the payment does not allow this call: {error}."),
             ),
             payments::Error::AmountTooLarge { .. } => Error::validation(vec![FieldError {
                 pointer: "/amount".to_owned(),
@@ -122,12 +121,11 @@ impl From<idempotency::Error> for ApiError {
         Self(match error {
             idempotency::Error::KeyReused => Error::new(
                 Code::IdempotencyKeyReused,
-                "This idempotency key was used with another body: a call that says something else needs a key of \
-                 its own.",
+                "This idempotency key was used with another body. Send a call with a new body under a new key.",
             ),
             idempotency::Error::InProgress => Error::new(
                 Code::IdempotencyInProgress,
-                "The first call with this idempotency key is still being answered: send this one again in a moment.",
+                "The first call with this idempotency key is still running. Retry in a moment.",
             )
             .retry_after(Duration::from_secs(1)),
             idempotency::Error::Serialization(error) => Error::internal(&error),

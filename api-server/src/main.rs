@@ -8,7 +8,7 @@ use runtime::startup;
 use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
 
-/// The Latchkey resource API: posts, users and sessions.
+/// The Latchkey resource API: posts, comments, payments, users and sessions.
 ///
 /// It does not create the database schema: start the issuer on the same database first.
 #[derive(Parser)]

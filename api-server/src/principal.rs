@@ -16,7 +16,7 @@ pub(crate) struct Principal {
     pub(crate) user: Option<User>,
     /// The scopes that both the user's role and the access token allow. A session has all scopes of the role.
     pub(crate) scope: Scope,
-    /// How the caller authenticated.
+    /// The kind of credentials that authenticated the caller.
     pub(crate) method: AuthenticationMethod,
     /// The expiry of the session or of the access token.
     pub(crate) expires_at: Timestamp,
@@ -24,7 +24,7 @@ pub(crate) struct Principal {
     pub(crate) client_id: Option<String>,
 }
 
-/// How a caller authenticated.
+/// The kind of credentials that authenticated a caller.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Method)]
@@ -46,7 +46,9 @@ impl Principal {
 
     /// Returns the user. Fails with 403 `forbidden` for a client that calls on its own behalf.
     pub(crate) fn user(&self) -> Result<&User, ApiError> {
-        self.user.as_ref().ok_or_else(|| self.attribute(error::no_user()))
+        self.user
+            .as_ref()
+            .ok_or_else(|| self.attribute(error::user_required()))
     }
 
     /// Returns the user as a reader of posts; `None` if the caller sees published posts only.

@@ -8,7 +8,7 @@ use web::Policy;
 /// The path of the metadata below the base URL (RFC 9728 §3).
 pub(crate) const PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// What a client must know to call this API with an access token.
+/// The metadata that a client needs to call this API with an access token.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ResourceMetadata)]
 pub(crate) struct Metadata {
@@ -18,10 +18,10 @@ pub(crate) struct Metadata {
     /// The issuer whose tokens are accepted.
     #[schema(value_type = Vec<String>)]
     authorization_servers: [String; 1],
-    /// All scopes.
+    /// All scopes that this API knows.
     #[schema(value_type = Vec<String>)]
     scopes_supported: [&'static str; scope::ALL.len()],
-    /// How a token is sent: in the `Authorization` header only.
+    /// The methods of sending a token (RFC 6750 §2): in the `Authorization` header only.
     #[schema(value_type = Vec<String>)]
     bearer_methods_supported: [&'static str; 1],
 }

@@ -51,7 +51,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .route_layer(from_fn_with_state(app.db.clone(), error::record_security_events))
         .route_layer(map_response_with_state(
             Arc::clone(&app.policy),
-            challenge::complete,
+            challenge::add_metadata_url,
         ));
     rate_limits::limit_by_address(versioned, app.rate_limiter.clone())
         .route_layer(from_fn_with_state(app.cors.clone(), cors::add_headers))

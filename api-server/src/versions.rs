@@ -20,9 +20,9 @@ use web::DeferredHeaders;
 /// A version of the API.
 #[derive(Clone, Copy, Debug)]
 pub struct Version {
-    /// The name.
+    /// The version number, such as `1`.
     pub name: &'static str,
-    /// The prefix of the paths.
+    /// The prefix of the paths, such as `/v1`.
     pub prefix: &'static str,
     /// The release date.
     pub released: Date,
@@ -74,22 +74,22 @@ pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
     version: Version,
     routes: OpenApiRouter<S>,
 ) -> OpenApiRouter<S> {
-    let (routes, described) = routes.split_for_parts();
+    let (routes, document) = routes.split_for_parts();
     let prefixed = routes.clone().layer(Extension(Prefix(version.prefix)));
     let routes = routes
         .nest(version.prefix, prefixed)
         .route_layer(from_fn_with_state(version, announce));
-    let mut router = OpenApiRouter::with_openapi(described).merge(routes.into());
+    let mut router = OpenApiRouter::with_openapi(document).merge(routes.into());
     router.get_openapi_mut().servers = Some(vec![version.server(""), version.server(version.prefix)]);
     router
 }
 
 /// Middleware: adds the headers `Deprecation`, `Sunset` and `Link` if the version has such dates.
 async fn announce(State(version): State<Version>, request: Request, next: Next) -> Response {
-    if let Some(promised) = request.extensions().get::<DeferredHeaders>() {
+    if let Some(deferred) = request.extensions().get::<DeferredHeaders>() {
         for (name, value) in version.headers() {
             if let Ok(value) = HeaderValue::try_from(value) {
-                promised.add(name, value);
+                deferred.add(name, value);
             }
         }
     }
@@ -99,23 +99,23 @@ async fn announce(State(version): State<Version>, request: Request, next: Next) 
 impl Version {
     /// Returns the entry for `servers` in the OpenAPI document, with the dates of the version.
     fn server(&self, prefix: &str) -> Server {
-        let time = |at: Option<OffsetDateTime>| at.map(|at| at.date().to_string());
+        let date = |at: Option<OffsetDateTime>| at.map(|at| at.date().to_string());
         let dates = [
             ("released", Some(self.released.to_string())),
-            ("deprecated", time(self.deprecated_at)),
-            ("sunset", time(self.sunset_at)),
+            ("deprecated", date(self.deprecated_at)),
+            ("sunset", date(self.sunset_at)),
         ];
-        let known: Vec<_> = dates
+        let texts: Vec<_> = dates
             .into_iter()
-            .filter_map(|(what, day)| Some(format!("{what} {}", day?)))
+            .filter_map(|(event, date)| Some(format!("{event} {}", date?)))
             .collect();
         let mut server = Server::new(prefix);
-        server.description = Some(format!("Version {}, {}.", self.name, known.join(", ")));
+        server.description = Some(format!("Version {}, {}.", self.name, texts.join(", ")));
         let version = json!({
             "name": self.name,
             "released": self.released.to_string(),
-            "deprecated": time(self.deprecated_at),
-            "sunset": time(self.sunset_at),
+            "deprecated": date(self.deprecated_at),
+            "sunset": date(self.sunset_at),
         });
         server.extensions = Some([("x-version", version)].into_iter().collect());
         server
@@ -197,8 +197,8 @@ mod tests {
             ..VERSIONS[0]
         }
         .server("/v1");
-        let says = server.description.unwrap();
-        assert_eq!(says, "Version 1, released 2026-11-21, sunset 2024-01-01.");
+        let description = server.description.unwrap();
+        assert_eq!(description, "Version 1, released 2026-11-21, sunset 2024-01-01.");
         assert_eq!(server.extensions.unwrap()["x-version"]["sunset"], "2024-01-01");
     }
 

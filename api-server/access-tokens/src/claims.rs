@@ -23,7 +23,7 @@ pub(crate) fn object(segment: &str) -> Result<Object, Error> {
 /// Returns a required member that is a string.
 pub(crate) fn text<'a>(object: &'a Object, name: &str) -> Result<&'a str, Error> {
     let text = object.get(name).and_then(Value::as_str);
-    text.ok_or_else(|| Error::Invalid(format!("its {name} is missing or no string")))
+    text.ok_or_else(|| Error::Invalid(format!("its {name} is missing or not a string")))
 }
 
 /// Returns a required member that is a `NumericDate` (RFC 7519 §2).
@@ -32,7 +32,7 @@ pub(crate) fn date(claims: &Object, name: &str) -> Result<Timestamp, Error> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .map(|since_epoch| Timestamp::from_micros(0).after(since_epoch))
-        .ok_or_else(|| Error::Invalid(format!("its {name} is missing or no time")))
+        .ok_or_else(|| Error::Invalid(format!("its {name} is missing or not a NumericDate")))
 }
 
 /// Returns whether `aud` is this audience and no other, as a string or a list of one string.

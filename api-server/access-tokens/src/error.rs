@@ -2,10 +2,10 @@
 
 use storage::db;
 
-/// Why a token was not verified.
+/// The reason why a token was not verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is invalid; the text completes a sentence and names the failed check.
+    /// The token is invalid. The text names the failed check, such as "it has expired".
     #[error("The access token is not accepted: {0}.")]
     Invalid(String),
     /// No signing key of the issuer has been fetched yet.
@@ -17,17 +17,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// The token is not a well-formed compact JWS.
+    /// Returns the error for a token that is not a well-formed compact JWS.
     pub(crate) fn malformed() -> Self {
-        Self::Invalid("it is no compact JWS".to_owned())
+        Self::Invalid("it is not a compact JWS".to_owned())
     }
 }
 
-/// Fails with [`Error::Invalid`] and this text unless the condition holds.
-pub(crate) fn ensure(holds: bool, otherwise: &str) -> Result<(), Error> {
-    if holds {
+/// Fails with [`Error::Invalid`] and this reason unless the condition holds.
+pub(crate) fn ensure(condition: bool, reason: &str) -> Result<(), Error> {
+    if condition {
         Ok(())
     } else {
-        Err(Error::Invalid(otherwise.to_owned()))
+        Err(Error::Invalid(reason.to_owned()))
     }
 }

@@ -18,19 +18,19 @@ use tokio::sync::Mutex;
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum size of a response, in bytes.
 const MAX_BODY: usize = 256 * 1024;
-/// How long a response without `max-age` is fresh.
-const DEFAULT_MAX_AGE: Duration = Duration::from_secs(300);
+/// The time for which a response without `max-age` is fresh.
+const DEFAULT_FRESHNESS: Duration = Duration::from_secs(300);
 /// The minimum time for which a response is fresh.
-const MIN_MAX_AGE: Duration = Duration::from_secs(1);
+const MIN_FRESHNESS: Duration = Duration::from_secs(1);
 /// The maximum time for which a response is fresh.
-const MAX_MAX_AGE: Duration = Duration::from_secs(24 * 3600);
+const MAX_FRESHNESS: Duration = Duration::from_secs(24 * 3600);
 /// The pause between attempts while no set has been fetched yet.
 const RETRY: Duration = Duration::from_secs(1);
 /// The minimum pause between two fetches for an unknown `kid`, which any caller can send, and after a failed fetch.
 const COOLDOWN: Duration = Duration::from_secs(30);
 /// The pause between fetches while an announced set is not published yet.
 const ANNOUNCED_RETRY: Duration = Duration::from_millis(250);
-/// How long to wait for an announced set: a replica of the issuer may publish it late.
+/// The maximum wait for an announced set: a replica of the issuer may publish it late.
 const ANNOUNCED_MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// The issuer's keys. Clones share one set.
@@ -93,7 +93,7 @@ impl Jwks {
             });
             let pause = match fetched {
                 _ if announced.is_some() => ANNOUNCED_RETRY,
-                // The issuer signs with a new key one max-age after it published the key, so it is fetched in time.
+                // The issuer signs with a new key one max-age after it published the key, so this fetch is in time.
                 Ok(max_age) => max_age * 3 / 4,
                 Err(error) => {
                     tracing::warn!(error, "cannot fetch the issuer's keys");
@@ -167,7 +167,7 @@ impl Jwks {
         }
     }
 
-    /// Fetches the set once and returns how long it is fresh.
+    /// Fetches the set once and returns its freshness lifetime.
     async fn fetch(&self) -> Result<Duration, String> {
         let _lock = self.0.fetching.lock().await;
         let cached = self.0.cached.load_full();
@@ -185,7 +185,7 @@ impl Jwks {
         }
     }
 
-    /// Requests the set unless it is still the cached one.
+    /// Requests the set, conditionally on the entity tag of the cached one, and returns it with its freshness lifetime.
     async fn download(&self, cached: Option<&CachedSet>) -> Result<(CachedSet, Duration), String> {
         let url = &self.0.url;
         let client = self.0.client.as_ref().map_err(ToString::to_string)?;
@@ -199,21 +199,18 @@ impl Jwks {
             (StatusCode::NOT_MODIFIED, Some(cached)) => cached.clone(),
             (StatusCode::OK, _) => {
                 let etag = response.headers().get(ETAG).cloned();
-                let keys = KeySet::parse(
-                    &read_body(response, MAX_BODY)
-                        .await
-                        .map_err(|reason| format!("{url} {reason}"))?,
-                );
-                let keys = Arc::new(keys.map_err(|reason| format!("{url} answered {reason}"))?);
+                let body = read_body(response, MAX_BODY).await;
+                let keys = body.and_then(|body| KeySet::parse(&body));
+                let keys = Arc::new(keys.map_err(|reason| format!("{url}: {reason}"))?);
                 CachedSet { keys, etag }
             }
-            (status, _) => return Err(format!("{url} answered {status}")),
+            (status, _) => return Err(format!("{url}: the response has the status {status}")),
         };
         Ok((cached, max_age))
     }
 }
 
-/// Returns the `max-age` of a response (RFC 9111 §5.2.2.1).
+/// Returns the `max-age` of a response (RFC 9111 §5.2.2.1), or the default, within the bounds.
 fn max_age(headers: &HeaderMap) -> Duration {
     headers
         .get_all(CACHE_CONTROL)
@@ -221,8 +218,8 @@ fn max_age(headers: &HeaderMap) -> Duration {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
-        .map_or(DEFAULT_MAX_AGE, Duration::from_secs)
-        .clamp(MIN_MAX_AGE, MAX_MAX_AGE)
+        .map_or(DEFAULT_FRESHNESS, Duration::from_secs)
+        .clamp(MIN_FRESHNESS, MAX_FRESHNESS)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::time::Duration;
 const MAX_LENGTH: usize = 8 * 1024;
 /// The maximum age of a token, by its `iat`.
 const MAX_AGE: Duration = Duration::from_secs(600);
-/// How far the issuer's clock may be ahead.
+/// The time by which the issuer's clock may be ahead.
 const MAX_SKEW: Duration = Duration::from_secs(30);
 
 /// Verifies access tokens of one issuer for one audience.
@@ -31,7 +31,7 @@ pub struct Verifier {
 /// The contents of a verified token.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// `sub`: the user or the client for whom the token speaks.
+    /// The subject, from `sub` and `client_id`.
     pub subject: Subject,
     /// `client_id`: the client that the token was issued to.
     pub client_id: String,
@@ -72,10 +72,10 @@ impl Verifier {
 
     /// Verifies a token at the time `now` and returns its contents.
     ///
-    /// Fails with [`Error::Invalid`] if a check fails, and with another error if the check cannot be made.
+    /// Fails with [`Error::Invalid`] if a check fails, and with another error if it cannot be made.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Token, Error> {
-        let (kid, claims) = self.open(token).await?;
-        self.check_recipient(&claims)?;
+        let (kid, claims) = self.verify_signature(token).await?;
+        self.check_issuer_and_audience(&claims)?;
         let expires_at = check_times(&claims, now)?;
         let jti = text(&claims, "jti")?;
         let sub = text(&claims, "sub")?;
@@ -102,7 +102,7 @@ impl Verifier {
 
     /// Verifies the header and the signature of a compact JWS (RFC 7515 §5.2). Returns the `kid` of the key that
     /// signed it, and the claims.
-    async fn open(&self, token: &str) -> Result<(String, Object), Error> {
+    async fn verify_signature(&self, token: &str) -> Result<(String, Object), Error> {
         ensure(token.len() <= MAX_LENGTH, "it is over 8 KiB")?;
         let mut segments = token.split('.');
         let (Some(header), Some(claims), Some(_), None) =
@@ -117,14 +117,15 @@ impl Verifier {
         ensure(!header.contains_key("b64"), "its header has b64")?;
         let kid = text(&header, "kid")?;
         let key = self.jwks.key(kid).await.map_err(Error::NoKeys)?;
-        let key = key.ok_or_else(|| Error::Invalid("its kid names no key of the issuer".to_owned()))?;
+        let key =
+            key.ok_or_else(|| Error::Invalid("its kid is not that of a key of the issuer".to_owned()))?;
         decode::<IgnoredAny>(token, &key, &self.validation).map_err(|error| invalid(error.kind()))?;
         // The claims are parsed again, because the library accepts duplicate members.
         Ok((kid.to_owned(), object(claims)?))
     }
 
     /// Checks `iss` and `aud` more strictly than the library, which accepts lists of several values.
-    fn check_recipient(&self, claims: &Object) -> Result<(), Error> {
+    fn check_issuer_and_audience(&self, claims: &Object) -> Result<(), Error> {
         ensure(text(claims, "iss")? == self.issuer, ANOTHER_ISSUER)?;
         ensure(has_only_audience(claims, &self.audience), ANOTHER_AUDIENCE)
     }
@@ -147,7 +148,7 @@ fn check_times(claims: &Object, now: Timestamp) -> Result<Timestamp, Error> {
     Ok(expires_at)
 }
 
-/// Describes an error of the library in the words of this crate's own checks.
+/// Converts an error of the library to the error that the corresponding check of this module returns.
 fn invalid(kind: &ErrorKind) -> Error {
     match kind {
         ErrorKind::InvalidSignature => Error::Invalid("its signature is wrong".to_owned()),
@@ -161,7 +162,7 @@ fn invalid(kind: &ErrorKind) -> Error {
 }
 
 /// Returns the subject. The ids of users and of clients may coincide, so a token whose `sub` equals its `client_id`
-/// speaks for the client and for no user.
+/// has the client as its subject and no user.
 fn subject(sub: &str, client_id: &str) -> Subject {
     match sub == client_id {
         true => Subject::Client,
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_speaks_for_a_user_or_for_its_client() {
+    fn the_subject_is_the_client_if_sub_equals_client_id() {
         assert_eq!(subject("12", "app"), Subject::User("12".to_owned()));
         assert_eq!(subject("12", "12"), Subject::Client);
         assert_eq!(subject("robot", "robot"), Subject::Client);

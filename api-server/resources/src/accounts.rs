@@ -8,7 +8,8 @@ use identity::accounts::Error;
 use identity::credential_check::PresentedCredentials;
 use identity::users::User;
 
-/// Deletes an account with its drafts and stored replies. Posts that were published stay.
+/// Deletes an account with its stored replies and the posts that it never published. Other posts, comments and payments
+/// remain.
 pub async fn delete(
     identity: &Identity,
     user: &User,
@@ -16,7 +17,7 @@ pub async fn delete(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let (mut tx, announcement) = accounts::delete(identity, user, presented, context).await?;
-    posts::delete_drafts(&mut tx, user.id, context.now).await?;
+    posts::delete_never_published(&mut tx, user.id, context.now).await?;
     idempotency::delete_of_user(&mut tx, user.id).await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;

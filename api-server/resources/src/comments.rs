@@ -1,5 +1,5 @@
-//! Comments on posts. A caller who sees a post sees its comments, so each function here takes a [`VisiblePost`]
-//! as the evidence that the caller sees it.
+//! Comments on posts. A caller who sees a post sees its comments, so each function here takes a
+//! [`VisiblePost`], which only a check of the caller's permission returns.
 //!
 //! [`VisiblePost`]: crate::posts::VisiblePost
 

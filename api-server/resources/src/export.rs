@@ -49,7 +49,7 @@ pub struct Export {
     security_events: Vec<SecurityEvent>,
 }
 
-/// Why an export failed.
+/// The reason why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A record cannot be serialized as JSON.
@@ -88,7 +88,8 @@ impl List {
         }
     }
 
-    /// Writes the next items and returns the position of the last one; `None` if there are no more.
+    /// Writes the items after this position, at most [`ITEMS_PER_PIECE`], and returns the position of the last one;
+    /// `None` if there are no more.
     async fn write_after(
         self,
         (db, user_id): (&Db, i64),
@@ -162,8 +163,8 @@ impl Progress {
         if self.after == BEGINNING {
             self.writer.begin_array(list.name())?;
         }
-        let of_user = (&self.db, self.user_id);
-        match list.write_after(of_user, self.after, &mut self.writer).await? {
+        let source = (&self.db, self.user_id);
+        match list.write_after(source, self.after, &mut self.writer).await? {
             Some(last) => self.after = last,
             None => {
                 self.writer.end_array();

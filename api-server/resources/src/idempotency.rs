@@ -1,9 +1,9 @@
 //! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key names the write, and the
 //! reply to the write is stored under the key in the write's own transaction. A repeated call gets the stored reply.
 //!
-//! A failed write stores nothing, so it can be retried at once. Of several concurrent calls with one key, one executes
-//! the write and the others wait for it. Calls of the same process wait in memory and those of other processes poll an
-//! advisory lock; neither holds a database connection while it waits.
+//! A failed write stores nothing, so it can be retried at once. If several calls with one key run concurrently, one
+//! executes the write and the others wait for it. Calls of the same process wait in memory and those of other processes
+//! poll an advisory lock; neither holds a database connection while it waits.
 
 mod error;
 mod in_flight;
@@ -20,7 +20,7 @@ use std::time::Duration;
 use storage::db::{Db, Tx};
 use tokio::time::Instant;
 
-/// How long a call waits for another one with the same key.
+/// The maximum wait for another call with the same key.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 /// The pause between two attempts to take the lock that a call of another process holds.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -29,7 +29,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug)]
 pub struct Idempotency {
     db: Db,
-    /// How long a reply is kept.
+    /// The time for which a reply is kept.
     lifetime: Duration,
     in_flight: InFlight,
 }
@@ -43,7 +43,7 @@ pub struct Outcome {
     pub is_replay: bool,
 }
 
-/// What is to be done for a call with a key.
+/// The next step of a call with a key.
 enum Action {
     /// Return the stored reply.
     Replay(Reply),
@@ -127,7 +127,8 @@ impl Idempotency {
         }
     }
 
-    /// Takes the lock that excludes calls of other processes with the same key.
+    /// Begins the transaction of the write and takes the advisory lock that excludes calls of other processes with the
+    /// same key. Returns the stored reply if one of them has executed the write.
     async fn lock(
         &self,
         claim: &Claim,

@@ -1,4 +1,4 @@
-//! Keyset pagination: the query parameters of every list, and how one page of a list is read.
+//! Keyset pagination: the query parameters of every list, and the reading of one page.
 //!
 //! A list is sorted by a key and then by id. A page begins after the key and id of the last item before it, so that
 //! creating or deleting items between two requests does not shift the pages.

@@ -17,6 +17,6 @@ pub use patch::PostPatch;
 pub use post::Post;
 pub use query::ListQuery;
 pub use store::{
-    VisiblePost, create, delete, delete_drafts, delete_version, find, find_to_change, find_visible,
+    VisiblePost, create, delete, delete_never_published, delete_version, find, find_to_change, find_visible,
     of_author, update,
 };

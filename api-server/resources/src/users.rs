@@ -11,7 +11,7 @@ use identity::users;
 use identity::users::{NewUser, Role, User};
 use storage::db;
 
-/// Why an account was not created.
+/// The reason why an account was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The e-mail address belongs to an account, or the database failed.

@@ -1,4 +1,4 @@
-//! Errors that handlers and extractors return on their own account.
+//! Errors that handlers and extractors create themselves, as opposed to those that come from a domain function.
 
 use axum::http::{StatusCode, header};
 use web::{Code, Error};
@@ -12,18 +12,18 @@ pub(crate) fn unauthenticated() -> Error {
 }
 
 /// 401: the request has several session cookies.
-pub(crate) fn two_sessions() -> Error {
+pub(crate) fn multiple_session_cookies() -> Error {
     Error::new(
         Code::Unauthenticated,
-        "The request has more than one sid cookie: send one.",
+        "The request has more than one sid cookie. Send only one.",
     )
 }
 
 /// 400: the request has several `Authorization` headers (RFC 6750 §2, §3.1).
-pub(crate) fn two_authorizations() -> Error {
+pub(crate) fn multiple_authorization_headers() -> Error {
     Error::new(
         Code::InvalidToken,
-        "The request has more than one Authorization header: send one.",
+        "The request has more than one Authorization header. Send only one.",
     )
     .status(StatusCode::BAD_REQUEST)
     .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_request""#)
@@ -41,16 +41,16 @@ pub(crate) fn insufficient_scope(scope: &str) -> Error {
     )
 }
 
-/// 403: the access token speaks for a client, and the resource belongs to a user.
-pub(crate) fn no_user() -> Error {
+/// 403: the resource belongs to a user, and the subject of the access token is a client.
+pub(crate) fn user_required() -> Error {
     Error::new(
         Code::Forbidden,
-        "This belongs to a user, and the access token is a service's own.",
+        "This call needs a user, and the access token was issued to a client on its own behalf.",
     )
 }
 
 /// 403: the route requires a session, and the request has an access token.
-pub(crate) fn session_only() -> Error {
+pub(crate) fn session_required() -> Error {
     Error::new(
         Code::Forbidden,
         "This call needs a session: sign in at /login. An access token is not enough.",
@@ -73,11 +73,13 @@ pub(crate) fn idempotency_key_missing() -> Error {
     )
 }
 
-/// 400: the header `Idempotency-Key` is invalid. `what` completes the sentence "The header …".
-pub(crate) fn idempotency_key_invalid(what: &str) -> Error {
+/// 400: the header `Idempotency-Key` is invalid. `problem` is a predicate such as "is empty".
+pub(crate) fn idempotency_key_invalid(problem: &str) -> Error {
     Error::new(
         Code::IdempotencyKeyInvalid,
-        format!("The header Idempotency-Key {what}: send one of 1 to 255 visible ASCII characters."),
+        format!(
+            "The header Idempotency-Key {problem}. Send one header of 1 to 255 visible ASCII characters."
+        ),
     )
 }
 
@@ -95,9 +97,4 @@ pub(crate) fn precondition_required() -> Error {
         Code::PreconditionRequired,
         "Send If-Match with the ETag of the version to change.",
     )
-}
-
-/// 422: the current password in the body is wrong.
-pub(crate) fn wrong_current_password() -> Error {
-    Error::incorrect_member("current_password", "the password of this account")
 }

@@ -36,7 +36,7 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, A
     let Some(session) = sessions::find(&app.db, &sid, app.identity.session_lifetimes, now).await? else {
         return Ok(None);
     };
-    count(parts, app, Some(session.user.id), "")?;
+    count_call(parts, app, Some(session.user.id), "")?;
     csrf::check(&parts.method, &parts.headers, &app.policy)
         .map_err(|mismatch| ApiError::from(mismatch).with_caller(Some(session.user.id), None))?;
     Ok(Some(Caller::Session(session)))
@@ -47,7 +47,7 @@ pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     match cookies::all(headers, cookies::SID).as_slice() {
         [] => Ok(None),
         [sid] => Ok(Some(Secret::new(*sid))),
-        _ => Err(error::two_sessions()),
+        _ => Err(error::multiple_session_cookies()),
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
             (Some(user), scope)
         }
     };
-    count(parts, app, user.as_ref().map(|user| user.id), &token.client_id)?;
+    count_call(parts, app, user.as_ref().map(|user| user.id), &token.client_id)?;
     Ok(Some(Principal {
         user,
         scope,
@@ -81,14 +81,14 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
 /// Returns the enabled user whose id is the `sub` of an access token.
 async fn user(app: &App, sub: &str) -> Result<User, ApiError> {
     let invalid = |reason: &str| access_tokens::Error::Invalid(reason.to_owned());
-    let id = Id::parse(sub).ok_or_else(|| invalid("its sub is no user"))?;
+    let id = Id::parse(sub).ok_or_else(|| invalid("its sub is not a user id"))?;
     let user = users::find_enabled(&app.db, id.get()).await?;
-    Ok(user.ok_or_else(|| invalid("its user is gone or disabled"))?)
+    Ok(user.ok_or_else(|| invalid("its user does not exist or is disabled"))?)
 }
 
-/// Counts the call against the rate limit of a user, of a client, or of a user with a client. Fails with 429 if the
-/// limit is exceeded.
-fn count(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -> Result<(), Error> {
+/// Counts the call against the rate limit of a user (`client_id` is empty), of a client (`user_id` is `None`), or of a
+/// user with a client. Fails with 429 if the limit is exceeded.
+fn count_call(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -> Result<(), Error> {
     let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();
     rate_limits::by_principal(&app.rate_limiter, &format!("{user_id}/{client_id}"), parts)
 }
@@ -100,7 +100,7 @@ fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(error::two_authorizations());
+        return Err(error::multiple_authorization_headers());
     }
     let value = String::from_utf8_lossy(value.as_bytes());
     let (scheme, token) = value.split_once(' ').unwrap_or((&value, ""));

@@ -123,11 +123,8 @@ fn key(parts: &Parts) -> Result<Option<KeyValue>, Error> {
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(error::idempotency_key_invalid("is there more than once"));
+        return Err(error::idempotency_key_invalid("occurs more than once"));
     }
-    let text = value
-        .to_str()
-        .map_err(|_| "holds something else than visible ASCII characters");
-    let key = text.and_then(KeyValue::parse);
+    let key = KeyValue::parse(&String::from_utf8_lossy(value.as_bytes()));
     key.map(Some).map_err(error::idempotency_key_invalid)
 }

@@ -8,11 +8,11 @@ use axum::http::request::Parts;
 use identity::sessions::Session;
 use web::error_responses;
 
-/// The caller's session, even if its password must be changed first.
+/// The caller's session, even if the user must replace the one-time password first.
 #[derive(Debug)]
 pub(crate) struct CurrentSession(pub(crate) Session);
 
-/// The caller's session, unless its password must be changed first.
+/// The caller's session, unless the user must replace the one-time password first.
 #[derive(Debug)]
 pub(crate) struct UnrestrictedSession(pub(crate) Session);
 
@@ -25,7 +25,7 @@ impl FromRequestParts<App> for CurrentSession {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match credentials::caller(parts, app).await? {
             Some(Caller::Session(session)) => Ok(Self(session)),
-            Some(Caller::Bearer(principal)) => Err(principal.attribute(error::session_only())),
+            Some(Caller::Bearer(principal)) => Err(principal.attribute(error::session_required())),
             None => Err(error::unauthenticated().into()),
         }
     }

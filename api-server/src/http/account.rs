@@ -43,8 +43,8 @@ pub(crate) async fn export(
 
 /// Delete the caller's account
 ///
-/// Requires the password, and a code if sign-in requires one. Published posts, comments and payments stay, of an anonymous
-/// user. All other data is deleted, and the e-mail address can be used again.
+/// Requires the password, and a code if sign-in requires one. Posts that were ever published, comments and
+/// payments remain and belong to an anonymized user. All other data is deleted, and the e-mail address can be used again.
 #[utoipa::path(
     delete, path = "/me", operation_id = "deleteAccount", tag = "Users", request_body = PresentedCredentials,
     security(("session" = [], "csrf" = [])),
@@ -59,7 +59,7 @@ pub(crate) async fn delete(
     Context(context): Context,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
-    let proof = reauthentication::read_proof(&body)?;
-    accounts::delete(&identity, &session.user, &proof, &context).await?;
+    let presented = reauthentication::read_credentials(&body)?;
+    accounts::delete(&identity, &session.user, &presented, &context).await?;
     Ok(signed_out())
 }

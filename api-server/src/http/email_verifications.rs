@@ -1,7 +1,7 @@
 //! `/email-verifications`: confirmation and change of the e-mail address.
 
 use super::mailed_token::MailedToken;
-use crate::error::{ApiError, wrong_current_password};
+use crate::error::ApiError;
 use crate::extract::{PublicWrite, UnrestrictedSession};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,8 +9,6 @@ use foundation::email::Email;
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
 use identity::email_verifications;
-use identity::email_verifications::ChangeError;
-use identity::login;
 use identity::passwords::Password;
 use identity::second_factor::Otp;
 use utoipa::ToSchema;
@@ -58,15 +56,13 @@ pub(crate) async fn request(
     Context(context): Context,
     body: JsonBody,
 ) -> Result<StatusCode, ApiError> {
-    let Some((email, proof)) = read_request(&body)? else {
-        email_verifications::request(&identity, &session, &context).await?;
-        return Ok(StatusCode::ACCEPTED);
-    };
-    match email_verifications::request_change(&identity, &session, &email, &proof, &context).await {
-        Ok(()) => Ok(StatusCode::ACCEPTED),
-        Err(ChangeError::Credentials(login::Error::WrongCredentials)) => Err(wrong_current_password().into()),
-        Err(error) => Err(error.into()),
+    match read_request(&body)? {
+        Some((email, presented)) => {
+            email_verifications::request_change(&identity, &session, &email, &presented, &context).await?;
+        }
+        None => email_verifications::request(&identity, &session, &context).await?,
     }
+    Ok(StatusCode::ACCEPTED)
 }
 
 /// Confirm or change the e-mail address
@@ -98,21 +94,19 @@ pub(crate) async fn confirm(
 fn read_request(body: &JsonBody) -> Result<Option<(Email, PresentedCredentials)>, Error> {
     let mut fields = body.fields()?;
     let is_change = fields.has("email");
-    let email = fields.optional("email", Email::parse);
-    let current = match is_change {
-        true => fields.required("current_password", Password::parse),
-        false => fields.optional("current_password", Password::parse),
-    };
-    let read = EmailVerification {
-        email,
-        current_password: current,
+    let request = EmailVerification {
+        email: fields.optional("email", Email::parse),
+        current_password: match is_change {
+            true => fields.required("current_password", Password::parse),
+            false => fields.optional("current_password", Password::parse),
+        },
         otp: fields.optional("otp", Otp::parse),
     };
     let EmailVerification {
         email,
         current_password,
         otp,
-    } = fields.finish(Some(read))?;
-    let proof = current_password.map(|password| PresentedCredentials { password, otp });
-    Ok(email.zip(proof))
+    } = fields.finish(Some(request))?;
+    let presented = current_password.map(|password| PresentedCredentials { password, otp });
+    Ok(email.zip(presented))
 }

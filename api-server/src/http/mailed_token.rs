@@ -7,7 +7,7 @@ use foundation::secret::Secret;
 /// The maximum length of a token, in bytes. Issued tokens have 43.
 const MAX_LENGTH: usize = 128;
 
-/// A token that may be unknown.
+/// A token as the caller sends it. It may be unknown, expired or used.
 #[derive(Debug)]
 pub(super) struct MailedToken(pub(super) Secret);
 

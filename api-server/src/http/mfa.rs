@@ -72,11 +72,11 @@ pub(crate) async fn begin(
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let PasswordAgain { password } = read_password(&body)?;
-    let proof = PresentedCredentials { password, otp: None };
-    let begun = mfa::enroll(&identity, &session.user, &proof, &context).await?;
+    let presented = PresentedCredentials { password, otp: None };
+    let enrollment = mfa::enroll(&identity, &session.user, &presented, &context).await?;
     let seed = TotpSeed {
-        secret: begun.secret.expose().to_owned(),
-        otpauth_url: begun.otpauth_url.expose().to_owned(),
+        secret: enrollment.secret.expose().to_owned(),
+        otpauth_url: enrollment.otpauth_url.expose().to_owned(),
     };
     Ok((StatusCode::CREATED, Json(seed)))
 }
@@ -127,8 +127,8 @@ pub(crate) async fn disable(
     Context(context): Context,
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
-    let proof = reauthentication::read_proof(&body)?;
-    mfa::disable(&identity, &session.user, &proof, &context).await?;
+    let presented = reauthentication::read_credentials(&body)?;
+    mfa::disable(&identity, &session.user, &presented, &context).await?;
     Ok(signed_out())
 }
 

@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 use web::openapi::error_responses::code;
 use web::{Error, JsonBody, Policy};
 
-/// A new payment.
+/// The response to the creation of a payment.
 #[derive(Serialize, ToSchema)]
 struct CreatedPayment {
     /// The id of the payment.
@@ -29,7 +29,7 @@ struct CreatedPayment {
     status: Status,
 }
 
-/// The part of a payment to capture or to refund.
+/// The amount to capture or to refund.
 #[derive(ToSchema)]
 #[schema(as = PaymentPart, example = json!({"amount": 250}))]
 struct Part {

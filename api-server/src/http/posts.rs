@@ -78,7 +78,7 @@ pub(crate) async fn create(
 
 /// Read a post
 ///
-/// Every caller may read a published post. Only callers who may change a post can read its draft.
+/// Every caller may read a published post. A draft can be read only by callers who may change it.
 #[utoipa::path(
     get, path = "/posts/{id}", operation_id = "readPost", tag = "Posts",
     params(
@@ -134,7 +134,8 @@ pub(crate) async fn update(
         _ => {}
     }
     let patch = read_patch(&body)?;
-    Ok(show(posts::update(&db, post, patch, context.now).await?))
+    let changed = posts::update(&db, post, patch, context.now).await?;
+    Ok(etag_response::with_etag(changed.etag(), changed))
 }
 
 /// Delete a post
@@ -164,11 +165,6 @@ pub(crate) async fn delete(
         IfMatch::Tags(_) => return Err(precondition_failed().into()),
     }
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// Returns a response with a post and its entity tag.
-fn show(post: Post) -> impl IntoResponse {
-    etag_response::with_etag(post.etag(), post)
 }
 
 fn read_new(body: &JsonBody<LARGE_LIMIT>) -> Result<NewPost, Error> {

@@ -1,6 +1,6 @@
 //! Sign-in, sign-out and the account of the caller.
 
-use crate::error::{ApiError, wrong_current_password};
+use crate::error::ApiError;
 use crate::extract::{CurrentSession, PublicWrite};
 use crate::principal::{AuthenticationMethod, Principal};
 use axum::extract::State;
@@ -22,7 +22,7 @@ use std::convert::Infallible;
 use storage::db::Db;
 use utoipa::ToSchema;
 use web::Context;
-use web::error::IntentionallyEmpty;
+use web::error::{IntentionallyEmpty, reauthentication_error};
 use web::openapi::error_responses::code;
 use web::{Error, JsonBody, cookies};
 
@@ -61,12 +61,12 @@ struct Me<'a> {
     auth: Auth<'a>,
 }
 
-/// How the caller authenticated.
+/// The authentication of the caller.
 #[derive(Serialize, ToSchema)]
 struct Auth<'a> {
     method: AuthenticationMethod,
     scope: &'a Scope,
-    /// The expiry of the access token, or of the session if it is not used.
+    /// The expiry of the access token, or of the session if it is not used until then.
     expires_at: Timestamp,
 }
 
@@ -92,16 +92,16 @@ pub(crate) async fn login(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let sign_in = read_sign_in(&body)?;
-    let presented = SignInRequest {
+    let request = SignInRequest {
         email: &sign_in.email,
         captcha: sign_in.captcha.as_deref(),
     };
-    let proof = PresentedCredentials {
+    let presented = PresentedCredentials {
         password: sign_in.password,
         otp: sign_in.otp,
     };
-    let former = cookies::single(&headers, cookies::SID).map(Secret::new);
-    match login::login(&identity, presented, proof, former.as_ref(), &context).await {
+    let previous_sid = cookies::single(&headers, cookies::SID).map(Secret::new);
+    match login::login(&identity, request, presented, previous_sid.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.session_lifetimes.absolute);
             Ok((
@@ -184,11 +184,10 @@ pub(crate) async fn change_password(
         current_password,
         new_password,
     } = read_change(&body, &identity, &session.user.email)?;
-    match login::change_password(&identity, &session, current_password, new_password, &context).await {
-        Ok(()) => Ok(signed_out()),
-        Err(login::Error::WrongCredentials) => Err(wrong_current_password().into()),
-        Err(error) => Err(error.into()),
-    }
+    login::change_password(&identity, &session, current_password, new_password, &context)
+        .await
+        .map_err(|error| reauthentication_error(error, "current_password"))?;
+    Ok(signed_out())
 }
 
 fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {

@@ -19,9 +19,10 @@ impl KeySet {
     /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys that share a `kid`, because the
     /// `kid` does not identify one of them. Fails if no key is left.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let set = json::parse(bytes).map_err(|error| format!("no JWK set: {error}"))?;
+        let set = json::parse(bytes).map_err(|error| format!("the response is not a JWK set: {error}"))?;
         let listed = set.get("keys").and_then(Value::as_array);
-        let listed = listed.ok_or_else(|| "no JWK set: it has no list of keys".to_owned())?;
+        let listed =
+            listed.ok_or_else(|| "the response is not a JWK set: it has no array keys".to_owned())?;
         let mut by_kid = HashMap::<_, Vec<_>>::new();
         for (kid, key) in listed.iter().filter_map(parse_key) {
             by_kid.entry(kid).or_default().push(key);
@@ -32,7 +33,7 @@ impl KeySet {
         };
         let keys: HashMap<_, _> = by_kid.into_iter().filter_map(unique).collect();
         if keys.is_empty() {
-            return Err("a JWK set without a key for RS256".to_owned());
+            return Err("the JWK set has no key for RS256".to_owned());
         }
         Ok(Self(keys))
     }

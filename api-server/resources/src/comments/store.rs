@@ -21,7 +21,7 @@ sql! {
     DELETE = "UPDATE comments SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
 }
 
-/// Why a comment was not read or deleted.
+/// The reason why a comment was not read or deleted.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The post has no such comment.
@@ -72,7 +72,7 @@ pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Er
     }
 }
 
-/// Returns the comments of an author after this post, time and id, sorted by these.
+/// Returns at most `limit` comments of an author, sorted by post, time of creation and id, after this position.
 pub async fn of_author(
     db: &Db,
     author_id: i64,

@@ -2,7 +2,7 @@
 
 use storage::db;
 
-/// Why a write with a key was not executed.
+/// The reason why a write with a key was not executed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The key was used before with another body.

@@ -42,22 +42,22 @@ pub struct Claim {
 }
 
 impl KeyValue {
-    /// Parses the header's value. The error is a predicate that completes "The header …".
+    /// Parses the header's value. The error is a predicate such as "is empty".
     pub fn parse(value: &str) -> Result<Self, &'static str> {
         if value.is_empty() {
             return Err("is empty");
         }
+        if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("contains characters other than visible ASCII");
+        }
         if value.len() > MAX_LENGTH {
             return Err("is longer than 255 characters");
-        }
-        if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("holds something else than visible ASCII characters");
         }
         let Some(quoted) = value.strip_prefix('"') else {
             return Ok(Self(value.to_owned()));
         };
         let key = quoted.strip_suffix('"').and_then(unescaped);
-        let key = key.ok_or("begins with a quote and is no quoted string")?;
+        let key = key.ok_or("begins with a quotation mark but is not a quoted string")?;
         match key.is_empty() {
             true => Err("is empty"),
             false => Ok(Self(key)),
@@ -75,13 +75,13 @@ impl Claim {
             path,
         } = scope;
         // No part can contain a line break, so the concatenation is unambiguous.
-        let whole = format!(
+        let text = format!(
             "{user_id}\n{}\n{method}\n{path}\n{}",
             client_id.unwrap_or_default(),
             key.0
         );
         Self {
-            id: secret::hash(&whole),
+            id: secret::hash(&text),
             user_id,
             fingerprint,
         }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_key_is_visible_ascii_bare_or_quoted() {
         let key = |text: &str| KeyValue::parse(text).map(|key| key.0);
-        for (value, is) in [
+        for (value, expected) in [
             ("a", "a"),
             ("!~", "!~"),
             (r#""a""#, "a"),
@@ -134,7 +134,7 @@ mod tests {
             (r#"a"b"#, r#"a"b"#),
             (r"a\b", r"a\b"),
         ] {
-            assert_eq!(key(value).as_deref(), Ok(is), "{value}");
+            assert_eq!(key(value).as_deref(), Ok(expected), "{value}");
         }
         assert!(key(&"k".repeat(255)).is_ok());
         for value in [
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_names_another_write_in_every_other_scope() {
+    fn the_same_key_in_another_scope_names_another_write() {
         let scope = KeyScope {
             user_id: 1,
             client_id: None,

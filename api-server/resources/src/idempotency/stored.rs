@@ -80,8 +80,8 @@ pub(super) async fn find(
     }
 }
 
-/// Stores the reply to the write of this transaction. The id is unique, so of several racing transactions with one key
-/// only one commits; the others fail with [`Error::InProgress`].
+/// Stores the reply to the write of this transaction. The id is unique, so if several transactions with one key
+/// race, only one commits; the others fail with [`Error::InProgress`].
 pub(super) async fn save(
     tx: &mut Tx,
     claim: &Claim,

@@ -4,10 +4,10 @@ use foundation::cursor::Cursor;
 use std::fmt::{self, Display};
 use utoipa::{IntoParams, ToSchema};
 
-/// A parsed query string that records the valid filter parameters, for the links to other pages.
+/// A parsed query string. It records the filter and sort parameters that were valid, for the links to other pages.
 #[derive(Debug)]
 pub struct Query {
-    given: Vec<(String, String)>,
+    parameters: Vec<(String, String)>,
     accepted: Vec<(&'static str, String)>,
 }
 
@@ -55,12 +55,12 @@ impl Query {
     /// Parses a query string.
     pub fn read(query: &str) -> Self {
         Self {
-            given: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
+            parameters: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
             accepted: Vec::new(),
         }
     }
 
-    /// Returns the first valid value of the parameter `name`.
+    /// Returns the first valid value of the parameter `name`, and records it for the links to other pages.
     pub fn first<T: Display>(&mut self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let value = self.find(name, parse)?;
         self.accepted.push((name, value.to_string()));
@@ -87,7 +87,7 @@ impl Query {
     }
 
     fn find<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let mut values = self.given.iter().filter(|(found, _)| found == name);
+        let mut values = self.parameters.iter().filter(|(parameter, _)| parameter == name);
         values.find_map(|(_, value)| parse(value))
     }
 }

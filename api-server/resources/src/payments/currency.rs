@@ -3,7 +3,7 @@
 use foundation::schema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-/// The codes of ISO 4217, list one, as of 2026, without funds, metals and test codes.
+/// The codes in list one of ISO 4217 as of 2026, without those of funds, metals and tests.
 const CODES: &[&str] = &[
     "AED", "AFN", "ALL", "AMD", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BHD", "BIF", "BMD",
     "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY", "COP", "CRC",
@@ -35,7 +35,7 @@ impl Currency {
         let found = CODES.binary_search(&text);
         found
             .map(|at| Self(CODES[at]))
-            .map_err(|_| "is no code of a currency in ISO 4217, such as EUR")
+            .map_err(|_| "is not an ISO 4217 currency code, such as EUR")
     }
 
     /// Returns the code.

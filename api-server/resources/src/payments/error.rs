@@ -3,7 +3,7 @@
 use super::fields::Status;
 use storage::db;
 
-/// Why a payment was not read or changed.
+/// The reason why a payment was not read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The user has no such payment.
@@ -13,7 +13,7 @@ pub enum Error {
     #[error("the payment is {}", .0.as_str())]
     Conflict(Status),
     /// The amount exceeds what can be captured or refunded.
-    #[error("more than the {available} that are left")]
+    #[error("more than the available amount of {available}")]
     AmountTooLarge {
         /// The largest possible amount, in the minor units of the currency.
         available: i64,

@@ -37,7 +37,7 @@ schema! {
         .additional_properties(Some(Schema::Object(schema::text(0, MAX_VALUE, schema::WITHOUT_NUL, "A value."))))
         .max_properties(Some(MAX_PAIRS))
         .examples([serde_json::json!({"order": "1001"})])
-        .description(Some("Pairs of strings that mean nothing to this service."));
+        .description(Some("Pairs of strings, which this service stores and returns unchanged."));
 }
 
 /// Pairs of strings: at most 20, names of 1 to 40 characters, values of at most 500.
@@ -80,7 +80,7 @@ pub struct NewPayment {
 }
 
 impl Amount {
-    /// Parses an amount. The error is a predicate such as "must be positive".
+    /// Parses an amount. The error is a predicate such as "must be from 1 to 99999999999".
     pub fn parse(minor_units: i64) -> Result<Self, &'static str> {
         match minor_units {
             1..=MAX_AMOUNT => Ok(Self(minor_units)),
@@ -95,7 +95,7 @@ impl Amount {
 }
 
 impl Metadata {
-    /// Checks the limits of the pairs. The error is a predicate such as "has too many pairs".
+    /// Checks the limits of the pairs. The error is a predicate such as "has more than 20 pairs".
     pub fn parse(pairs: BTreeMap<String, String>) -> Result<Self, &'static str> {
         if pairs.len() > MAX_PAIRS {
             return Err("has more than 20 pairs");
@@ -156,7 +156,7 @@ impl TryFrom<String> for Status {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let found = Self::ALL.into_iter().find(|status| status.as_str() == text);
-        found.ok_or("no status of a payment")
+        found.ok_or("not a payment status")
     }
 }
 

@@ -28,11 +28,11 @@ impl PaymentId {
         Self(format!("{PREFIX}{}", random::uuid_v7(now)))
     }
 
-    /// Parses an id. Checks only the prefix, the length and the characters; the database decides whether it exists.
+    /// Parses an id. Checks only the prefix, the length and the characters: any other malformed id matches no row.
     pub fn parse(text: &str) -> Option<Self> {
         let uuid = text.strip_prefix(PREFIX)?;
-        let is_one = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
-        (uuid.len() == 36 && uuid.bytes().all(is_one)).then(|| Self(text.to_owned()))
+        let is_uuid_character = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+        (uuid.len() == 36 && uuid.bytes().all(is_uuid_character)).then(|| Self(text.to_owned()))
     }
 
     /// Returns the id as it is stored and sent.
@@ -45,7 +45,7 @@ impl TryFrom<String> for PaymentId {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("no id of a payment")
+        Self::parse(&text).ok_or("not a payment id")
     }
 }
 

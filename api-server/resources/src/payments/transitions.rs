@@ -35,7 +35,7 @@ pub enum Transition {
     Capture(Option<Amount>),
     /// Cancels a payment that is not captured.
     Cancel,
-    /// Refunds this amount of the captured one, or all that is not refunded yet.
+    /// Refunds this part of the captured amount, or all that is not refunded yet.
     Refund(Option<Amount>),
 }
 

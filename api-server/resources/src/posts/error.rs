@@ -2,7 +2,7 @@
 
 use storage::db;
 
-/// Why a post was not read or written.
+/// The reason why a post was not read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No such post exists, or the caller may not see it.

@@ -22,7 +22,7 @@ schema! {
 pub struct PostBody(String);
 
 impl PostBody {
-    /// Parses a body. The error is a predicate such as "is too long".
+    /// Parses a body. The error is a predicate such as "is longer than 100000 characters".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.chars().count() > MAX_BODY {
             return Err("is longer than 100000 characters");

@@ -11,18 +11,18 @@ use storage::db::{Db, Error};
 use storage::{fetch_all, fetch_optional, sql};
 
 sql! {
-    // Deleted posts included: paging continues after a post that was deleted meanwhile.
+    // Deleted posts are included, so that paging continues after a post that was deleted meanwhile.
     ANCHOR = "SELECT title, author_id, status FROM posts WHERE id = $1 AND created_at = $2";
 }
 
-/// The posts on a list, which are among those that the viewer may see.
+/// The posts on a list, all of which the viewer may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
     All,
-    Of(Status),
-    By(i64),
-    OfBy(Status, i64),
-    PublishedOrBy(i64),
+    WithStatus(Status),
+    ByAuthor(i64),
+    ByAuthorWithStatus(i64, Status),
+    PublishedOrByAuthor(i64),
 }
 
 /// The sort key and id of the item after which a page begins.
@@ -49,7 +49,7 @@ struct AnchorRow {
 
 /// Returns the requested page of the posts that the viewer may see.
 pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Page<Post>, Error> {
-    let Some(filter) = Filter::of(viewer, query) else {
+    let Some(filter) = Filter::new(viewer, query) else {
         return Ok(Page::empty());
     };
     let (sort, anchor) = (query.sort(), anchor(db, viewer, query).await?);
@@ -89,29 +89,33 @@ async fn fetch(db: &Db, shape: Shape, anchor: Option<Anchor>) -> Result<Vec<Post
 
 impl Filter {
     /// Returns the requested posts that the viewer may see; `None` if the list is empty.
-    fn of(viewer: Option<Actor>, query: &ListQuery) -> Option<Self> {
+    fn new(viewer: Option<Actor>, query: &ListQuery) -> Option<Self> {
         let sees_drafts_of = |author_id| actor::may_see(viewer, author_id, Status::Draft);
-        let of_by = |status: Option<Status>, author_id| match status {
-            Some(status) => Self::OfBy(status, author_id),
-            None => Self::By(author_id),
+        let by_author = |author_id, status: Option<Status>| match status {
+            Some(status) => Self::ByAuthorWithStatus(author_id, status),
+            None => Self::ByAuthor(author_id),
         };
         match (query.status, query.author_id, viewer) {
-            (status, Some(author_id), _) if sees_drafts_of(author_id) => Some(of_by(status, author_id)),
+            (status, Some(author_id), _) if sees_drafts_of(author_id) => Some(by_author(author_id, status)),
             (Some(Status::Draft), Some(_), _) | (Some(Status::Draft), None, None) => None,
-            (_, Some(author_id), _) => Some(Self::OfBy(Status::Published, author_id)),
-            (status, None, Some(viewer)) if viewer.is_moderator => Some(status.map_or(Self::All, Self::Of)),
-            (Some(Status::Draft), None, Some(viewer)) => Some(Self::OfBy(Status::Draft, viewer.user_id)),
-            (None, None, Some(viewer)) => Some(Self::PublishedOrBy(viewer.user_id)),
-            (_, None, _) => Some(Self::Of(Status::Published)),
+            (_, Some(author_id), _) => Some(Self::ByAuthorWithStatus(author_id, Status::Published)),
+            (status, None, Some(viewer)) if viewer.is_moderator => {
+                Some(status.map_or(Self::All, Self::WithStatus))
+            }
+            (Some(Status::Draft), None, Some(viewer)) => {
+                Some(Self::ByAuthorWithStatus(viewer.user_id, Status::Draft))
+            }
+            (None, None, Some(viewer)) => Some(Self::PublishedOrByAuthor(viewer.user_id)),
+            (_, None, _) => Some(Self::WithStatus(Status::Published)),
         }
     }
 
     const fn author_id(self) -> Option<i64> {
         match self {
-            Self::All | Self::Of(_) => None,
-            Self::By(author_id) | Self::OfBy(_, author_id) | Self::PublishedOrBy(author_id) => {
-                Some(author_id)
-            }
+            Self::All | Self::WithStatus(_) => None,
+            Self::ByAuthor(author_id)
+            | Self::ByAuthorWithStatus(author_id, _)
+            | Self::PublishedOrByAuthor(author_id) => Some(author_id),
         }
     }
 }
@@ -128,14 +132,14 @@ impl Shape {
         };
         match self.filter {
             Filter::All => select(String::new()),
-            Filter::Of(status) => select(format!(" AND status = '{}'", status.as_str())),
-            Filter::By(_) => select(format!(" AND author_id = {author}")),
-            Filter::OfBy(status, _) => select(format!(
+            Filter::WithStatus(status) => select(format!(" AND status = '{}'", status.as_str())),
+            Filter::ByAuthor(_) => select(format!(" AND author_id = {author}")),
+            Filter::ByAuthorWithStatus(_, status) => select(format!(
                 " AND author_id = {author} AND status = '{}'",
                 status.as_str()
             )),
             // Two index scans that stop at the limit. One condition with OR would read the drafts of all users.
-            Filter::PublishedOrBy(_) => {
+            Filter::PublishedOrByAuthor(_) => {
                 let published = select(" AND status = 'published'".to_owned());
                 let drafts = select(format!(" AND author_id = {author} AND status = 'draft'"));
                 format!(
@@ -151,12 +155,12 @@ impl Shape {
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     let filters = [
         Filter::All,
-        Filter::Of(Status::Draft),
-        Filter::Of(Status::Published),
-        Filter::By(1),
-        Filter::OfBy(Status::Draft, 1),
-        Filter::OfBy(Status::Published, 1),
-        Filter::PublishedOrBy(1),
+        Filter::WithStatus(Status::Draft),
+        Filter::WithStatus(Status::Published),
+        Filter::ByAuthor(1),
+        Filter::ByAuthorWithStatus(1, Status::Draft),
+        Filter::ByAuthorWithStatus(1, Status::Published),
+        Filter::PublishedOrByAuthor(1),
     ];
     let lists = filters.into_iter().flat_map(|filter| {
         let sorts = Sort::ALL
@@ -181,15 +185,15 @@ mod tests {
     });
 
     fn filter(viewer: Option<Actor>, query: &str) -> Option<Filter> {
-        Filter::of(viewer, &ListQuery::parse(query))
+        Filter::new(viewer, &ListQuery::parse(query))
     }
 
     #[test]
     fn anonymous_viewers_see_published_posts() {
-        assert_eq!(filter(None, ""), Some(Filter::Of(Status::Published)));
+        assert_eq!(filter(None, ""), Some(Filter::WithStatus(Status::Published)));
         assert_eq!(
             filter(None, "author_id=1"),
-            Some(Filter::OfBy(Status::Published, 1))
+            Some(Filter::ByAuthorWithStatus(1, Status::Published))
         );
         assert_eq!(filter(None, "status=draft"), None);
         assert_eq!(filter(None, "status=draft&author_id=1"), None);
@@ -197,20 +201,23 @@ mod tests {
 
     #[test]
     fn users_see_their_own_drafts_too() {
-        assert_eq!(filter(ANN, ""), Some(Filter::PublishedOrBy(1)));
+        assert_eq!(filter(ANN, ""), Some(Filter::PublishedOrByAuthor(1)));
         assert_eq!(
             filter(ANN, "status=published"),
-            Some(Filter::Of(Status::Published))
+            Some(Filter::WithStatus(Status::Published))
         );
-        assert_eq!(filter(ANN, "status=draft"), Some(Filter::OfBy(Status::Draft, 1)));
-        assert_eq!(filter(ANN, "author_id=1"), Some(Filter::By(1)));
+        assert_eq!(
+            filter(ANN, "status=draft"),
+            Some(Filter::ByAuthorWithStatus(1, Status::Draft))
+        );
+        assert_eq!(filter(ANN, "author_id=1"), Some(Filter::ByAuthor(1)));
         assert_eq!(
             filter(ANN, "author_id=1&status=draft"),
-            Some(Filter::OfBy(Status::Draft, 1))
+            Some(Filter::ByAuthorWithStatus(1, Status::Draft))
         );
         assert_eq!(
             filter(ANN, "author_id=9"),
-            Some(Filter::OfBy(Status::Published, 9))
+            Some(Filter::ByAuthorWithStatus(9, Status::Published))
         );
         assert_eq!(filter(ANN, "author_id=9&status=draft"), None);
     }
@@ -218,11 +225,14 @@ mod tests {
     #[test]
     fn editors_see_all_posts() {
         assert_eq!(filter(EDITOR, ""), Some(Filter::All));
-        assert_eq!(filter(EDITOR, "status=draft"), Some(Filter::Of(Status::Draft)));
-        assert_eq!(filter(EDITOR, "author_id=9"), Some(Filter::By(9)));
+        assert_eq!(
+            filter(EDITOR, "status=draft"),
+            Some(Filter::WithStatus(Status::Draft))
+        );
+        assert_eq!(filter(EDITOR, "author_id=9"), Some(Filter::ByAuthor(9)));
         assert_eq!(
             filter(EDITOR, "author_id=9&status=draft"),
-            Some(Filter::OfBy(Status::Draft, 9))
+            Some(Filter::ByAuthorWithStatus(9, Status::Draft))
         );
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_author_is_digits() {
+    fn an_author_id_is_ascii_digits() {
         let author = |query: &str| ListQuery::parse(query).author_id;
         assert_eq!(author("author_id=7"), Some(7));
         assert_eq!(author("author_id=99999999999999999999"), Some(i64::MAX));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn another_page_keeps_what_was_understood() {
+    fn links_to_other_pages_keep_the_valid_parameters() {
         let query = ListQuery::parse("status=published&x=1&author_id=007&sort=nonsense");
         assert_eq!(
             query.page.query_string(None, Direction::Prev),
@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_query_is_read_and_another_page_of_it_reads_the_same(query in ".*|((sort|order|status|author_id|dir)=[a-z_0-9]*&?){0,6}") {
+        fn every_query_string_is_parsed_and_its_page_links_keep_the_parameters(query in ".*|((sort|order|status|author_id|dir)=[a-z_0-9]*&?){0,6}") {
             let query = ListQuery::parse(&query);
             let link = query.page.query_string(query.page.cursor, query.page.direction);
             prop_assert_eq!(

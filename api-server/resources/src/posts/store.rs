@@ -22,8 +22,8 @@ sql! {
                 version = version + 1
          WHERE id = $1 AND version = $2 AND deleted_at IS NULL RETURNING ", columns!());
     DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
-    // Drafts were visible to their author and moderators only, so their text is erased too.
-    DELETE_DRAFTS = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
+    // Only the author and moderators ever saw these posts, so their text is erased too.
+    DELETE_NEVER_PUBLISHED = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
                      WHERE author_id = $1 AND published_at IS NULL";
     OF_AUTHOR = concat!(
         "SELECT ", columns!(), " FROM posts
@@ -33,7 +33,7 @@ sql! {
                       WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 }
 
-/// The evidence that a post exists and that the caller may see it.
+/// The id of a post that exists and that the caller may see.
 #[derive(Clone, Copy, Debug)]
 pub struct VisiblePost(i64);
 
@@ -93,7 +93,8 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
     }
 }
 
-/// Changes the post if it still has this version. A patch without effect is not written.
+/// Changes the post if it still has this version, and returns the changed post. Fails with [`Error::Stale`] if it has
+/// another version. A patch without effect is not written.
 pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Result<Post, Error> {
     let changed = patch.apply(&post, now);
     if changed == post {
@@ -122,7 +123,7 @@ pub async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
     }
 }
 
-/// Deletes the post if it still has this version.
+/// Deletes the post if it still has this version. Fails with [`Error::Stale`] otherwise.
 pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
     match execute!(db.writer(), DELETE_VERSION, post.id, post.version, now)? {
         0 => Err(Error::Stale),
@@ -131,8 +132,8 @@ pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), 
 }
 
 /// Deletes the posts that an author never published.
-pub async fn delete_drafts(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
-    execute!(tx.on(), DELETE_DRAFTS, author_id, now).map(|_| ())
+pub async fn delete_never_published(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
+    execute!(tx.on(), DELETE_NEVER_PUBLISHED, author_id, now).map(|_| ())
 }
 
 /// Returns the posts of an author after this time and id, the oldest first, including drafts.

@@ -61,11 +61,11 @@ impl From<login::Error> for Error {
     }
 }
 
-/// Converts the error of a signed-in user who had to enter the password again. The session itself is valid,
-/// so a wrong password is an invalid member (422), not a failed authentication (401).
-fn reauthentication_error(error: login::Error) -> Error {
+/// Converts the error of a signed-in user who had to enter the password again, in this member of the body. The session
+/// itself is valid, so a wrong password is an invalid member (422), not a failed authentication (401).
+pub fn reauthentication_error(error: login::Error, member: &str) -> Error {
     match error {
-        login::Error::WrongCredentials => Error::incorrect_member("password", "the password of this account"),
+        login::Error::WrongCredentials => Error::incorrect_member(member, "the password of this account"),
         error => error.into(),
     }
 }
@@ -78,7 +78,7 @@ impl From<mfa::Error> for Error {
                 "Two-step sign-in is already on. Turn it off first to use another authenticator app.",
             ),
             mfa::Error::NotEnabled => Self::not_found(),
-            mfa::Error::Credentials(error) => reauthentication_error(error),
+            mfa::Error::Credentials(error) => reauthentication_error(error, "password"),
         }
     }
 }
@@ -103,7 +103,7 @@ impl From<accounts::Error> for Error {
                 Code::Forbidden,
                 "This is the last administrator. Make another user an administrator first.",
             ),
-            accounts::Error::Credentials(error) => reauthentication_error(error),
+            accounts::Error::Credentials(error) => reauthentication_error(error, "password"),
             accounts::Error::Database(error) => error.into(),
         }
     }
@@ -134,7 +134,9 @@ impl From<email_verifications::Error> for Error {
 impl From<email_verifications::ChangeError> for Error {
     fn from(error: email_verifications::ChangeError) -> Self {
         match error {
-            email_verifications::ChangeError::Credentials(error) => error.into(),
+            email_verifications::ChangeError::Credentials(error) => {
+                reauthentication_error(error, "current_password")
+            }
             email_verifications::ChangeError::Throttled(error) => error.into(),
         }
     }
