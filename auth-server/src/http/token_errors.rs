@@ -97,7 +97,7 @@ impl IntoResponses for TokenErrorResponses {
             TokenError::InvalidGrant("the code is unknown, used or too old"),
             TokenError::UnsupportedGrantType,
             TokenError::InvalidScope,
-            TokenError::Database(db::Error::Unavailable(sqlx::Error::PoolTimedOut)),
+            TokenError::Database(db::Error::timed_out()),
             TokenError::Internal(String::new()),
         ] {
             add_example(&error, &mut responses);
