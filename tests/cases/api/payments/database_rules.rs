@@ -97,7 +97,13 @@ async fn the_database_enforces_the_initial_state(world: World) {
                                         metadata, created_at, updated_at)
                   VALUES ('pay_x', $1, $2, $3, $4, 0, $5, '{}', 0, 0)";
     for (status, amount, captured, currency, rule) in [
-        ("captured", 100_i64, 100_i64, "EUR", "must have the status created"),
+        (
+            "captured",
+            100_i64,
+            100_i64,
+            "EUR",
+            "must have the status created",
+        ),
         ("canceled", 100, 0, "EUR", "must have the status created"),
         ("created", 100, 1, "EUR", AGREE),
         ("created", 0, 0, "EUR", "amount"),

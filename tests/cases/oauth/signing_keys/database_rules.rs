@@ -79,7 +79,10 @@ async fn staged_keys_can_only_become_active_and_not_early(world: World) {
           WHERE state = 'staged'",
             PAST,
         ),
-        ("DELETE FROM signing_keys WHERE state = 'staged'", "cannot be deleted"),
+        (
+            "DELETE FROM signing_keys WHERE state = 'staged'",
+            "cannot be deleted",
+        ),
     ] {
         expect_constraint_violation(&db, statement, rule).await;
     }
@@ -167,7 +170,10 @@ async fn retired_keys_can_only_be_deleted_and_not_early(world: World) {
             "UPDATE signing_keys SET compromised = TRUE WHERE state = 'deleted'",
             PAST,
         ),
-        ("DELETE FROM signing_keys WHERE state = 'deleted'", "cannot be deleted"),
+        (
+            "DELETE FROM signing_keys WHERE state = 'deleted'",
+            "cannot be deleted",
+        ),
     ] {
         expect_constraint_violation(&db, statement, rule).await;
     }
