@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(args: Args) -> Result<(), Error> {
-    args.common.check_shared("api-server")?;
+    args.common.require_redis_in_production("api-server")?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let api = Api::open(&runtime, &args.api, None);
     let health = api.health(runtime.health());

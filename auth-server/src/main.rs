@@ -38,7 +38,7 @@ async fn run(args: Args) -> Result<(), Error> {
         };
         return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
     }
-    args.common.check_shared("auth-server")?;
+    args.common.require_redis_in_production("auth-server")?;
     let master_key = master_key?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;

@@ -1,6 +1,8 @@
 -- Times are microseconds since 1970-01-01 UTC. Secrets are stored as SHA-256 hashes or sealed.
 -- The PostgreSQL schema beside this one has the same tables, columns and indexes; a test compares them.
 
+-- Accounts. `email_key` is the normalized address, by which accounts are found. `password_version` counts the changes of
+-- the password. `unlocked_at` is the time at which a command or a password reset last cleared the failed sign-ins.
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     email TEXT NOT NULL,
@@ -35,7 +37,7 @@ CREATE INDEX sessions_user_id ON sessions (user_id);
 CREATE INDEX sessions_expires_at ON sessions (expires_at);
 
 -- Time-based one-time passwords (RFC 6238). The seed is sealed under ACCOUNT_KEY. Sign-in requires a code once
--- `confirmed_at` is set. `last_step` is the last accepted time step: codes of it and of earlier steps are refused.
+-- `confirmed_at` is set. `last_step` is the last accepted time step: codes of that step and of earlier ones are refused.
 CREATE TABLE totp (
     user_id BIGINT PRIMARY KEY NOT NULL REFERENCES users (id),
     sealed_seed BLOB NOT NULL,
@@ -147,7 +149,7 @@ CREATE TABLE authorization_codes (
 CREATE INDEX authorization_codes_expires_at ON authorization_codes (expires_at);
 CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
 
--- Refresh token families: one row each, whatever the number of rotations, because tokens are derived from the row (see
+-- Refresh token families: one row each, however often the token is rotated, because tokens are derived from the row (see
 -- docs/decisions/0004-refresh-tokens-are-derived.md).
 CREATE TABLE refresh_families (
     id TEXT PRIMARY KEY NOT NULL,
@@ -178,8 +180,8 @@ CREATE INDEX revocations_revoked_at ON revocations (revoked_at);
 CREATE INDEX revocations_expires_at ON revocations (expires_at);
 
 -- Signing keys, numbered in order of creation. The first key signs at once, because no verifier can have cached a key
--- set without it. Every other key signs only after `sign_after`. The constraints and triggers reject wrong transitions
--- by commands and replicas.
+-- set without it. Every other key signs only after `sign_after`. `dead_after` is the time at which the last access token
+-- that a retired key signed has expired. The constraints and triggers reject wrong transitions, whatever their cause.
 CREATE TABLE signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
     number BIGINT NOT NULL,
@@ -305,7 +307,7 @@ BEGIN
 END;
 
 -- The responses to successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the
--- SHA-256 of the key's owner, the method, the path and the key; `fingerprint` is the SHA-256 of the request body.
+-- SHA-256 of the user, the client, the method, the path and the key; `fingerprint` is that of the request body.
 CREATE TABLE idempotency_keys (
     id BLOB PRIMARY KEY NOT NULL,
     user_id BIGINT NOT NULL REFERENCES users (id),
@@ -335,7 +337,8 @@ CREATE INDEX security_events_at ON security_events (at, id);
 CREATE INDEX security_events_name ON security_events (name, at, id);
 CREATE INDEX security_events_user_id ON security_events (user_id, at, id);
 
--- Alerts for the operator, at most one for each kind, subject and period.
+-- Alerts for the operator, at most one for each kind, subject and period. `period` is the number of quarters of an hour
+-- since 1970 UTC. `said_at` is the time at which the alert was logged, `delivered_at` that of its delivery to the webhook.
 CREATE TABLE alerts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,

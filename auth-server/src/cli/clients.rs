@@ -103,7 +103,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
 }
 
 async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
-    let (client, secret) = register(&services.db, registration, &RequestContext::shell()).await?;
+    let (client, secret) = register(&services.db, registration, &RequestContext::without_request()).await?;
     let client_secret = secret.as_ref().map(|secret| secret.expose());
     let mut lines = describe(&client);
     lines.extend(client_secret.map(|secret| format!("secret (printed only once): {secret}")));

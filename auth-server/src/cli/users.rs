@@ -147,33 +147,33 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             print(json, &users, &lines)
         }
         Command::Disable(args) => {
-            let (user, context) = (find(services, &args).await?, RequestContext::shell());
+            let (user, context) = (find(services, &args).await?, RequestContext::without_request());
             accounts::disable(&services.db, &services.revocations, user.id, &context).await?;
             print(args.json, &user, &[format!("{}  disabled", line(&user))])
         }
         Command::Enable(args) => {
             let user = find(services, &args).await?;
-            accounts::enable(&services.db, user.id, &RequestContext::shell()).await?;
+            accounts::enable(&services.db, user.id, &RequestContext::without_request()).await?;
             print(args.json, &user, &[format!("{}  enabled", line(&user))])
         }
         Command::SetRole { args, role } => {
             let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
             let (user, announcement) =
-                accounts::set_role(&mut tx, &user, role, &RequestContext::shell()).await?;
+                accounts::set_role(&mut tx, &user, role, &RequestContext::without_request()).await?;
             services.commit(tx, announcement).await?;
             print(args.json, &user, &[line(&user)])
         }
         Command::SetPassword { args, password_stdin } => set_password(services, &args, password_stdin).await,
         Command::Unlock(args) => {
             let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
-            accounts::unlock(&mut tx, user.id, &RequestContext::shell()).await?;
+            accounts::unlock(&mut tx, user.id, &RequestContext::without_request()).await?;
             tx.commit().await?;
             print(args.json, &user, &[format!("{}  unlocked", line(&user))])
         }
         Command::ResetMfa(args) => {
             let (mails, user) = (services.mails()?, find(services, &args).await?);
             let mut tx = services.db.begin().await?;
-            let announcement = mfa::reset(&mut tx, &mails, &user, &RequestContext::shell()).await?;
+            let announcement = mfa::reset(&mut tx, &mails, &user, &RequestContext::without_request()).await?;
             let announcement = announcement
                 .ok_or_else(|| Error::NotFound(format!("{} has no two-step sign-in", user.email)))?;
             services.commit(tx, announcement).await?;
@@ -216,7 +216,7 @@ async fn create(
         password_hash: password.hash.clone(),
         password_change_required: password.one_time.is_some(),
     };
-    let context = RequestContext::shell();
+    let context = RequestContext::without_request();
     let mut tx = services.db.begin().await?;
     let user = users::create(&mut tx, &new, context.now).await?;
     Event::success(EventName::UserCreated)
@@ -235,7 +235,7 @@ async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) ->
     };
     let password = NewPassword::read(services, source, &args.email).await?;
     let mut tx = services.db.begin().await?;
-    let (hash, context) = (password.hash.as_str(), RequestContext::shell());
+    let (hash, context) = (password.hash.as_str(), RequestContext::without_request());
     let change_required = password.one_time.is_some();
     let announcement =
         accounts::set_password(&mut tx, &mails, &user, hash, change_required, &context).await?;

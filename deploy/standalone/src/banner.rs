@@ -1,12 +1,12 @@
 //! The start-up banner.
 
-use crate::first_start::OneTimePassword;
-use foundation::urls::Urls;
+use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, OneTimePassword};
+use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 
-/// Prints the URLs and a first command on standard output.
+/// Prints the URLs, a new administrator's one-time password and a first command to standard output.
 pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Result<()> {
-    let base = foundation::urls::origin_of(&urls.base);
+    let base = origin_of(&urls.base);
     let issuer = &urls.issuer;
     let mut out = io::stdout().lock();
     writeln!(out, "Latchkey {}", env!("CARGO_PKG_VERSION"))?;
@@ -19,21 +19,21 @@ pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Resu
     )?;
     writeln!(
         out,
-        "  demo client   client_id demo, redirect_uri {base}{}",
+        "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{}",
         crate::demo::PATH
     )?;
     match password {
         Some(OneTimePassword::Terminal(secret)) => {
             writeln!(
                 out,
-                "  administrator admin@localhost, one-time password {} (shown only once)",
+                "  administrator {ADMINISTRATOR}, one-time password {} (shown only once)",
                 secret.expose()
             )?;
         }
         Some(OneTimePassword::File(path)) => {
             writeln!(
                 out,
-                "  administrator admin@localhost, one-time password in {}",
+                "  administrator {ADMINISTRATOR}, one-time password in {}",
                 path.display()
             )?;
         }

@@ -7,7 +7,7 @@ use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::get;
 
-/// The demo client's redirect URI, below the base URL.
+/// The path of the demo client's redirect URI.
 pub(crate) const PATH: &str = "/demo";
 
 #[derive(Template)]

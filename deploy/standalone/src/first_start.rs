@@ -17,47 +17,48 @@ use runtime::startup::{Error, Runtime};
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-const ADMINISTRATOR: &str = "admin@localhost";
-const DEMO: &str = "demo";
-/// The file of the master key.
+/// The e-mail address of the administrator.
+pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
+/// The `client_id` of the demo client.
+pub(crate) const DEMO_CLIENT_ID: &str = "demo";
+/// The file name of the master key.
 pub(crate) const MASTER_KEY: &str = "master.key";
-/// The file of the account key.
+/// The file name of the account key.
 pub(crate) const ACCOUNT_KEY: &str = "account.key";
 
-/// The place of the administrator's one-time password.
+/// The place where the operator finds the administrator's one-time password.
 pub(crate) enum OneTimePassword {
-    /// Standard output is a terminal: the banner shows it once.
+    /// The terminal: the banner shows the password once.
     Terminal(Secret),
-    /// Standard output is no terminal: it was written to this file.
+    /// A file, because standard output is not a terminal.
     File(PathBuf),
 }
 
-/// Returns the configured key, else the key in this file of the data folder, which is generated where it is missing.
-pub(crate) fn key(
+/// Returns the configured key, or else the key in `file` of `data_dir`. Generates a missing file.
+pub(crate) fn load_or_generate_key(
+    configured: Option<SealingKey>,
     file: &str,
-    given: Result<Option<SealingKey>, InvalidSetting>,
     data_dir: &Path,
 ) -> Result<SealingKey, InvalidSetting> {
-    let given = given?;
     let path = data_dir.join(file);
-    if given.is_none() && !path.exists() {
+    if configured.is_none() && !path.exists() {
         match write(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
             // Another process started at the same time and wrote its key first: use that one.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => done.map_err(|error| InvalidSetting(format!("{}: {error}", path.display())))?,
+            written => written.map_err(|error| InvalidSetting(format!("{}: {error}", path.display())))?,
         }
     }
-    stored_key(file, Ok(given), data_dir)
+    load_key(configured, file, data_dir)
 }
 
-/// Returns the configured key, else the key in this file of the data folder.
-pub(crate) fn stored_key(
+/// Returns the configured key, or else the key in `file` of `data_dir`. Fails if that file is missing or invalid.
+pub(crate) fn load_key(
+    configured: Option<SealingKey>,
     file: &str,
-    given: Result<Option<SealingKey>, InvalidSetting>,
     data_dir: &Path,
 ) -> Result<SealingKey, InvalidSetting> {
-    if let Some(given) = given? {
-        return Ok(given);
+    if let Some(key) = configured {
+        return Ok(key);
     }
     let path = data_dir.join(file);
     let failed = |error: &dyn std::fmt::Display| InvalidSetting(format!("{}: {error}", path.display()));
@@ -65,12 +66,12 @@ pub(crate) fn stored_key(
     text.parse().map_err(|error| failed(&error))
 }
 
-/// Creates the administrator and the demo client where they are missing. Returns the administrator's one-time password
-/// if it was created now.
-pub(crate) async fn bootstrap(runtime: &Runtime, data_dir: &Path) -> Result<Option<OneTimePassword>, Error> {
-    let (db, context) = (&runtime.identity.db, RequestContext::shell());
-    let password = create_administrator(runtime, data_dir, &context).await?;
-    if clients::find(db, DEMO).await?.is_none() {
+/// Creates the administrator and the demo client if they are missing. Returns the one-time password of an administrator
+/// that it created.
+pub(crate) async fn bootstrap(runtime: &Runtime) -> Result<Option<OneTimePassword>, Error> {
+    let (db, context) = (&runtime.identity.db, RequestContext::without_request());
+    let password = create_administrator(runtime, &context).await?;
+    if clients::find(db, DEMO_CLIENT_ID).await?.is_none() {
         match register(db, demo_client(runtime), &context).await {
             Ok(_) | Err(auth_server::clients::Error::Taken(_)) => {}
             Err(error) => return Err(Error::Other(error.to_string())),
@@ -79,10 +80,10 @@ pub(crate) async fn bootstrap(runtime: &Runtime, data_dir: &Path) -> Result<Opti
     Ok(password)
 }
 
-/// Creates the administrator. Of several first starts at the same time one succeeds, and only its password is kept.
+/// Creates the administrator unless there is one. If several first starts run at the same time, one of them creates the
+/// account; the others return `None` and write no password.
 async fn create_administrator(
     runtime: &Runtime,
-    data_dir: &Path,
     context: &RequestContext,
 ) -> Result<Option<OneTimePassword>, Error> {
     let (db, passwords) = (&runtime.identity.db, &runtime.identity.passwords);
@@ -110,22 +111,22 @@ async fn create_administrator(
         .user(admin.id)
         .record(&mut tx, context)
         .await?;
-    // The password is kept before the commit: an account whose password is lost could not be used.
-    let kept = match io::stdout().is_terminal() {
+    // The file is written before the commit, because nobody could use an account whose password was lost.
+    let password = match io::stdout().is_terminal() {
         true => OneTimePassword::Terminal(secret),
         false => {
-            let path = data_dir.join("admin-password");
+            let path = runtime.data_dir.join("admin-password");
             write(&path, &line(secret.expose()), Existing::Replaced)?;
             OneTimePassword::File(path)
         }
     };
     tx.commit().await?;
-    Ok(Some(kept))
+    Ok(Some(password))
 }
 
 fn demo_client(runtime: &Runtime) -> Registration {
     Registration {
-        id: DEMO.to_owned(),
+        id: DEMO_CLIENT_ID.to_owned(),
         name: "Latchkey demo".to_owned(),
         kind: ClientType::Spa,
         redirect_uris: vec![

@@ -6,11 +6,10 @@ mod first_start;
 
 use auth_server::{Issuer, cli};
 use clap::Parser;
-use first_start::{ACCOUNT_KEY, MASTER_KEY};
-use runtime::config as settings;
-use runtime::config::CommonArgs;
-use runtime::startup;
-use runtime::startup::{Error, Runtime};
+use first_start::{ACCOUNT_KEY, MASTER_KEY, load_key, load_or_generate_key};
+use foundation::settings::create_data_dir;
+use runtime::config::{self, CommonArgs};
+use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
 
 /// Latchkey: an OAuth 2.0 issuer and a resource API in one process.
@@ -28,7 +27,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match settings::parse::<Args>(std::env::args_os()) {
+    match config::parse::<Args>(std::env::args_os()) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
@@ -36,23 +35,24 @@ fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check(&args.common)?;
+    let data_dir = &args.common.data_dir;
+    let configured_master_key = args.issuer.master_key();
+    let configured_account_key = args.common.account_key.read();
     if let Some(command) = args.command {
-        let data_dir = &args.common.data_dir;
         let keys = cli::SealingKeys {
-            master: first_start::stored_key(MASTER_KEY, args.issuer.master_key(), data_dir),
-            account: first_start::stored_key(ACCOUNT_KEY, args.common.account_key.read(), data_dir),
+            master: configured_master_key.and_then(|key| load_key(key, MASTER_KEY, data_dir)),
+            account: configured_account_key.and_then(|key| load_key(key, ACCOUNT_KEY, data_dir)),
         };
         return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
     }
-    let data_dir = &args.common.data_dir;
     let account_key = || {
-        args.common.create_data_dir()?;
-        first_start::key(ACCOUNT_KEY, args.common.account_key.read(), data_dir)
+        create_data_dir(data_dir)?;
+        load_or_generate_key(configured_account_key?, ACCOUNT_KEY, data_dir)
     };
     let runtime = Runtime::prepare(&args.common, account_key).await?;
-    let master_key = first_start::key(MASTER_KEY, args.issuer.master_key(), data_dir)?;
+    let master_key = load_or_generate_key(configured_master_key?, MASTER_KEY, data_dir)?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;
-    let password = first_start::bootstrap(&runtime, &args.common.data_dir).await?;
+    let password = first_start::bootstrap(&runtime).await?;
     // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
     // reachable from inside.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));

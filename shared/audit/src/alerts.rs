@@ -1,5 +1,5 @@
-//! Alerts: conditions that an operator must look at. An alert is a row committed with its cause or derived from
-//! committed causes, so none is lost. The issuer logs and counts each one once ([`detection`]) and delivers it to the
+//! Alerts: conditions that an operator must look at. An alert is a row that is committed with its cause or derived from
+//! committed events, so none is lost. The issuer logs and counts each one once ([`detection`]) and delivers it to the
 //! webhook ([`webhook`]).
 
 pub mod detection;
@@ -18,7 +18,7 @@ sql! {
     PRUNE = "DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE at <= $1 ORDER BY at LIMIT 500)";
 }
 
-/// At most one alert of a kind is raised for a subject in each period of this length.
+/// The length of a period. At most one alert of a kind is raised for a subject in each period.
 const PERIOD: Duration = Duration::from_secs(15 * 60);
 
 /// The kind of an alert.
@@ -32,12 +32,12 @@ pub enum AlertKind {
     KeyCompromised,
     /// Many lockouts in a short time over all accounts: an attacker may be trying many of them.
     LockoutBurst,
-    /// Sign-ins to one account from many networks: its password may be shared or be under attack.
+    /// Sign-in attempts at one account from many networks: its password may be shared or be under attack.
     ManyAddresses,
 }
 
 impl AlertKind {
-    /// The name of the kind in the database, logs, metrics and webhook requests.
+    /// Returns the name of the kind in the database, logs, metrics and webhook requests.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::RefreshReuse => "refresh_token_reuse",

@@ -18,7 +18,7 @@ sql! {
              (SELECT id FROM security_events WHERE at <= $1 ORDER BY at LIMIT $2)";
 }
 
-/// The number of rows deleted by one statement: few, so that other writers do not wait long.
+/// The number of rows that one statement deletes. It is small, so that other writers do not wait long.
 const PRUNE_BATCH: i64 = 500;
 
 /// The name of an event, from the OWASP logging vocabulary if it has a suitable one.
@@ -26,9 +26,9 @@ const PRUNE_BATCH: i64 = 500;
 pub enum EventName {
     /// A user signed in.
     LoginSuccess,
-    /// A sign-in failed because of a wrong e-mail address or password.
+    /// A password or one-time code was wrong, or the e-mail address unknown.
     LoginFail,
-    /// A failed sign-in locked out an identity and address.
+    /// A failed sign-in locked out an account from a network.
     LoginLock,
     /// A user signed out.
     Logout,
@@ -97,7 +97,7 @@ pub enum EventName {
 }
 
 impl EventName {
-    /// The name in the database and in logs.
+    /// Returns the name in the database and in logs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LoginSuccess => "authn_login_success",
@@ -160,7 +160,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event with the outcome `success`.
+    /// Creates an event with the outcome `success`.
     pub fn success(name: EventName) -> Self {
         Self {
             name,
@@ -171,7 +171,7 @@ impl Event {
         }
     }
 
-    /// An event with the outcome `failure`.
+    /// Creates an event with the outcome `failure`.
     pub fn failure(name: EventName) -> Self {
         Self {
             outcome: "failure",
@@ -243,7 +243,7 @@ impl Event {
         );
     }
 
-    /// Writes the event in a transaction of its own, for events that report no other write.
+    /// Writes the event in a transaction of its own, for events without another write to the database.
     pub async fn record_alone(self, db: &Db, context: &RequestContext) -> Result<(), Error> {
         let mut tx = db.begin().await?;
         self.record(&mut tx, context).await?;

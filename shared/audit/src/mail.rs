@@ -1,5 +1,5 @@
-//! Mails: queued in the transaction of their cause, so that a commit loses none and a rollback sends none.
-//! [`Mails`] queues them, sealed; [`Delivery`] sends them.
+//! Mails. [`Mails`] seals each mail and queues it in the transaction of its cause, so that it is sent if and only if the
+//! transaction commits. [`Delivery`] sends the queued mails.
 
 pub(crate) mod delivery;
 mod link;

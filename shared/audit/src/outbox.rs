@@ -22,11 +22,12 @@ const MAX_BACKOFF: Duration = Duration::from_secs(3600);
 pub(crate) struct Due {
     /// The row's primary key.
     pub(crate) id: i64,
-    /// The time of the next attempt. A claim changes it, so of several processes that read it only one can claim.
+    /// The time of the next attempt. A claim changes it, so that only one of several processes that read it can claim
+    /// the row.
     pub(crate) due_at: Timestamp,
 }
 
-/// A table whose rows are sent one by one, and the means to send them.
+/// A table of rows to be sent, and the means to send them.
 pub(crate) trait Outbox: Clone + Send + Sync + 'static {
     /// The name of one row in log messages.
     const ITEM: &'static str;
@@ -72,7 +73,7 @@ pub(crate) trait Outbox: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// Sends due rows until the task is dropped.
+/// Sends due rows until the task is aborted.
 pub(crate) async fn run<O: Outbox>(outbox: O) {
     let slots = Arc::new(Semaphore::new(O::CONCURRENCY));
     loop {

@@ -43,7 +43,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 5] = [Self::Jti, Self::User, Self::Client, Self::Family, Self::Key];
 
-    /// The name in the column `kind`.
+    /// Returns the name in the column `kind`.
     const fn as_str(self) -> &'static str {
         match self {
             Self::Jti => "jti",
@@ -64,7 +64,7 @@ pub struct PendingAnnouncement {
 }
 
 impl PendingAnnouncement {
-    /// The announcement of a transaction that revoked nothing.
+    /// Returns the announcement of a transaction that revoked nothing.
     pub const fn none() -> Self {
         Self { is_due: false }
     }

@@ -1,25 +1,25 @@
-//! The context of a request that domain functions need: the time, the trace id and the client's address.
+//! The context of an action that domain functions need: the time, the trace id and the client's address.
 
 use crate::clock::{self, Timestamp};
 use crate::random;
 use std::net::IpAddr;
 
-/// The context of one HTTP request or of one command-line invocation.
+/// The context of one HTTP request, or of an action without a request: a command or a background task.
 #[derive(Clone, Debug)]
 pub struct RequestContext {
-    /// The time of the request's arrival.
+    /// The time at which the request arrived or the action began.
     pub now: Timestamp,
-    /// The W3C trace id, which is also the correlation id of the response.
+    /// The W3C trace id, which for a request is also the correlation id of the response.
     pub trace_id: String,
-    /// The client's address; `None` on the command line.
+    /// The client's address; `None` without a request.
     pub address: Option<IpAddr>,
     /// The `User-Agent` header, at most 200 characters, without control characters; `None` if absent.
     pub user_agent: Option<String>,
 }
 
 impl RequestContext {
-    /// Returns the context of a command-line invocation: the current time and a new trace id.
-    pub fn shell() -> Self {
+    /// Returns the context of a command or of a background task: the current time and a new trace id.
+    pub fn without_request() -> Self {
         Self {
             now: clock::now(),
             trace_id: random::trace_id(),

@@ -93,8 +93,10 @@ impl<'de> Visitor<'de> for StrictVisitor {
             }
             let StrictValue(value) = members.next_value()?;
             if object.contains_key(&name) {
-                let shown: String = name.chars().take(100).collect();
-                return Err(de::Error::custom(format!("the member {shown:?} appears twice")));
+                let shortened: String = name.chars().take(100).collect();
+                return Err(de::Error::custom(format!(
+                    "the member {shortened:?} appears twice"
+                )));
             }
             object.insert(name, value);
         }

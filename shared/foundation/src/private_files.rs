@@ -9,9 +9,9 @@ use std::path::Path;
 /// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Keep the existing file and fail with [`io::ErrorKind::AlreadyExists`].
+    /// The existing file is kept, and the write fails with [`io::ErrorKind::AlreadyExists`].
     Kept,
-    /// Replace the existing file.
+    /// The existing file is replaced.
     Replaced,
 }
 
@@ -23,7 +23,8 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
         .create(path)
 }
 
-/// Writes a file with mode 0600, atomically and durably: it is complete or absent, even after a power failure.
+/// Writes a file with mode 0600, atomically and durably: after a crash or a power failure, `path` holds either the whole
+/// new file or what it held before. Its directory must exist.
 pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     let draft = path.with_extension(random::id());
     let mut file = OpenOptions::new()

@@ -18,7 +18,7 @@ pub const ALL: [&str; 7] = [
 /// The scope of requests without `scope`, unless the client is registered with another default.
 pub const DEFAULT: &str = "posts:read profile:read";
 
-/// Describes a scope of [`ALL`] for the consent page; empty for any other text.
+/// Returns the description of a scope for the consent page, or an empty text for a scope outside [`ALL`].
 pub fn in_words(scope: &str) -> &'static str {
     match scope {
         "posts:read" => "Read posts, including your drafts",
@@ -38,9 +38,7 @@ pub struct Scope(BTreeSet<&'static str>);
 
 /// The error for a scope outside [`ALL`].
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "unknown scope {0:?}: the scopes are posts:read, posts:write, comments:write, payments:read, payments:write, profile:read, admin"
-)]
+#[error("unknown scope {0:?}: the scopes are {known}", known = ALL.join(", "))]
 pub struct UnknownScope(String);
 
 impl Scope {

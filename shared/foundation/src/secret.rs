@@ -38,7 +38,7 @@ pub fn hash(text: &str) -> Vec<u8> {
         .to_vec()
 }
 
-/// Compares two byte strings in constant time. Unequal lengths are unequal, in less time.
+/// Compares two byte strings in constant time. Returns false at once if their lengths differ.
 pub fn equal(left: &[u8], right: &[u8]) -> bool {
     aws_lc_rs::constant_time::verify_slices_are_equal(left, right).is_ok()
 }

@@ -1,5 +1,6 @@
-//! The error of invalid settings, and the settings that hold secrets.
+//! The error of an invalid setting, and helpers that several crates use for their settings.
 
+use crate::private_files;
 use crate::sealing::SealingKey;
 use crate::secret::Secret;
 use std::path::Path;
@@ -8,6 +9,12 @@ use std::path::Path;
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSetting(pub String);
+
+/// Creates the directory of the setting DATA_DIR with mode 0700. Succeeds if it exists.
+pub fn create_data_dir(path: &Path) -> Result<(), InvalidSetting> {
+    private_files::create_dir(path)
+        .map_err(|error| InvalidSetting(format!("DATA_DIR {}: {error}", path.display())))
+}
 
 /// Reads the secret setting `name` from its value or its file, without surrounding white space. Returns `None` if
 /// neither is set. Fails if both are set or the file cannot be read.

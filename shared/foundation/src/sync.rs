@@ -1,4 +1,4 @@
-//! Locks of the standard library.
+//! Locking of standard mutexes without regard to poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

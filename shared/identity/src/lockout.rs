@@ -148,7 +148,7 @@ impl AttemptCounters {
 
     /// Releases the attempt, which neither succeeded nor failed and does not count.
     pub(crate) async fn release(&self, store: &ExpiringStore, now: Timestamp) -> Result<(), Unavailable> {
-        store.attempt_void(&self.counts, now).await
+        store.attempt_canceled(&self.counts, now).await
     }
 }
 

@@ -13,7 +13,6 @@ pub use network::NetworkArgs;
 use crate::metrics::MetricsArgs;
 use crate::telemetry::LogArgs;
 use clap::Args;
-use foundation::private_files;
 use foundation::settings::InvalidSetting;
 use identity::settings::{AccountKeyArgs, MailedLinkArgs, PasswordArgs, SessionArgs, SignInArgs};
 use std::path::PathBuf;
@@ -93,17 +92,12 @@ impl CommonArgs {
     }
 
     /// Fails in production without Redis, for a `program` that can have replicas.
-    pub fn check_shared(&self, program: &str) -> Result<(), InvalidSetting> {
-        self.redis.check_shared(program, self.network.is_production())
+    pub fn require_redis_in_production(&self, program: &str) -> Result<(), InvalidSetting> {
+        self.redis
+            .require_in_production(program, self.network.is_production())
     }
 
-    /// Creates the directory DATA_DIR with mode 0700.
-    pub fn create_data_dir(&self) -> Result<(), InvalidSetting> {
-        private_files::create_dir(&self.data_dir)
-            .map_err(|error| InvalidSetting(format!("DATA_DIR {}: {error}", self.data_dir.display())))
-    }
-
-    /// Opens the database with at most `connections` connections.
+    /// Opens the database, on PostgreSQL with at most `connections` connections.
     pub async fn open_database(&self, connections: u32) -> Result<Db, InvalidSetting> {
         self.database.open(&self.data_dir, connections).await
     }

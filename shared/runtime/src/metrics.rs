@@ -228,6 +228,7 @@ impl Visit for EventFields {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        // The request log records the method with `%`, which arrives here.
         if field.name() == field::METHOD {
             self.method = format!("{value:?}");
         }

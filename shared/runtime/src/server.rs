@@ -22,6 +22,7 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest size of a request head, in bytes.
 const MAX_HEAD_SIZE: usize = 64 * 1024;
+/// The largest number of header fields in a request.
 const MAX_HEADERS: usize = 100;
 /// The time that requests in progress have to finish after a signal to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
@@ -90,12 +91,13 @@ pub async fn run(
     Ok(())
 }
 
-/// Accepts the next connection. Retries after errors, such as too many open files, until connections are closed.
+/// Accepts the next connection. Retries after an error, because errors such as too many open files go away when other
+/// connections are closed.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                // Otherwise small responses wait for the delayed acknowledgment of the client.
+                // Nagle's algorithm would hold back small responses until the client's delayed acknowledgment.
                 let _ = stream.set_nodelay(true);
                 return (stream, peer);
             }

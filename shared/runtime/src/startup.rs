@@ -28,7 +28,7 @@ use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
 use web::{Cors, Policy, openapi, program};
 
-/// The error that prevented or ended a program.
+/// An error that keeps a program from starting, or ends it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A setting is invalid.

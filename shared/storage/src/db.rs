@@ -66,7 +66,8 @@ pub struct Tx {
 pub struct DatabaseUrl(Engine<Box<SqliteConnectOptions>, Box<PgConnectOptions>>);
 
 impl Db {
-    /// Connects to the database. Creates a missing SQLite file.
+    /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections. Creates a missing SQLite
+    /// file with mode 0600. Fails if the database does not accept a connection within 2 s.
     pub async fn open(url: &DatabaseUrl, postgres_connections: u32) -> Result<Self, Error> {
         match &url.0 {
             Engine::Sqlite(options) => {
@@ -95,7 +96,8 @@ impl Db {
         }
     }
 
-    /// Applies the migrations that are missing in the database.
+    /// Applies the missing migrations. Fails if the database has a migration that this program does not know, or knows
+    /// with other content.
     pub async fn migrate(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite { writer, .. } => sqlx::migrate!("../../migrations/sqlite").run(writer).await?,

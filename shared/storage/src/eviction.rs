@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Makes room for one more entry in a map of at most `capacity` entries. Returns false if there is none.
+/// Makes room for one more entry in a map of at most `capacity` entries. Returns whether there is room.
 ///
 /// A full map first loses its expired entries. If more than nine tenths remain, it also loses those with the lowest
 /// weights, so that a flood of new keys does not displace keys that matter. An entry without a weight is never evicted.

@@ -1,5 +1,5 @@
-//! State that expires: failed attempts in sliding windows, claims of one-time values, and remembered keys. Losing it
-//! resets limits and claims, and loses no data.
+//! State that expires: failed attempts in sliding windows, claims of keys that may be used once, and remembered keys. If
+//! the store is lost, limits and claims start anew, and no other data is affected.
 
 mod attempts;
 mod memory;
@@ -25,7 +25,7 @@ pub enum ExpiringStore {
 /// The decision whether an attempt may proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// The attempt may proceed. It counts as a failure unless it is reported as succeeded or void within 30 seconds.
+    /// The attempt may proceed. It counts as a failure unless it is reported as succeeded or canceled within 30 seconds.
     Begun,
     /// Refused for now: the attempts under way could fill a count if all of them failed. The caller may retry soon.
     Busy,
@@ -58,12 +58,12 @@ pub enum Rule {
     Throttle,
 }
 
-/// A count of failures: its key and its window.
+/// A counter of failures.
 #[derive(Clone, Debug)]
 pub struct Count {
-    /// The key, such as an account or an address. Redis stores only its hash.
+    /// The subject of the count, such as an account or an address. Redis stores only its hash.
     pub key: String,
-    /// The window.
+    /// The window of the count, with its limit.
     pub window: Window,
 }
 
@@ -87,7 +87,8 @@ impl ExpiringStore {
         self.apply(counts, Operation::Begin, now).await
     }
 
-    /// Records that an attempt failed. Returns the number of failures of each count, including this one.
+    /// Records that an attempt failed. Returns the number of failures of each count, including this one; or an
+    /// empty list if the failure was not counted, because the store is full or the counts changed too often meanwhile.
     pub async fn attempt_failed(&self, counts: &[Count], now: Timestamp) -> Result<Vec<usize>, Unavailable> {
         Ok(self.apply(counts, Operation::Fail, now).await?.1)
     }
@@ -99,8 +100,8 @@ impl ExpiringStore {
 
     /// Cancels an attempt that ended without a decision, for example because no password was verified. It does not
     /// count.
-    pub async fn attempt_void(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
-        self.apply(counts, Operation::Void, now).await.map(|_| ())
+    pub async fn attempt_canceled(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
+        self.apply(counts, Operation::Cancel, now).await.map(|_| ())
     }
 
     /// Atomically counts an action without an outcome, such as a requested mail, under every count, or under none if
@@ -126,7 +127,8 @@ impl ExpiringStore {
         }
     }
 
-    /// Claims `key` until `expires_at`. Returns true to exactly one of several callers.
+    /// Claims `key` until `expires_at`. Returns true to the first caller and false to all others until then. A store in
+    /// memory that is full returns false to every caller.
     pub async fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> Result<bool, Unavailable> {
         match self {
             Self::Memory(memory) => Ok(memory.claim(key, expires_at, now)),

@@ -1,6 +1,6 @@
 //! Storage: the database, Redis, and the services that use them to share state.
 //!
-//! No SQL statement is here: each table belongs to the domain module that writes it.
+//! This crate has no statement on a table: each table belongs to the domain module that writes it.
 
 pub mod db;
 mod eviction;

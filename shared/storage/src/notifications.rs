@@ -1,5 +1,6 @@
-//! Notifications between processes that rows in the database changed, so that they reload them before their next poll.
-//! A notification carries no data: a lost one delays a process until its next poll and has no other effect.
+//! Notifications between processes that rows in the database changed, so that they reload these rows before their next
+//! poll. The rows themselves are always read from the database: a lost notification delays a process until its next poll
+//! and has no other effect.
 
 use crate::redis::{Redis, Unavailable};
 use foundation::random;
@@ -13,7 +14,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 const CAPACITY: usize = 64;
 /// The Redis channel between processes.
 const CHANNEL: &str = "feed";
-/// The interval of checks whether Redis was emptied or replaced, and the pause before a reconnection.
+/// The interval at which to check whether Redis was emptied or replaced, and the pause before a reconnection.
 const EPOCH_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A change in the database.
@@ -21,7 +22,7 @@ const EPOCH_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 pub enum Notification {
     /// Revocations were added.
     RevocationsChanged,
-    /// The signing keys changed. The published key set has this entity tag now.
+    /// The signing keys changed. Holds the new entity tag of the published key set.
     SigningKeysChanged(String),
     /// Notifications may have been lost: the subscriber must reload everything.
     Missed,
@@ -72,7 +73,7 @@ impl Notifications {
         Subscription(self.0.local.subscribe())
     }
 
-    /// Relays notifications of other processes until the task is canceled. Returns at once if there is no Redis.
+    /// Relays notifications of other processes until the task is aborted. Returns at once if there is no Redis.
     pub async fn follow(self) {
         let Some(redis) = self.0.redis.clone() else {
             return;

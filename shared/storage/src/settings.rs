@@ -4,8 +4,7 @@ use crate::db::{DatabaseUrl, Db};
 use crate::rate_limits::Quotas;
 use crate::redis::{Redis, RedisUrl};
 use clap::{Args, ValueEnum};
-use foundation::private_files;
-use foundation::settings::InvalidSetting;
+use foundation::settings::{InvalidSetting, create_data_dir};
 use std::path::Path;
 
 /// Settings of the database.
@@ -42,7 +41,7 @@ pub struct RedisArgs {
     pub redis_url: Option<RedisUrl>,
 }
 
-/// When to limit the rate of requests.
+/// The setting that turns the rate limits on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RateLimitMode {
     /// In production only: with a listener off loopback, or behind an https URL.
@@ -93,12 +92,11 @@ impl DatabaseArgs {
         }
     }
 
-    /// Opens the database with at most `connections` connections. Creates `data_dir` if the database file is
-    /// there.
+    /// Opens the database, on PostgreSQL with at most `connections` connections. If no URL is configured, creates
+    /// `data_dir` for the SQLite file.
     pub async fn open(&self, data_dir: &Path, connections: u32) -> Result<Db, InvalidSetting> {
         if self.database_url.is_none() {
-            private_files::create_dir(data_dir)
-                .map_err(|error| InvalidSetting(format!("DATA_DIR {}: {error}", data_dir.display())))?;
+            create_data_dir(data_dir)?;
         }
         let opened = Db::open(&self.url(data_dir)?, connections).await;
         opened.map_err(|error| InvalidSetting(format!("DATABASE_URL: {error}")))
@@ -133,7 +131,7 @@ impl RedisArgs {
 
     /// Fails in production without Redis, for a `program` that can have replicas, because each replica would count
     /// failed sign-ins alone.
-    pub fn check_shared(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
+    pub fn require_in_production(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
         if is_production && self.redis_url.is_none() {
             return Err(InvalidSetting(format!(
                 "REDIS_URL is not set: {program} can have replicas, and without Redis each would count failed \

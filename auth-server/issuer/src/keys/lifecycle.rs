@@ -135,13 +135,13 @@ impl KeyStore {
             KeyTransition::Stage => {
                 let new = self.generate(keys).await?;
                 let mut tx = self.db.begin().await?;
-                table::stage(&mut tx, &new, self.max_age, &RequestContext::shell()).await?;
+                table::stage(&mut tx, &new, self.max_age, &RequestContext::without_request()).await?;
                 tx.commit().await?;
             }
             // Stages no key in the same transaction: signing must not wait for the generation of a key.
             KeyTransition::Activate(kid) => {
                 let mut tx = self.db.begin().await?;
-                if unless_conflict(table::activate(&mut tx, kid, &RequestContext::shell()).await)? {
+                if unless_conflict(table::activate(&mut tx, kid, &RequestContext::without_request()).await)? {
                     tx.commit().await?;
                 }
             }
@@ -182,7 +182,7 @@ impl KeyStore {
     /// Retires the active key, activates the staged one and stages the new one, in one transaction. Returns
     /// false, without a change, if the keys are no longer in these states.
     async fn promote(&self, active: Option<&str>, staged: &str, new: &NewKey) -> Result<bool, Error> {
-        let context = RequestContext::shell();
+        let context = RequestContext::without_request();
         let mut tx = self.db.begin().await?;
         if let Some(active) = active
             && !table::retire(&mut tx, active, &context).await?
@@ -199,7 +199,7 @@ impl KeyStore {
 
     async fn delete(&self, kid: &str) -> Result<bool, Error> {
         let mut tx = self.db.begin().await?;
-        let deleted = table::delete(&mut tx, kid, &RequestContext::shell()).await?;
+        let deleted = table::delete(&mut tx, kid, &RequestContext::without_request()).await?;
         tx.commit().await?;
         Ok(deleted)
     }
@@ -212,7 +212,7 @@ impl KeyStore {
         keys: &[Key],
         new: &NewKey,
     ) -> Result<Option<PendingAnnouncement>, Error> {
-        let context = RequestContext::shell();
+        let context = RequestContext::without_request();
         let staged = in_state(keys, State::Staged).filter(|staged| staged.kid != key.kid);
         let successor =
             staged.filter(|staged| key.state == State::Active && staged.sign_after <= context.now);

@@ -11,7 +11,8 @@ use storage::db::{Db, Error, Version, Watch};
 use storage::{execute, fetch_optional, sql};
 
 sql! {
-    // Finds the first event that is the last of $6 within the window $2. `OFFSET` stops counting at $6.
+    // Finds the first lockout with at least $6 lockouts, itself included, in the window $2 that ends with it. `OFFSET`
+    // finds the $6th without counting the others.
     RAISE_LOCKOUT_BURST = "INSERT INTO alerts (at, kind, subject, period, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, '', e.at / $3, e.trace_id, $7, 0, $4
         FROM security_events e
@@ -22,7 +23,7 @@ sql! {
               AND NOT EXISTS (SELECT 1 FROM alerts a
                   WHERE a.kind = $1 AND a.subject = '' AND a.at > n.at - $3))
         ON CONFLICT (kind, subject, period) DO NOTHING";
-    // Checks each user once, at the latest sign-in, so that the cost is linear in the number of sign-ins.
+    // Checks each user once, at the latest sign-in attempt, so that the cost is linear in the number of attempts.
     RAISE_MANY_ADDRESSES = "INSERT INTO alerts (at, kind, subject, period, user_id, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, CAST(e.user_id AS TEXT), e.at / $3, e.user_id, e.trace_id, $7, 0, $4
         FROM security_events e
@@ -42,9 +43,9 @@ sql! {
 
 /// The time between two scans.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The greatest age of an event at its commit: requests are canceled after 30 s.
+/// The greatest age of an event at its commit: requests are canceled after 30 s, and the rest is a margin.
 const COMMIT_DELAY: Duration = Duration::from_secs(35);
-/// The time that the first scan of a process looks back, because no process may have been running.
+/// The time that the first scan of a process looks back, in case no process was running before.
 const FIRST_LOOKBACK: Duration = Duration::from_secs(3600);
 
 /// A number of events within a time window that raises an alert.
@@ -74,7 +75,7 @@ const PATTERNS: [Pattern; 2] = [
     },
 ];
 
-/// Scans for patterns and logs alerts until the task is dropped.
+/// Scans for patterns and logs alerts until the task is aborted.
 pub async fn follow(db: Db) {
     let mut watch = db.watch();
     let (mut seen, mut since) = (None, clock::now().before(FIRST_LOOKBACK));

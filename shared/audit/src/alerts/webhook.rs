@@ -1,7 +1,7 @@
-//! Delivery of alerts to a webhook: one POST per alert, signed as Standard Webhooks specifies, retried until the
-//! response is 2xx.
+//! Delivery of alerts to a webhook: one POST per alert, signed as Standard Webhooks specifies, retried for three days
+//! until a response is 2xx.
 //!
-//! Each alert is delivered at least once, always under the same `webhook-id`.
+//! An alert can be delivered more than once, always under the same `webhook-id`.
 
 use crate::alerts::Alert;
 use crate::outbox::{self, Due, Outbox};
@@ -28,7 +28,7 @@ sql! {
     POSTPONE = "UPDATE alerts SET due_at = $2 WHERE id = $1 AND attempts = $3 AND delivered_at IS NULL";
 }
 
-/// The shortest secret in bytes.
+/// The smallest length of a secret, in bytes.
 const MIN_SECRET: usize = 16;
 
 /// The webhook that receives alerts.
@@ -71,8 +71,8 @@ struct ClaimedAlert {
 }
 
 impl Webhook {
-    /// A webhook at `url` whose requests are signed with `secret`: with the bytes of its text, or, after the prefix
-    /// `whsec_`, with the bytes that the rest encodes in base64 (Standard Webhooks).
+    /// Creates a webhook at `url` whose requests are signed with `secret`. The key is the bytes of its text, or, if it has
+    /// the prefix `whsec_`, the bytes that the rest encodes in base64 (Standard Webhooks).
     pub fn new(url: Url, secret: &Secret) -> Result<Self, InvalidWebhook> {
         if !http_client::is_confidential(&url) {
             return Err(InvalidWebhook::Insecure);
@@ -93,7 +93,7 @@ impl Webhook {
         })
     }
 
-    /// Delivers due alerts until the task is dropped.
+    /// Delivers due alerts until the task is aborted.
     pub async fn run(self, db: Db) {
         outbox::run(AlertDelivery { webhook: self, db }).await;
     }
@@ -118,7 +118,7 @@ impl Webhook {
         }
     }
 
-    /// Returns the signature header: `v1,` and the MAC over id, time and body (Standard Webhooks).
+    /// Returns the value of the header `webhook-signature`: `v1,` and the MAC over id, time and body (Standard Webhooks).
     fn sign(&self, id: &str, seconds: i64, body: &str) -> String {
         let tag = hmac::sign(&self.key, format!("{id}.{seconds}.{body}").as_bytes());
         format!("v1,{}", STANDARD.encode(tag))

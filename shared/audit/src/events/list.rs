@@ -36,7 +36,7 @@ pub struct SecurityEvent {
     /// The client that the event concerns.
     #[schema(required)]
     pub client_id: Option<String>,
-    /// The IP address of the caller; null for a command run in the shell.
+    /// The IP address of the caller; null for a command or a background task.
     #[schema(required)]
     pub address: Option<String>,
     /// The correlation id of the response.
@@ -46,7 +46,7 @@ pub struct SecurityEvent {
     pub detail: Option<String>,
 }
 
-/// Selects events.
+/// The condition on listed events. A field that is `None` selects all events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only events of this name.
@@ -56,7 +56,7 @@ pub struct Filter {
 }
 
 impl SecurityEvent {
-    /// The event's position in the list.
+    /// Returns the event's position in the list.
     pub fn cursor(&self) -> Cursor {
         Cursor {
             created_at: self.at,

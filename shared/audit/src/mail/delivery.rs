@@ -43,7 +43,7 @@ pub(crate) struct ClaimedMail {
 }
 
 impl Delivery {
-    /// Sends due mails until the task is dropped.
+    /// Sends due mails until the task is aborted.
     pub async fn run(self) {
         outbox::run(self).await;
     }

@@ -1,6 +1,6 @@
 //! The texts of mails with a link to one of the issuer's pages. The link carries a token.
 
-use crate::mail::message::Mail;
+use crate::mail::message::{Mail, from_address};
 use foundation::context::RequestContext;
 use foundation::duration::in_words;
 use foundation::secret::Secret;
@@ -36,10 +36,7 @@ impl Link {
             cause,
             instruction,
         } = self.texts();
-        let from = context
-            .address
-            .map(|address| format!(" from the IP address {address}"))
-            .unwrap_or_default();
+        let from = from_address(context);
         // The link has a line of its own, so that it can be copied from a mail program that does not open links.
         let text = format!(
             "At {when}, someone{from} {cause} at {issuer}.\n\n{instruction}:\n\n{issuer}{path}?token={token}\n\nThe \

@@ -1,6 +1,7 @@
 //! A mail and its form on the wire (RFC 5322).
 
 use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
 use foundation::email::Email;
 use lettre::Address;
 use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
@@ -27,6 +28,12 @@ pub(super) struct Mail {
 /// A mail that cannot be sent: its address is invalid, or it cannot be unsealed.
 #[derive(Debug)]
 pub(super) struct Unsendable;
+
+/// Returns the phrase " from the IP address …" for the text of a mail, or an empty text if there is no address.
+pub(super) fn from_address(context: &RequestContext) -> String {
+    let address = context.address;
+    address.map_or_else(String::new, |address| format!(" from the IP address {address}"))
+}
 
 /// Formats a mail. The Message-ID consists of the mail's id and time: if a mail is sent twice because of a crash,
 /// receivers can recognize the duplicate. Fails if the address is invalid.

@@ -1,6 +1,6 @@
 //! The texts of notices about changes to an account.
 
-use crate::mail::message::Mail;
+use crate::mail::message::{Mail, from_address};
 use foundation::context::RequestContext;
 
 /// A change to an account that its owner is notified of.
@@ -35,10 +35,7 @@ pub enum Notice<'a> {
 impl Notice<'_> {
     pub(super) fn to_mail(self, email: &str, issuer: &str, context: &RequestContext) -> Mail {
         let (subject, message) = self.texts();
-        let from = context
-            .address
-            .map(|address| format!(" from the IP address {address}"))
-            .unwrap_or_default();
+        let from = from_address(context);
         let text = format!(
             "{message}\n\nThis happened at {when}{from}, for the account {email} at {issuer}.\n\nIf this was not you, \
              reset your password right away and contact the administrator.\n",

@@ -16,7 +16,7 @@ sql! {
     INSERT = "INSERT INTO mails (sealed, created_at, due_at, attempts) VALUES ($1, $2, $2, 0)";
 }
 
-/// The name that seals are bound to.
+/// The name under which mails are sealed. It is the same for all, because a row has no id before it is inserted.
 const SEAL_NAME: &str = "mail";
 
 /// Queues mails. Cheap to clone.
@@ -27,7 +27,7 @@ pub struct Mails {
 }
 
 impl Mails {
-    /// Seals mails under `key`. Links lead to pages of `issuer`, a URL without a trailing slash.
+    /// Creates a queue that seals mails under `key`. Links lead to pages of `issuer`, a URL without a trailing slash.
     pub fn new(key: SealingKey, issuer: &str) -> Self {
         Self {
             key,

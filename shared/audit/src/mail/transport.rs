@@ -45,14 +45,14 @@ pub(super) enum SendError {
 }
 
 impl Transport {
-    /// Sends to an SMTP server. Requires a tokio runtime when a mail is sent. Fails if the URL is not supported.
+    /// Creates a transport to an SMTP server, without connecting. Fails if the URL is not supported.
     pub fn smtp(url: &SmtpUrl) -> Result<Self, String> {
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.0.as_str());
         let builder = builder.map_err(|error| error.to_string())?;
         Ok(Self::Smtp(builder.timeout(Some(SMTP_TIMEOUT)).build()))
     }
 
-    /// Writes to the directory `outbox` in `data_dir`, which is created if it is missing.
+    /// Creates a transport to the directory `outbox` in `data_dir`. Creates the directory if it is missing.
     pub fn directory(data_dir: &Path) -> io::Result<Self> {
         let directory = data_dir.join("outbox");
         private_files::create_dir(&directory)?;
@@ -90,6 +90,7 @@ impl SmtpUrl {
     }
 
     fn is_on_loopback(&self) -> bool {
+        // `Url::host` recognizes IPv4 addresses only in URLs of special schemes such as http.
         let host = self.0.host_str().unwrap_or_default();
         let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
         host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
@@ -157,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_parsed_or_rejected_without_repeating_it(
+        fn errors_do_not_repeat_the_url(
             before in r"(smtps?://)?\PC{0,16}",
             after in r"\PC{0,16}",
         ) {

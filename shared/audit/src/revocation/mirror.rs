@@ -17,7 +17,7 @@ sql! {
 
 /// The time between two reads without a notification, because notifications may be lost.
 const POLL_INTERVAL: Duration = Duration::from_millis(400);
-/// The age at which the mirror is read again before it answers.
+/// The greatest age of the mirror at which it is used without reading the database first.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// The time by which each read overlaps the previous one. A row may be committed long after its `revoked_at`, and by a
 /// machine whose clock is behind. The overlap is counted from the newest known row, so this machine's clock has little
@@ -27,7 +27,7 @@ const OVERLAP: Duration = Duration::from_secs(120);
 const NOTIFIED_OVERLAP: Duration = Duration::from_secs(5);
 /// The time in which notifications are collected before one read serves them all.
 const DEBOUNCE: Duration = Duration::from_millis(5);
-/// The age at which the mirror is read as a whole, for example after the process was stopped or the database was
+/// The greatest age at which the mirror is read incrementally. Older ones are read as a whole, for example after the process was stopped or the database was
 /// unavailable.
 const MAX_INCREMENTAL_AGE: Duration = Duration::from_secs(30);
 /// The time limit of an incremental read. Callers that wait for the read fail with it.
@@ -49,7 +49,7 @@ struct Inner {
     revoked: RwLock<HashMap<Kind, HashMap<String, Timestamp>>>,
     /// The state of the reads. Locked during a read, so that only one runs at a time.
     reads: Mutex<ReadState>,
-    /// The start of the last successful regular read.
+    /// A copy of [`ReadState::succeeded_at`] that is readable during a read.
     read_at: RwLock<Option<Instant>>,
 }
 
@@ -69,10 +69,10 @@ struct ReadState {
     pruned_at: Instant,
 }
 
-/// The rows that a read covers, from few to all.
+/// The rows that a read covers, from few to all. `Recent` and `Full` are regular reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ReadScope {
-    /// The rows within [`NOTIFIED_OVERLAP`] of the newest known one. Does not count as a regular read.
+    /// The rows within [`NOTIFIED_OVERLAP`] of the newest known one. Not a regular read: it may miss rows.
     Notified,
     /// The rows within [`OVERLAP`] of the newest known one.
     Recent,
@@ -89,7 +89,7 @@ struct Row {
 }
 
 impl RevocationMirror {
-    /// An empty mirror of the revocations in `db`. [`follow`](Self::follow) fills it.
+    /// Creates an empty mirror of the revocations in `db`. [`follow`](Self::follow) fills it.
     pub fn new(db: Db, notifications: Notifications) -> Self {
         let reads = ReadState {
             watch: db.watch(),
@@ -128,8 +128,8 @@ impl RevocationMirror {
     }
 
     /// Applies a committed revocation: reads it into this mirror and notifies the other processes, which otherwise find
-    /// it at their next regular read. A failed read is only logged, because the revocation is committed, and a mirror
-    /// that cannot be read refuses to answer.
+    /// it at their next regular read. A failed read is only logged: the revocation is committed, and
+    /// [`any_revoked`](Self::any_revoked) fails once the mirror is too old and the database cannot be read.
     pub async fn announce(&self, announcement: PendingAnnouncement) {
         if !announcement.is_due {
             return;
@@ -144,7 +144,7 @@ impl RevocationMirror {
         }
     }
 
-    /// Reads all revocations, then the new ones until the task is dropped: at each notification and at each
+    /// Reads all revocations, then the new ones until the task is aborted: at each notification and at each
     /// [`POLL_INTERVAL`].
     pub async fn follow(self) {
         let mut notifications = self.0.notifications.subscribe();

@@ -56,16 +56,17 @@ macro_rules! execute {
     };
 }
 
+/// The common implementation of the `fetch_…!` macros.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __run {
-    ($verb:ident, query_as::<_, $row:ty>, $on:expr, $sql:expr $(, $bind:expr)*) => {
+    ($fetch:ident, query_as::<_, $row:ty>, $on:expr, $sql:expr $(, $bind:expr)*) => {
         match $on {
             $crate::db::Engine::Sqlite(on) => {
-                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$verb(on).await
+                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$fetch(on).await
             }
             $crate::db::Engine::Postgres(on) => {
-                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$verb(on).await
+                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$fetch(on).await
             }
         }
         .map_err($crate::db::Error::from)

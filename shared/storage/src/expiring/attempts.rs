@@ -5,7 +5,7 @@ use foundation::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The longest duration of an attempt, since a request is aborted after 30 s. An older one without an outcome counts as
+/// The longest duration of an attempt: the time limit of a request. After it, an attempt without an outcome counts as
 /// failed.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
@@ -29,7 +29,7 @@ pub(super) enum Operation {
     /// Record that an attempt succeeded.
     Succeed,
     /// Cancel an attempt that had no outcome.
-    Void,
+    Cancel,
     /// Count an action without an outcome, if the count admits it.
     Take,
 }
@@ -93,7 +93,7 @@ impl Attempts {
                 self.record_failure(window, now);
             }
             Operation::Succeed if window.rule == Rule::Lockout => *self = Self::default(),
-            Operation::Succeed | Operation::Void => {
+            Operation::Succeed | Operation::Cancel => {
                 self.under_way.pop();
             }
         }
@@ -242,7 +242,7 @@ mod tests {
             assert_eq!(begin(&mut attempts, 0), Admission::Admitted);
         }
         assert_eq!(begin(&mut attempts, 0), Admission::Busy);
-        attempts.apply(Operation::Void, LOCKOUT, at(0));
+        attempts.apply(Operation::Cancel, LOCKOUT, at(0));
         assert_eq!(begin(&mut attempts, 1), Admission::Admitted);
         attempts.apply(Operation::Succeed, LOCKOUT, at(1));
         assert!(attempts.is_empty());
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_that_one_count_refuses_is_counted_by_none() {
+    fn an_attempt_that_one_count_refuses_is_not_counted() {
         let (mut first, mut second) = (Attempts::default(), Attempts::default());
         for _ in 0..3 {
             second.apply(Operation::Take, THROTTLE, at(0));

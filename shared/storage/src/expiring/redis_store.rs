@@ -24,7 +24,7 @@ return 1
 ";
 /// The number of tries of a compare-and-swap. Each failed try means that another caller made progress.
 const MAX_TRIES: usize = 100;
-/// Keeps entries longer than they count, in case the clock of Redis differs from ours.
+/// The time for which Redis keeps an entry after its expiry, in case its clock differs from that of this process.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 
 /// An expiring store in Redis. Clones share its connection.
@@ -55,7 +55,7 @@ impl RedisStore {
 
     /// Reads the counts, applies the operation here and writes the result unless a count changed meanwhile. After a
     /// lost race, the callers of this process retry one after the other, because many of them can share a count, such
-    /// as that of their address.
+    /// as that of their address. After [`MAX_TRIES`] lost races, changes nothing and returns [`Attempt::Busy`].
     pub(super) async fn apply(
         &self,
         counts: &[Count],

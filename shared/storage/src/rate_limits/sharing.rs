@@ -9,6 +9,7 @@ use foundation::secret;
 use foundation::sync::lock;
 use std::time::Duration;
 
+/// The time between two exchanges with Redis.
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The largest number of totals in one Redis pipeline.
 const BATCH_SIZE: usize = 1_000;
@@ -21,7 +22,7 @@ struct Increment {
 }
 
 impl RateLimiter {
-    /// Shares the counts with other processes until the task is canceled. Returns at once if requests are not limited.
+    /// Shares the counts with other processes until the task is aborted. Returns at once if requests are not limited.
     /// While Redis is unavailable, each process counts alone.
     pub async fn share_counts(self, redis: Redis) {
         if self.quotas.is_none() {
