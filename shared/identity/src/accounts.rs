@@ -117,7 +117,8 @@ pub async fn unlock(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Resu
 
 /// Verifies the user's credentials and deletes their account. An anonymized row of `users` remains. Returns the open
 /// transaction, so that the caller can delete the user's other data in it and commit. Fails with
-/// [`Error::LastAdministrator`] for the last active administrator. Call [`RevocationMirror::announce`] after the commit.
+/// [`Error::LastAdministrator`] for the last active administrator. Call [`RevocationMirror::announce`] after the
+/// commit.
 pub async fn delete(
     identity: &Identity,
     user: &User,

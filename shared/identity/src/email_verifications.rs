@@ -40,9 +40,9 @@ pub enum ChangeError {
     Throttled(#[from] MailThrottled),
 }
 
-/// Counts a confirmation mail to a new account, and returns whether it may be sent. Returns false if the network reached
-/// its limit or the store is unavailable. The caller creates the account in any case, because its user can [`request`]
-/// the mail later.
+/// Counts a confirmation mail to a new account, and returns whether it may be sent. Returns false if the network
+/// reached its limit or the store is unavailable. The caller creates the account in any case, because its user can
+/// [`request`] the mail later.
 pub async fn may_mail_new_account(identity: &Identity, context: &RequestContext) -> bool {
     mail_throttle::acquire_for_new_account(identity, context)
         .await
@@ -96,9 +96,9 @@ pub async fn request(
     Ok(tx.commit().await?)
 }
 
-/// Verifies the credentials of a session's user, mails a link to the new address `to`, and mails a notice to the current
-/// one. Only [`confirm`] checks whether another account has the address, so that only the owner of the address can learn
-/// it.
+/// Verifies the credentials of a session's user, mails a link to the new address `to`, and mails a notice to the
+/// current one. Only [`confirm`] checks whether another account has the address, so that only the owner of the address
+/// can learn it.
 pub async fn request_change(
     identity: &Identity,
     session: &Session,

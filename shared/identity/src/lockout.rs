@@ -2,8 +2,8 @@
 //! the account throttle, which counts the failures of one account from all networks; and the network throttle, which
 //! counts the failures from one network for all accounts.
 //!
-//! An attacker with many addresses could use the account throttle to lock out the account's owner. It therefore does not
-//! apply to networks from which the user signed in before.
+//! An attacker with many addresses could use the account throttle to lock out the account's owner. It therefore does
+//! not apply to networks from which the user signed in before.
 
 use foundation::clock::Timestamp;
 use foundation::network;

@@ -1,7 +1,7 @@
 //! CORS: the `Access-Control-…` headers (Fetch standard §3.3).
 //!
-//! The HTML pages and `/authorize` do not use this middleware, because browsers navigate to them and scripts do not fetch
-//! them.
+//! The HTML pages and `/authorize` do not use this middleware, because browsers navigate to them and scripts do not
+//! fetch them.
 
 use crate::headers::single;
 use crate::{DeferredHeaders, Policy};

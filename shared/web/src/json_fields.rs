@@ -114,8 +114,8 @@ impl Fields {
         is_present
     }
 
-    /// Removes a member. `read` converts it to its JSON type, and `parse` validates it. `wrong_type` is the error text if
-    /// `read` returns `None`.
+    /// Removes a member. `read` converts it to its JSON type, and `parse` validates it. `wrong_type` is the error text
+    /// if `read` returns `None`.
     fn take<V, T, E: ToString>(
         &mut self,
         name: &str,
