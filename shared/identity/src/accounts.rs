@@ -1,5 +1,5 @@
-//! Operations on whole accounts. Disabling an account, a new role, a new password and deletion end every session of the
-//! user.
+//! Operations on whole accounts. Disabling or deleting an account, or changing its role or password, ends every session
+//! of the user.
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::grants::consents;
@@ -27,9 +27,9 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Disables a user, who can no longer sign in, and ends their sessions, refresh tokens and access tokens. Returns
-/// false, without effect, if the user is disabled already or does not exist. Fails with [`Error::LastAdministrator`]
-/// for the last active administrator.
+/// Disables a user, so that they can no longer sign in, and ends their sessions, refresh tokens and access tokens.
+/// Returns false, without effect, if the user is disabled already or does not exist. Fails with
+/// [`Error::LastAdministrator`] for the last active administrator.
 pub async fn disable(
     db: &Db,
     revocations: &RevocationMirror,
@@ -52,7 +52,7 @@ pub async fn disable(
     Ok(true)
 }
 
-/// Enables a user, who can sign in again. Returns whether they were disabled.
+/// Enables a user, so that they can sign in again. Returns whether they were disabled.
 pub async fn enable(db: &Db, user_id: i64, context: &RequestContext) -> Result<bool, db::Error> {
     let mut tx = db.begin().await?;
     if !changes::enable(&mut tx, user_id).await? {
@@ -67,7 +67,8 @@ pub async fn enable(db: &Db, user_id: i64, context: &RequestContext) -> Result<b
 }
 
 /// Sets a user's role and ends their sessions and tokens, so that the new role takes effect with a new sign-in. No
-/// effect if the user has the role already. Call [`RevocationMirror::announce`] after the commit.
+/// effect if the user has the role already. Fails with [`Error::LastAdministrator`] if the last active administrator
+/// would lose the role. Call [`RevocationMirror::announce`] after the commit.
 pub async fn set_role(
     tx: &mut Tx,
     user: &User,
@@ -114,8 +115,9 @@ pub async fn unlock(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Resu
     event.record(tx, context).await
 }
 
-/// Verifies the user's credentials and deletes their account but for an anonymous row. Returns the open transaction, so
-/// that the caller can delete the user's other data in it and commit. Call [`RevocationMirror::announce`] after the
+/// Verifies the user's credentials and deletes their account. An anonymized row of `users` remains. Returns the open
+/// transaction, so that the caller can delete the user's other data in it and commit. Fails with
+/// [`Error::LastAdministrator`] for the last active administrator. Call [`RevocationMirror::announce`] after the
 /// commit.
 pub async fn delete(
     identity: &Identity,
@@ -135,7 +137,7 @@ pub async fn delete(
             false => credential_check::Error::WrongCredentials.into(),
         });
     }
-    // The order in which the exchange of an authorization code locks these tables, to avoid deadlocks.
+    // Sessions come before consents, because the exchange of an authorization code locks them in this order.
     sessions::end_all(&mut tx, user.id).await?;
     consents::delete_all(&mut tx, user.id).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;

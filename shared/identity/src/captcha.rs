@@ -20,13 +20,13 @@ const MAX_BODY: usize = 16 * 1024;
 /// Verifies captcha answers with a service. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Captcha {
-    service: Arc<Service>,
+    settings: Arc<ServiceSettings>,
     client: Client,
 }
 
 /// The settings of a captcha service.
 #[derive(Debug)]
-pub struct Service {
+pub struct ServiceSettings {
     /// The URL of `siteverify`.
     pub verify_url: Url,
     /// The secret that authenticates this installation to the service.
@@ -48,22 +48,22 @@ struct SiteverifyResponse {
 }
 
 impl Captcha {
-    /// Builds the client of this service. Fails if the system's certificates cannot be read.
-    pub fn new(service: Service) -> Result<Self, Unavailable> {
+    /// Creates the client of a captcha service. Fails if the system's certificates cannot be read.
+    pub fn new(settings: ServiceSettings) -> Result<Self, Unavailable> {
         Ok(Self {
-            client: http_client::build(&service.verify_url, TIMEOUT).map_err(unavailable)?,
-            service: Arc::new(service),
+            client: http_client::build(&settings.verify_url, TIMEOUT).map_err(unavailable)?,
+            settings: Arc::new(settings),
         })
     }
 
     /// Returns the public key for the widget.
     pub fn site_key(&self) -> &str {
-        &self.service.site_key
+        &self.settings.site_key
     }
 
     /// Returns the URL of the widget's script, if one is configured.
     pub fn script_url(&self) -> Option<&Url> {
-        self.service.script_url.as_ref()
+        self.settings.script_url.as_ref()
     }
 
     /// Returns whether the service accepts the widget's answer. The service accepts each answer once.
@@ -72,11 +72,11 @@ impl Captcha {
             return Ok(false);
         }
         let form = form_urlencoded::Serializer::new(String::new())
-            .append_pair("secret", self.service.secret.expose())
+            .append_pair("secret", self.settings.secret.expose())
             .append_pair("response", answer)
             .extend_pairs(address.map(|address| ("remoteip", address.to_string())))
             .finish();
-        let url = self.service.verify_url.clone();
+        let url = self.settings.verify_url.clone();
         let request = self
             .client
             .post(url)
@@ -97,7 +97,7 @@ impl Captcha {
     }
 }
 
-/// Omits the URL from the message, because it is a setting.
+/// Converts an error of the HTTP client. The message omits the URL, because it is a setting.
 fn unavailable(error: reqwest::Error) -> Unavailable {
     Unavailable(error_chain(error.without_url()))
 }

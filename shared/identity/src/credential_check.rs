@@ -19,6 +19,8 @@ use utoipa::ToSchema;
 
 /// The longest time that an attempt waits for the outcome of concurrent attempts on the same account.
 const MAX_WAIT: Duration = Duration::from_secs(2);
+/// The interval at which a waiting attempt asks the store again.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The reason why credentials were not verified.
 #[derive(Debug, thiserror::Error)]
@@ -91,11 +93,11 @@ pub(crate) enum RequiredFactors {
 /// The factors that a successful attempt verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VerifiedFactors {
-    /// All factors of the account. Earlier failures no longer lead to a lockout.
+    /// All factors of the account. This clears the lockout's count of failures.
     All,
-    /// Either the password or the code. Earlier failures still count, so that somebody who knows one factor cannot
-    /// guess the other without limit.
-    Some,
+    /// One of the two factors of the account. Earlier failures still count, so that somebody who knows one factor
+    /// cannot guess the other without limit.
+    One,
 }
 
 /// Verifies the credentials of a signed-in user again, and returns the stored ones that they matched.
@@ -113,7 +115,8 @@ pub(crate) async fn reauthenticate(
     stored.ok_or(Error::WrongCredentials)
 }
 
-/// Runs `verification` as an attempt that counts like a sign-in of this user. For secrets that could be guessed.
+/// Runs `verification` under the failure counters of the user's sign-ins, so that a secret cannot be guessed without
+/// limit, and returns its value. Fails like [`reserve_attempt`], or with the error of `verification`.
 pub(crate) async fn count_attempt<T>(
     identity: &Identity,
     user: &User,
@@ -128,11 +131,13 @@ pub(crate) async fn count_attempt<T>(
         Err(error) => (None, Err(error)),
     };
     record_outcome(identity, &counters, outcome, Some(user.id), context).await?;
+    // `record_outcome` returned the error of the verification, so there is a value.
     value.ok_or(Error::WrongCode)
 }
 
-/// Reserves an attempt on the account with this key (see [`Email::key`]), or on an unknown one. Fails with
-/// [`Error::Locked`] if too many attempts failed before.
+/// Reserves an attempt on the account with this key (see [`Email::key`]), which need not exist. Waits while the outcome
+/// of concurrent attempts is open. Fails with [`Error::Locked`] if too many attempts failed before, and with
+/// [`passwords::Error::Overloaded`] after [`MAX_WAIT`].
 pub(crate) async fn reserve_attempt(
     identity: &Identity,
     account_key: &str,
@@ -150,7 +155,7 @@ pub(crate) async fn reserve_attempt(
                 return Err(Error::Locked { retry_after });
             }
             Attempt::Busy if started.elapsed() > MAX_WAIT => return Err(passwords::Error::Overloaded.into()),
-            Attempt::Busy => tokio::time::sleep(Duration::from_millis(20)).await,
+            Attempt::Busy => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
 }
@@ -163,7 +168,7 @@ pub(crate) async fn require_captcha(
     answer: Option<&str>,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let Some(captcha) = identity.captcha.as_ref().filter(|_| counters.require_captcha()) else {
+    let Some(captcha) = identity.captcha.as_ref().filter(|_| counters.needs_captcha()) else {
         return Ok(());
     };
     let verification = captcha.verify(answer.unwrap_or_default(), context.address);
@@ -186,8 +191,8 @@ pub(crate) async fn verify(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let hash = stored.map(|stored| stored.password_hash.clone());
-    let is_right = identity.passwords.verify(presented.password.clone(), hash).await;
-    let outcome = match (is_right, stored) {
+    let is_match = identity.passwords.verify(presented.password.clone(), hash).await;
+    let outcome = match (is_match, stored) {
         (Ok(true), Some(stored)) if stored.mfa => {
             verify_second_factor(identity, stored, presented, required, context).await
         }
@@ -214,7 +219,7 @@ async fn verify_second_factor(
     context: &RequestContext,
 ) -> Result<VerifiedFactors, Error> {
     match &presented.otp {
-        _ if required == RequiredFactors::Password => Ok(VerifiedFactors::Some),
+        _ if required == RequiredFactors::Password => Ok(VerifiedFactors::One),
         None => Err(Error::CodeMissing),
         Some(otp) => match second_factor::consume(identity, stored.id, &stored.email, otp, context).await? {
             true => Ok(VerifiedFactors::All),
@@ -234,7 +239,7 @@ async fn record_outcome(
     let now = context.now;
     match outcome {
         Ok(VerifiedFactors::All) => Ok(counters.record_success(&identity.expiring, now).await?),
-        Ok(VerifiedFactors::Some) => Ok(counters.release(&identity.expiring, now).await?),
+        Ok(VerifiedFactors::One) => Ok(counters.release(&identity.expiring, now).await?),
         Err(error @ (Error::WrongCredentials | Error::WrongCode)) => {
             let failures = counters.record_failure(&identity.expiring, now).await?;
             record_failure_events(identity, failures, user_id, context).await?;
@@ -257,7 +262,7 @@ async fn record_failure_events(
     let mut tx = identity.db.begin().await?;
     let failed = Event::failure(EventName::LoginFail).user(user_id);
     failed.record(&mut tx, context).await?;
-    if failures >= lockout::WINDOW.limit {
+    if failures >= lockout::LOCKOUT_WINDOW.limit {
         let locked = Event::failure(EventName::LoginLock).user(user_id);
         locked.record(&mut tx, context).await?;
     }

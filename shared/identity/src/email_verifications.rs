@@ -35,13 +35,14 @@ pub enum ChangeError {
     /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
-    /// The mail was not allowed.
+    /// Too many mails were requested, or the mail could not be queued.
     #[error(transparent)]
     Throttled(#[from] MailThrottled),
 }
 
-/// Counts a link to a new account, and returns whether it may be mailed: the number per network is limited. Returns
-/// false if the store is unavailable. The account is created in any case, and its user can [`request`] the link later.
+/// Counts a confirmation mail to a new account, and returns whether it may be sent. Returns false if the network
+/// reached its limit or the store is unavailable. The caller creates the account in any case, because its user can
+/// [`request`] the mail later.
 pub async fn may_mail_new_account(identity: &Identity, context: &RequestContext) -> bool {
     mail_throttle::acquire_for_new_account(identity, context)
         .await
@@ -59,7 +60,8 @@ pub async fn mail_new_account(
     mail_link(identity, tx, user.id, email, Link::EmailVerification, context).await
 }
 
-/// Mails a link that confirms the current address of a session's user. No effect if the address was mailed too often.
+/// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the address was
+/// mailed too often. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
 pub async fn request(
     identity: &Identity,
     session: &Session,
@@ -94,9 +96,9 @@ pub async fn request(
     Ok(tx.commit().await?)
 }
 
-/// Verifies the credentials of a session's user, mails a link to the address that they want, and mails a notice to the
-/// current one. Whether another account has the address is checked by [`confirm`] only, so that only the owner of the
-/// address can learn it.
+/// Verifies the credentials of a session's user, mails a link to the new address `to`, and mails a notice to the
+/// current one. Only [`confirm`] checks whether another account has the address, so that only the owner of the address
+/// can learn it.
 pub async fn request_change(
     identity: &Identity,
     session: &Session,

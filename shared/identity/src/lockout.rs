@@ -1,7 +1,8 @@
-//! Limits of failed sign-ins: the lockout, which locks an account for one network after five failures in 15 minutes,
-//! and two throttles, one per account from all addresses and one per network for all accounts.
+//! Limits of failed sign-ins: the lockout, which locks an account for one network after five failures in 15 minutes;
+//! the account throttle, which counts the failures of one account from all networks; and the network throttle, which
+//! counts the failures from one network for all accounts.
 //!
-//! The account throttle alone would let an attacker with many addresses lock out the account's owner. It therefore does
+//! An attacker with many addresses could use the account throttle to lock out the account's owner. It therefore does
 //! not apply to networks from which the user signed in before.
 
 use foundation::clock::Timestamp;
@@ -12,36 +13,36 @@ use std::time::Duration;
 use storage::expiring::{Attempt, Count, ExpiringStore, Rule, Window};
 use storage::redis::Unavailable;
 
-/// The lockout: five failures in a sliding window of 15 minutes lock for 15 minutes from the fifth on.
-pub(crate) const WINDOW: Window = Window {
+/// The window of the lockout: five failures within 15 minutes lock the account for the 15 minutes after the fifth.
+pub(crate) const LOCKOUT_WINDOW: Window = Window {
     limit: 5,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Lockout,
 };
-/// The number of failures under the lockout's counter after which a captcha is required.
+/// The number of failures in the lockout's window after which a captcha is required.
 const CAPTCHA_AFTER: usize = 3;
-/// The window of the account throttle.
-const ACCOUNT_WINDOW: Duration = Duration::from_secs(3600);
-/// The window of the network throttle.
-const NETWORK_WINDOW: Duration = Duration::from_secs(15 * 60);
+/// The length of the account throttle's window.
+const ACCOUNT_WINDOW_LENGTH: Duration = Duration::from_secs(3600);
+/// The length of the network throttle's window.
+const NETWORK_WINDOW_LENGTH: Duration = Duration::from_secs(15 * 60);
 /// The time after a sign-in during which its network is exempt from the account throttle.
 const KNOWN_NETWORK_LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The position of the account throttle in [`AttemptCounters::counts`].
-const ACCOUNT_THROTTLE: usize = 2;
+const ACCOUNT_THROTTLE_INDEX: usize = 2;
 
 /// The numbers of failures that the throttles allow.
 #[derive(Clone, Copy, Debug)]
 pub struct Throttles {
-    /// Failures of one account from all addresses, per hour.
+    /// Failures of one account from all networks, per hour.
     pub account: usize,
     /// Failures from one network for all accounts, per 15 minutes.
-    pub address: usize,
+    pub network: usize,
 }
 
 /// The counters of a sign-in attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct AttemptCounters {
-    /// The lockout, the network throttle and, unless the network is known, the account throttle.
+    /// The lockout, the network throttle and the account throttle, which [`reserve`](Self::reserve) may drop.
     counts: Vec<Count>,
     /// The key under which the store remembers that the user signed in from this network.
     known_network_key: String,
@@ -60,10 +61,10 @@ impl AttemptCounters {
         address: Option<IpAddr>,
     ) -> Self {
         let network = address.map(network::of_address).unwrap_or_default();
-        let since = unlocked_at.map_or(0, Timestamp::micros);
+        let unlocked_at = unlocked_at.map_or(0, Timestamp::micros);
         let hashed = |text: &str| secret::encode(&secret::hash(text));
         let known_network_key = format!("login {} at {network}", hashed(account_key));
-        let account = hashed(&format!("{account_key} {since}"));
+        let account = hashed(&format!("{account_key} {unlocked_at}"));
         let throttle = |key: String, limit, length| Count {
             key,
             window: Window {
@@ -72,12 +73,20 @@ impl AttemptCounters {
                 rule: Rule::Throttle,
             },
         };
-        let network_throttle = throttle(format!("login from {network}"), throttles.address, NETWORK_WINDOW);
+        let network_throttle = throttle(
+            format!("login from {network}"),
+            throttles.network,
+            NETWORK_WINDOW_LENGTH,
+        );
         let lockout = Count {
             key: format!("login {account} {network}"),
-            window: WINDOW,
+            window: LOCKOUT_WINDOW,
         };
-        let account_throttle = throttle(format!("login of {account}"), throttles.account, ACCOUNT_WINDOW);
+        let account_throttle = throttle(
+            format!("login of {account}"),
+            throttles.account,
+            ACCOUNT_WINDOW_LENGTH,
+        );
         Self {
             counts: vec![lockout, network_throttle, account_throttle],
             known_network_key,
@@ -85,8 +94,8 @@ impl AttemptCounters {
         }
     }
 
-    /// Reserves an attempt. If the account throttle may be what prevents it and the network is known, tries again
-    /// without that throttle.
+    /// Reserves an attempt under every counter. If the account throttle refused it, or may be the cause of
+    /// [`Attempt::Busy`], and the network is known, tries again without that throttle.
     pub(crate) async fn reserve(
         &mut self,
         store: &ExpiringStore,
@@ -98,15 +107,15 @@ impl AttemptCounters {
             attempt,
             Attempt::Busy
                 | Attempt::Refused {
-                    count: ACCOUNT_THROTTLE,
+                    count: ACCOUNT_THROTTLE_INDEX,
                     ..
                 }
         );
         if may_be_throttled
-            && self.counts.len() > ACCOUNT_THROTTLE
+            && self.counts.len() > ACCOUNT_THROTTLE_INDEX
             && store.remembers(&self.known_network_key, now).await?
         {
-            self.counts.truncate(ACCOUNT_THROTTLE);
+            self.counts.truncate(ACCOUNT_THROTTLE_INDEX);
             let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
             self.failures = failures;
             return Ok(attempt);
@@ -114,9 +123,9 @@ impl AttemptCounters {
         Ok(attempt)
     }
 
-    /// Returns whether enough attempts failed that a program may be guessing: three under the lockout, or half of the
-    /// limit of a throttle.
-    pub(crate) fn require_captcha(&self) -> bool {
+    /// Returns whether so many attempts failed that a program may be guessing: three in the lockout's window, or half
+    /// the limit of a throttle.
+    pub(crate) fn needs_captcha(&self) -> bool {
         let limits = self.counts.iter().map(|count| match count.window.rule {
             Rule::Lockout => CAPTCHA_AFTER,
             Rule::Throttle => count.window.limit.div_ceil(2),
@@ -125,7 +134,7 @@ impl AttemptCounters {
         failures.any(|(failures, limit)| *failures >= limit)
     }
 
-    /// Records that the attempt failed. Returns the number of failures under the lockout.
+    /// Records that the attempt failed. Returns the number of failures in the lockout's window, including this one.
     pub(crate) async fn record_failure(
         &self,
         store: &ExpiringStore,
@@ -152,7 +161,7 @@ impl AttemptCounters {
     }
 }
 
-/// Returns the time by which the response to the nth failure is delayed.
+/// Returns the delay of the response to the nth failure in the lockout's window.
 pub(crate) fn failure_delay(failures: usize) -> Duration {
     Duration::from_millis(match failures {
         0 | 1 => 0,
@@ -172,7 +181,7 @@ mod tests {
     fn spellings_of_an_email_and_addresses_of_a_network_share_counters() {
         let throttles = Throttles {
             account: 1,
-            address: 1,
+            network: 1,
         };
         let keys = |email: &str, address: &str| {
             let email = Email::parse(email).unwrap();

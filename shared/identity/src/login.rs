@@ -7,7 +7,7 @@ use crate::passwords::Password;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
-use crate::users::{self, User};
+use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use foundation::context::RequestContext;
@@ -32,8 +32,8 @@ pub struct SignInRequest<'a> {
     pub captcha: Option<&'a str>,
 }
 
-/// Signs in with e-mail, password and, if the account requires it, a one-time code. Ends the session that the browser
-/// had before (`former`, its `sid`).
+/// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of the
+/// browser's previous session, which ends.
 pub async fn login(
     identity: &Identity,
     request: SignInRequest<'_>,
@@ -41,25 +41,7 @@ pub async fn login(
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
-    let email = Email::parse(request.email).ok();
-    let stored = match &email {
-        Some(email) => users::credentials(&identity.db, email).await?,
-        None => None,
-    };
-    let account_key = email.as_ref().map_or(request.email, Email::key);
-    let counters = credential_check::reserve_attempt(identity, account_key, stored.as_ref(), context).await?;
-    credential_check::require_captcha(identity, &counters, request.captcha, context).await?;
-    let required = RequiredFactors::All;
-    credential_check::verify(
-        identity,
-        &counters,
-        &presented,
-        required,
-        stored.as_ref(),
-        context,
-    )
-    .await?;
-    let verified = stored.ok_or(Error::WrongCredentials)?;
+    let verified = authenticate(identity, request, &presented, context).await?;
     let user_id = verified.id;
     let new_hash = identity
         .passwords
@@ -96,8 +78,29 @@ pub async fn login(
     Ok(NewSession { user, sid })
 }
 
-/// Replaces the password of a session's user, and ends every session, refresh token and access token of theirs, this
-/// session included.
+/// Verifies the captcha, if one is required, and the credentials of a sign-in. Returns the stored credentials that they
+/// matched.
+async fn authenticate(
+    identity: &Identity,
+    request: SignInRequest<'_>,
+    presented: &PresentedCredentials,
+    context: &RequestContext,
+) -> Result<StoredCredentials, Error> {
+    let email = Email::parse(request.email).ok();
+    let stored = match &email {
+        Some(email) => users::credentials(&identity.db, email).await?,
+        None => None,
+    };
+    let account_key = email.as_ref().map_or(request.email, Email::key);
+    let counters = credential_check::reserve_attempt(identity, account_key, stored.as_ref(), context).await?;
+    credential_check::require_captcha(identity, &counters, request.captcha, context).await?;
+    let required = RequiredFactors::All;
+    credential_check::verify(identity, &counters, presented, required, stored.as_ref(), context).await?;
+    stored.ok_or(Error::WrongCredentials)
+}
+
+/// Verifies the current password of a session's user and replaces it. Ends every session, refresh token and access
+/// token of the user, including this session.
 pub async fn change_password(
     identity: &Identity,
     session: &Session,
@@ -138,7 +141,7 @@ pub async fn change_password(
     Ok(())
 }
 
-/// Ends a session, and revokes the refresh families that first-party clients started in it.
+/// Ends a session, and revokes the refresh families of first-party clients that were created in it.
 pub async fn logout(identity: &Identity, session: &Session, context: &RequestContext) -> Result<(), Error> {
     let mut tx = identity.db.begin().await?;
     sessions::end(&mut tx, session.id).await?;

@@ -1,4 +1,4 @@
-//! Limits of the mails that requests cause, per mailbox and per network.
+//! Limits on the mails that requests send, per mailbox and per network.
 
 use crate::services::Identity;
 use foundation::context::RequestContext;
@@ -28,7 +28,7 @@ const NEW_ACCOUNTS_PER_NETWORK: Window = Window {
     rule: Rule::Throttle,
 };
 
-/// The reason why a mail was not allowed.
+/// The reason why a mail was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum MailThrottled {
     /// Too many mails were requested from the client's network.
@@ -46,7 +46,7 @@ pub enum MailThrottled {
 }
 
 /// Counts a requested mail. Returns false if the mailbox reached the limit for mails of this `kind`; the response must
-/// not reveal that.
+/// not reveal that. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
 pub(crate) async fn acquire(
     identity: &Identity,
     kind: &str,
@@ -54,9 +54,8 @@ pub(crate) async fn acquire(
     context: &RequestContext,
 ) -> Result<bool, MailThrottled> {
     let (store, now) = (&identity.expiring, context.now);
-    let network = context.address.map(network::of_address).unwrap_or_default();
     let by_network = Count {
-        key: format!("mails from {network}"),
+        key: format!("mails from {}", network_of(context)),
         window: PER_NETWORK,
     };
     if let Some(until) = store.take(&[by_network], now).await? {
@@ -75,9 +74,8 @@ pub(crate) async fn acquire_for_new_account(
     identity: &Identity,
     context: &RequestContext,
 ) -> Result<bool, redis::Unavailable> {
-    let network = context.address.map(network::of_address).unwrap_or_default();
     let by_network = Count {
-        key: format!("new account mails from {network}"),
+        key: format!("new account mails from {}", network_of(context)),
         window: NEW_ACCOUNTS_PER_NETWORK,
     };
     Ok(identity
@@ -85,4 +83,9 @@ pub(crate) async fn acquire_for_new_account(
         .take(&[by_network], context.now)
         .await?
         .is_none())
+}
+
+/// Returns the network of the client; an empty text on the command line.
+fn network_of(context: &RequestContext) -> String {
+    context.address.map(network::of_address).unwrap_or_default()
 }

@@ -85,7 +85,7 @@ pub(crate) async fn create(
 ) -> Result<Secret, Error> {
     let token = random::token();
     let hash = token.hash();
-    // The insert locks the user before the deletes lock the tokens: the order of every change to a user.
+    // The insert locks the user's row before the deletes lock tokens, which is the order of every change to a user.
     execute!(
         tx.on(),
         INSERT,
@@ -120,7 +120,8 @@ pub(crate) async fn create(
     Ok(token)
 }
 
-/// Returns the values of a token that is valid now. [`claim`] decides whether it still is when it is used.
+/// Returns the values of a token that is valid now. Another caller may use it first, so the caller must also [`claim`]
+/// it.
 pub(crate) async fn find(
     db: &Db,
     purpose: Purpose,
@@ -137,7 +138,8 @@ pub(crate) async fn find(
     )
 }
 
-/// Marks a token as used. Returns true for one of any number of concurrent callers.
+/// Marks a valid token as used. Returns true to only one of several concurrent callers, and false if the token is not
+/// valid.
 pub(crate) async fn claim(
     tx: &mut Tx,
     purpose: Purpose,

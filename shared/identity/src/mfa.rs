@@ -57,8 +57,8 @@ pub async fn enroll(
 }
 
 /// Completes the pending enrollment if `otp` is a code of its seed, and returns new recovery codes. Ends every session,
-/// refresh token and access token of the user. Fails with [`Error::NotEnabled`] if the session ended meanwhile, because
-/// it may have been ended to exclude the person who uses it.
+/// refresh token and access token of the user. Fails with [`Error::NotEnabled`] if no enrollment is pending, or if the
+/// session ended meanwhile, because the user may have ended it to lock out somebody who uses it.
 pub async fn confirm(
     identity: &Identity,
     session: &Session,
@@ -67,17 +67,17 @@ pub async fn confirm(
 ) -> Result<Vec<String>, Error> {
     let (db, key, user) = (&identity.db, &identity.account_key, &session.user);
     let pending = totp::find_pending(db, user.id).await?.ok_or(Error::NotEnabled)?;
-    let first_code = async {
+    let verification = async {
         let step = totp::matching_step(key, user.id, &pending, otp.expose(), context.now)?;
         Ok((
             step.ok_or(credential_check::Error::WrongCode)?,
-            VerifiedFactors::Some,
+            VerifiedFactors::One,
         ))
     };
-    let step = credential_check::count_attempt(identity, user, context, first_code).await?;
+    let step = credential_check::count_attempt(identity, user, context, verification).await?;
 
     let mut tx = db.begin().await?;
-    // Locks the user's row before the session's: the order of everything that ends sessions.
+    // Locks the user's row before the session's, in the order of every function that ends sessions.
     changes::invalidate_sign_ins(&mut tx, user.id).await?;
     if !sessions::lock(&mut tx, session.id, context.now).await? {
         return Err(Error::NotEnabled);

@@ -9,7 +9,8 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use foundation::schema::{self, WITHOUT_NUL};
 use foundation::secret::Secret;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use foundation::sync::lock;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use unicode_normalization::UnicodeNormalization as _;
@@ -26,7 +27,7 @@ foundation::schema! {
     Password = schema::text(0, MAX_LENGTH, WITHOUT_NUL, "A password of 128 characters at most, counted in NFC.");
 }
 
-/// Returns the OpenAPI schema of a new password, with the smallest minimum length, which a setting can raise.
+/// Returns the OpenAPI schema of a new password. Its minimum length is [`MIN_LENGTH`], which a setting can raise.
 pub fn new_password_schema() -> Object {
     schema::text(
         MIN_LENGTH,
@@ -40,7 +41,7 @@ pub fn new_password_schema() -> Object {
 #[derive(Clone)]
 pub struct Password(String);
 
-/// The cost of hashing and the limits of passwords.
+/// The cost of hashing, and the minimum length of new passwords.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     /// The memory of one Argon2 hash, in KiB.
@@ -74,11 +75,11 @@ pub enum Error {
 }
 
 impl Password {
-    /// Parses a password of at most [`MAX_LENGTH`] characters, without the rules for new passwords. The error describes
-    /// the length.
+    /// Parses a password of at most [`MAX_LENGTH`] characters, without the rules for new passwords. The error continues
+    /// a sentence that begins with "The password".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
-        // Even decomposed, 128 NFC characters have at most 16 bytes each. This cheap check avoids normalizing
-        // megabytes.
+        // An NFC character decomposes into at most four characters of at most four bytes. This cheap check avoids
+        // normalizing megabytes.
         if text.len() > 4 * 4 * MAX_LENGTH {
             return Err("is longer than 128 characters");
         }
@@ -97,7 +98,7 @@ impl std::fmt::Debug for Password {
 }
 
 impl Passwords {
-    /// Fails if Argon2 does not accept the costs.
+    /// Creates the hasher of this policy. Fails if Argon2 does not accept its costs.
     pub fn new(policy: Policy) -> Result<Self, Error> {
         let params = Params::new(policy.memory_kib, policy.passes, 1, None)
             .map_err(|error| Error::Failed(error.to_string()))?;
@@ -110,7 +111,8 @@ impl Passwords {
     }
 
     /// Parses a new password: between the minimum length and [`MAX_LENGTH`] characters and not a common one. There are
-    /// no rules of composition. If the account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
+    /// no composition rules (NIST SP 800-63B §3.1.1.2). The error continues a sentence that begins with "The password".
+    /// If the account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
     pub fn parse_new(&self, text: &str) -> Result<Password, String> {
         self.parse_new_for(text, "")
     }
@@ -225,11 +227,6 @@ impl Passwords {
             .map_err(|panicked| Error::Failed(panicked.to_string()))?
             .map_err(|error| Error::Failed(error.to_string()))
     }
-}
-
-/// Ignores poisoning: a panic while the lock was held leaves a valid list of buffers.
-fn lock(memory_pool: &Mutex<Vec<Vec<Block>>>) -> MutexGuard<'_, Vec<Vec<Block>>> {
-    memory_pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Computes Argon2id (RFC 9106) in the given memory.

@@ -1,4 +1,4 @@
-//! Recovery codes, which replace a one-time code if the user has lost their authenticator app. Each works once.
+//! Recovery codes, which a user who lost their authenticator app enters in place of a one-time code. Each works once.
 
 use aws_lc_rs::hmac;
 use base32::Alphabet;
@@ -29,8 +29,8 @@ impl Code {
     /// Parses a code in either case, with hyphens and spaces anywhere, O for 0, and I or L for 1.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|char| !" -".contains(*char)).collect();
-        let is_long_enough = digits.len() == CODE_LEN * 8 / 5;
-        let bytes = base32::decode(Alphabet::Crockford, &digits).filter(|_| is_long_enough)?;
+        let has_code_length = digits.len() == CODE_LEN * 8 / 5;
+        let bytes = base32::decode(Alphabet::Crockford, &digits).filter(|_| has_code_length)?;
         bytes.try_into().ok().map(Self)
     }
 
@@ -101,7 +101,7 @@ mod tests {
         }
 
         #[test]
-        fn other_texts_do_not_parse(text in "[ -~é]{0,15}") {
+        fn texts_with_fewer_characters_do_not_parse(text in "[ -~é]{0,15}") {
             prop_assert!(Code::parse(&text).is_none());
         }
     }

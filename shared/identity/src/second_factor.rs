@@ -4,6 +4,7 @@ use crate::services::Identity;
 use crate::{recovery_codes, totp};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::schema;
 use foundation::sealing::UnsealError;
@@ -59,23 +60,42 @@ pub(crate) async fn consume(
     identity: &Identity,
     user_id: i64,
     email: &str,
-    Otp(code): &Otp,
+    otp: &Otp,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    let (db, key, now) = (&identity.db, &identity.account_key, context.now);
-    let Some(recovery_code) = recovery_codes::Code::parse(code.expose()) else {
-        let Some(sealed) = totp::find_confirmed(db, user_id).await? else {
-            return Ok(false);
-        };
-        return Ok(
-            match totp::matching_step(key, user_id, &sealed, code.expose(), now)? {
-                Some(step) => totp::claim_step(db, user_id, &sealed, step).await?,
-                None => false,
-            },
-        );
+    // A TOTP code has six digits and a recovery code 16, so no text is both.
+    match recovery_codes::Code::parse(otp.expose()) {
+        Some(code) => Ok(consume_recovery_code(identity, user_id, email, &code, context).await?),
+        None => consume_totp_code(identity, user_id, otp, context.now).await,
+    }
+}
+
+async fn consume_totp_code(
+    identity: &Identity,
+    user_id: i64,
+    otp: &Otp,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    let (db, key) = (&identity.db, &identity.account_key);
+    let Some(sealed) = totp::find_confirmed(db, user_id).await? else {
+        return Ok(false);
     };
-    let mut tx = db.begin().await?;
-    let Some(left) = recovery_codes::claim(&mut tx, key, user_id, &recovery_code, now).await? else {
+    match totp::matching_step(key, user_id, &sealed, otp.expose(), now)? {
+        Some(step) => Ok(totp::claim_step(db, user_id, &sealed, step).await?),
+        None => Ok(false),
+    }
+}
+
+async fn consume_recovery_code(
+    identity: &Identity,
+    user_id: i64,
+    email: &str,
+    code: &recovery_codes::Code,
+    context: &RequestContext,
+) -> Result<bool, db::Error> {
+    let (key, now) = (&identity.account_key, context.now);
+    let mut tx = identity.db.begin().await?;
+    let Some(left) = recovery_codes::claim(&mut tx, key, user_id, code, now).await? else {
         return Ok(false);
     };
     let event = Event::success(EventName::RecoveryCodeUsed).user(user_id);

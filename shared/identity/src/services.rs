@@ -15,7 +15,7 @@ use storage::expiring::ExpiringStore;
 pub struct Identity {
     /// The database with users, sessions and grants.
     pub db: Db,
-    /// The store that counts failed attempts.
+    /// The store that counts failed attempts and requested mails.
     pub expiring: ExpiringStore,
     /// The limits of failed sign-ins that apply in addition to the lockout.
     pub throttles: Throttles,
@@ -31,6 +31,6 @@ pub struct Identity {
     pub revocations: RevocationMirror,
     /// The queue of mails to users.
     pub mails: Mails,
-    /// The key that seals TOTP seeds.
+    /// The account key, which seals TOTP seeds and authenticates recovery codes.
     pub account_key: SealingKey,
 }

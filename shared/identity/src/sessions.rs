@@ -34,7 +34,8 @@ sql! {
     PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
 }
 
-/// The interval at which `last_seen_at` is updated, so that not every request writes.
+/// The age from which on a request updates `last_seen_at`, so that not every request writes. A tenth of the idle
+/// lifetime, if that is shorter.
 const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The longest time that a request waits for that update.
@@ -45,7 +46,7 @@ const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
 pub struct Lifetimes {
     /// The longest time between two uses.
     pub idle: Duration,
-    /// The longest time from sign-in on.
+    /// The longest time since sign-in.
     pub absolute: Duration,
 }
 
@@ -58,7 +59,7 @@ pub struct Session {
     pub user: User,
     /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,
-    /// The session's expiry, at the latest.
+    /// The end of the session's absolute lifetime.
     pub expires_at: Timestamp,
 }
 
@@ -82,7 +83,7 @@ pub struct SessionSummary {
     pub created_at: Timestamp,
     /// The time of the last use, accurate to a minute.
     pub last_seen_at: Timestamp,
-    /// The session's expiry, at the latest.
+    /// The time at which the session ends, even if it is in use.
     pub expires_at: Timestamp,
     /// The IP address from which the user signed in.
     #[schema(required)]
@@ -148,8 +149,8 @@ async fn update_last_seen(db: Db, id: i64, now: Timestamp) {
     let _ = tokio::time::timeout(LAST_SEEN_TIMEOUT, update).await;
 }
 
-/// Locks the session's row until the transaction ends, and returns whether the session is still live. If so, a refresh
-/// family that starts in this transaction cannot outlive the session.
+/// Locks the session's row until the transaction ends, and returns whether the session still exists and is within its
+/// absolute lifetime. If so, a refresh family that is created in this transaction cannot outlive the session.
 pub async fn lock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
     Ok(execute!(tx.on(), LOCK, id, now)? == 1)
 }
@@ -184,8 +185,8 @@ pub async fn list(
     )
 }
 
-/// Ends one of a user's sessions, and revokes the refresh families that first-party clients started in it. Returns
-/// whether the user had a session with this id.
+/// Ends one of a user's sessions, and revokes the refresh families of first-party clients that were created in it.
+/// Returns whether the user had a session with this id.
 pub async fn revoke(
     db: &Db,
     revocations: &RevocationMirror,

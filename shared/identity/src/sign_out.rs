@@ -1,4 +1,4 @@
-//! The cascade that ends every sign-in of a user.
+//! Signing a user out everywhere.
 
 use crate::grants::refresh_families::{self, Selection};
 use crate::users::changes;
@@ -9,7 +9,8 @@ use storage::db::{Error, Tx};
 
 /// Ends every session, refresh token and access token of a user, every unused mailed link and every sign-in in
 /// progress. Every change of the password, the second factor, the address or the role calls it, as does disabling or
-/// deleting the account. The caller announces the result after the commit.
+/// deleting the account. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the
+/// commit.
 pub(crate) async fn sign_out_everywhere(
     tx: &mut Tx,
     user_id: i64,

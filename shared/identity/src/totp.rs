@@ -18,7 +18,7 @@ sql! {
     FIND_CONFIRMED = "SELECT sealed_seed FROM totp WHERE user_id = $1 AND confirmed_at IS NOT NULL";
     CONFIRM = "UPDATE totp SET confirmed_at = $3, last_step = $4
                WHERE user_id = $1 AND sealed_seed = $2 AND confirmed_at IS NULL";
-    // Of any number of concurrent callers with the same code, one changes the row, so that a code works once.
+    // Only one of several concurrent callers with the same code changes the row, so that a code works once.
     CLAIM_STEP = "UPDATE totp SET last_step = $3
              WHERE user_id = $1 AND sealed_seed = $2 AND confirmed_at IS NOT NULL AND last_step < $3";
     DELETE = "DELETE FROM totp WHERE user_id = $1 RETURNING confirmed_at IS NOT NULL AS confirmed";
@@ -114,7 +114,7 @@ fn step_of_code(seed: &[u8], code: &str, now: Timestamp) -> Option<i64> {
     i64::try_from(step).ok()
 }
 
-/// Returns `None` if the seed is too short, which no stored seed is.
+/// Returns the generator of the codes of a seed; `None` if the seed is too short, which no stored seed is.
 fn generator(seed: &[u8], email: &str) -> Option<Totp> {
     Builder::new()
         .with_secret(seed.to_vec())

@@ -12,7 +12,8 @@ use storage::db::{self, Db, Tx};
 use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// Reads the table `totp` too, which another module owns, so that a sign-in takes one round trip.
+/// The query of [`StoredCredentials`] without its condition. It reads the table `totp` too, which another module owns,
+/// so that a sign-in takes one round trip.
 macro_rules! credentials {
     () => {
         "SELECT id, email, password_hash, password_version, unlocked_at,
@@ -94,8 +95,8 @@ pub struct StoredCredentials {
     pub email: String,
     /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
     pub password_hash: String,
-    /// The version of the credentials. A new password and every sign-out from everywhere increment it; a new hash of
-    /// the same password does not.
+    /// The version of the credentials. A new password and signing out everywhere increment it; a new hash of the same
+    /// password does not.
     pub password_version: i64,
     /// The time at which the failed sign-ins were last cleared.
     pub unlocked_at: Option<Timestamp>,
@@ -154,7 +155,7 @@ pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
     Ok(fetch_optional!(db.reader(), UserRow, FIND_ENABLED, id)?.map(User::from))
 }
 
-/// Returns the user with this address.
+/// Returns the user with this address, including a disabled one.
 pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
     Ok(fetch_optional!(db.reader(), UserRow, FIND_BY_EMAIL, email.key())?.map(User::from))
 }
@@ -250,6 +251,7 @@ impl From<UserRow> for User {
             id: row.id,
             email: row.email,
             email_verified: row.email_verified,
+            // An unknown name becomes the role that permits least.
             role: [Role::Editor, Role::Admin]
                 .into_iter()
                 .find(|role| role.as_str() == row.role)

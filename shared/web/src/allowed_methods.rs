@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 
 /// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support the method. The
-/// router marks such responses by `Allow`. Replaces any error of the layers around the route, such as 429,
+/// router marks such responses by `Allow`. Replaces any error of the middleware of the route, such as 429,
 /// because 405 takes precedence.
 pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) {
     let Some(allow) = allow(response.headers()) else {
@@ -24,7 +24,7 @@ pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) 
     };
 }
 
-/// Returns the `Allow` header of the router with `OPTIONS` added, which every path supports.
+/// Returns the router's `Allow` header with `OPTIONS` added, which every path supports.
 fn allow(headers: &HeaderMap) -> Option<HeaderValue> {
     let named = headers.get(header::ALLOW)?.to_str().ok()?;
     let methods = named.split(',').map(str::trim);

@@ -18,14 +18,14 @@ use utoipa::openapi::{RefOr, Response};
 pub const DEFAULT_LIMIT: usize = 64 * 1024;
 /// The maximum size of the body of a post, in bytes.
 pub const LARGE_LIMIT: usize = 1024 * 1024;
-/// The time limit for the arrival of a body. Shorter than the time limit of the whole request.
+/// The time limit for the arrival of a body. It is shorter than the time limit of the whole request, so that a slow
+/// body gets 408 and not 503.
 const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Extractor of a body sent as JSON, of at most `MAX` bytes, which is not parsed yet.
+/// Extracts a body of at most `MAX` bytes with the media type JSON, without parsing it.
 ///
-/// Rejects with 415 (not sent as JSON, or with a content coding), 413 (too large) and 408 (too slow).
-/// [`fields`](Self::fields) parses the body, so that a handler can answer 404, 403 and 412 before 400 and
-/// 422.
+/// Rejects with 415 (another media type, or a content coding), 413 (too large) and 408 (too slow). A handler parses the
+/// body later by [`fields`](Self::fields), so that it can answer 404, 403 and 412 before 400 and 422.
 #[derive(Debug)]
 pub struct JsonBody<const MAX: usize = DEFAULT_LIMIT>(Bytes);
 
@@ -98,8 +98,8 @@ impl<const MAX: usize> IntoResponses for JsonBody<MAX> {
     }
 }
 
-/// Returns the media type in lower case without its parameters; `None` if it is absent or its charset is not
-/// UTF-8.
+/// Returns the media type of `Content-Type` in lower case, without its parameters; `None` if the header is absent or
+/// repeated, or if its charset is not UTF-8.
 pub fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = single(headers, header::CONTENT_TYPE.as_str())?.to_ascii_lowercase();
     let mut parts = value.split(';').map(str::trim);

@@ -15,7 +15,7 @@ use axum::response::Response;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{Predicate as _, SizeAbove};
 
-/// The minimum size of a compressed response, in bytes. Smaller ones gain nothing.
+/// The minimum size of a response to compress, in bytes. Compression hardly shortens a smaller one.
 const MIN_SIZE: u64 = 1024;
 
 /// Adds compression and `If-None-Match` to routes.
@@ -24,7 +24,7 @@ pub(crate) fn add_layers(routes: Router) -> Router {
     routes.layer(compression).layer(from_fn(negotiate))
 }
 
-/// Whether a response is text without secrets. The compressed size of a secret next to attacker-chosen text
+/// Returns whether a response is text without secrets. The compressed size of a secret next to attacker-chosen text
 /// reveals the secret (BREACH), so responses with `no-store` or with a cookie are not compressed.
 fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let value = |name| headers.get(name).and_then(|value| value.to_str().ok());
@@ -67,7 +67,7 @@ async fn negotiate(mut request: Request, next: Next) -> Response {
     response
 }
 
-/// Whether the caller accepts gzip with at least the weight of no compression.
+/// Returns whether the client accepts gzip with at least the weight of `identity`, which is no compression.
 fn wants_gzip(headers: &HeaderMap) -> bool {
     let accepted = Preferences::read(headers, &header::ACCEPT_ENCODING);
     let gzip = accepted.weight(&["gzip", "x-gzip", "*"]);

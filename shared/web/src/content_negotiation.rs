@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// The maximum length of a header, in bytes. A longer one counts as absent.
+/// The maximum length of a header, in bytes. A longer header counts as absent.
 const MAX_LENGTH: usize = 4096;
 
 /// The listed names with their weights, in thousandths.

@@ -18,8 +18,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Context {
     }
 }
 
-/// Returns the context of a request from its extensions. Fails with a 500 where the middleware of
-/// [`program::with_middleware`](crate::program::with_middleware) does not surround the route.
+/// Returns the context of a request from its extensions. Fails with 500 if the route lacks the middleware of
+/// [`program::with_middleware`](crate::program::with_middleware).
 pub fn request_context(extensions: &Extensions) -> Result<&RequestContext, Error> {
     let context = extensions.get::<RequestContext>();
     context.ok_or_else(|| Error::internal(&"the request has no RequestContext"))

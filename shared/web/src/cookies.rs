@@ -9,7 +9,8 @@ pub const SID: &str = "sid";
 /// The name of the cookie with the anti-forgery token.
 pub const CSRF: &str = "csrf";
 
-/// Returns the values of all cookies of this name, which a browser may send several times.
+/// Returns the values of all cookies of this name. A browser sends several if their paths or domains differ
+/// (RFC 6265 §5.4).
 pub fn all<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
     headers
         .get_all(header::COOKIE)
@@ -31,7 +32,7 @@ pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// Returns a `Set-Cookie` value with `SameSite=Lax` and `Path=/`, for this host only. `extra` holds further
-/// attributes, such as `; HttpOnly`.
+/// attributes, such as `; HttpOnly`. The value is empty if an argument contains a control character.
 pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> HeaderValue {
     let age = max_age
         .map(|age| format!("; Max-Age={}", age.as_secs()))

@@ -1,6 +1,7 @@
 //! CORS: the `Access-Control-…` headers (Fetch standard §3.3).
 //!
-//! Pages and `/authorize` are outside this module, because browsers navigate to them and never fetch them.
+//! The HTML pages and `/authorize` do not use this middleware, because browsers navigate to them and scripts do not
+//! fetch them.
 
 use crate::headers::single;
 use crate::{DeferredHeaders, Policy};
@@ -67,11 +68,7 @@ impl Cors {
                     with_credentials: false,
                 });
             }
-            Self::KnownOrigins { policy, .. }
-                if policy.allowed_origins.iter().any(|allowed| allowed == origin) =>
-            {
-                true
-            }
+            Self::KnownOrigins { policy, .. } if policy.trusts_origin(origin) => true,
             Self::KnownOrigins { origins, .. } => origins.party(origin).await? == Party::First,
         };
         let value = HeaderValue::from_str(origin).ok()?;

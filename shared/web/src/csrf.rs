@@ -98,17 +98,12 @@ pub fn check_token(headers: &HeaderMap, presented: Option<&str>, policy: &Policy
     check_origin(headers, policy)
 }
 
-/// Checks that `Origin` is on the list of allowed origins. Without `Origin`, `Sec-Fetch-Site` must not be
-/// cross-site or same-site.
+/// Checks that `Origin` is a trusted origin. Without `Origin`, checks that `Sec-Fetch-Site` is absent, `same-origin` or
+/// `none`.
 fn check_origin(headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     if headers.contains_key(header::ORIGIN) {
         let origin = single(headers, header::ORIGIN.as_str()).ok_or(Mismatch)?;
-        return policy
-            .allowed_origins
-            .iter()
-            .any(|allowed| allowed == origin)
-            .then_some(())
-            .ok_or(Mismatch);
+        return policy.trusts_origin(origin).then_some(()).ok_or(Mismatch);
     }
     match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
         None | Some(b"same-origin" | b"none") => Ok(()),
@@ -116,7 +111,7 @@ fn check_origin(headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     }
 }
 
-/// Whether a value has the form of the tokens that [`token`] creates, a UUID.
+/// Returns whether a value has the form of the tokens that [`token`] creates, a UUID.
 fn is_token(value: &str) -> bool {
     value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }

@@ -1,24 +1,23 @@
 //! Headers that are added to a response after its request was handled.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use std::sync::{Arc, Mutex, PoisonError};
+use foundation::sync::lock;
+use std::sync::{Arc, Mutex};
 
-/// Headers to add to the response in any case, also after an error, a timeout or a panic. The
-/// `request_log` middleware adds this to the extensions of every request and later
-/// writes the headers.
+/// Headers to add to the response in any case, even after an error, a timeout or a panic. The `request_log` middleware
+/// adds this to the extensions of every request, and writes the headers when the response is complete.
 #[derive(Clone, Debug, Default)]
 pub struct DeferredHeaders(Arc<Mutex<HeaderMap>>);
 
 impl DeferredHeaders {
     /// Adds a header. If the response has one of this name, the values are joined into a list.
     pub fn add(&self, name: HeaderName, value: HeaderValue) {
-        let mut headers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        headers.append(name, value);
+        lock(&self.0).append(name, value);
     }
 
     /// Moves the headers into a response.
     pub(crate) fn write_to(&self, headers: &mut HeaderMap) {
-        let deferred = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let deferred = std::mem::take(&mut *lock(&self.0));
         for name in deferred.keys() {
             for value in deferred.get_all(name) {
                 add_to_list(headers, name, value);

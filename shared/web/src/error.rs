@@ -1,8 +1,7 @@
-//! The error type of both services.
+//! The error type of both servers.
 //!
-//! A handler returns an [`Error`]. The `request_log` middleware writes the body,
-//! because only the middleware knows the trace id, and writes the same body for errors that axum and tower
-//! create themselves.
+//! A handler returns an [`Error`]. The `request_log` middleware writes the body, because only the middleware knows the
+//! trace id, and writes the same body for errors that axum and tower create themselves.
 
 pub(crate) mod body;
 mod code;
@@ -128,7 +127,7 @@ impl Error {
         self.header(header::RETRY_AFTER, &retry_after(delay))
     }
 
-    /// Replaces the status code of the error code by another one.
+    /// Replaces the status code, which is that of the error code by default.
     #[must_use]
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = status;

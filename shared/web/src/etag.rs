@@ -20,7 +20,7 @@ pub enum IfMatch {
     Missing,
     /// `*`, which matches any version.
     Any,
-    /// The strong tags of the list. Weak and malformed ones are left out, because they match nothing.
+    /// The strong tags before the first malformed member. Weak tags are left out, because they match nothing.
     Tags(Vec<String>),
 }
 
@@ -48,7 +48,7 @@ impl IfMatch {
         )
     }
 
-    /// Compares by strong comparison (RFC 9110 §8.8.3.2). `Missing` matches nothing.
+    /// Returns whether the header matches `etag` by strong comparison (RFC 9110 §8.8.3.2). `Missing` matches nothing.
     pub fn matches(&self, etag: &str) -> bool {
         match self {
             Self::Missing => false,
@@ -63,7 +63,7 @@ impl IfMatch {
 pub(crate) enum IfNoneMatch {
     /// `*`, which matches any version.
     Any,
-    /// The tags of the list, without their weakness. Empty if the header is absent or malformed.
+    /// The tags before the first malformed member of each line, without the prefix `W/`. Empty if the header is absent.
     Tags(Vec<String>),
 }
 
@@ -79,7 +79,7 @@ impl IfNoneMatch {
         Self::Tags(tags.map(|(_, tag)| tag).collect())
     }
 
-    /// Compares by weak comparison (RFC 9110 §8.8.3.2).
+    /// Returns whether the header matches `etag` by weak comparison (RFC 9110 §8.8.3.2).
     pub(crate) fn matches(&self, etag: &str) -> bool {
         match self {
             Self::Any => true,
@@ -96,7 +96,7 @@ pub(crate) fn for_gzip(etag: &str) -> String {
     }
 }
 
-/// Parses a list of tags into pairs of weakness and tag, without the suffix of compressed responses. Parsing
+/// Parses a list of tags. Returns each with whether it is weak, and without the suffix of compressed responses. Parsing
 /// stops at the first malformed member, because the bounds of the following ones are unknown.
 fn parse_tags(mut rest: &str) -> Vec<(bool, String)> {
     let mut tags = Vec::new();

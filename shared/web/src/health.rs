@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use utoipa::ToSchema;
 
+/// A check of one dependency. It returns the error text if the dependency is missing.
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
 /// The dependencies that readiness checks, by name. Cheap to clone; all clones share the draining state.
@@ -20,12 +21,12 @@ pub struct Health {
     draining: Arc<AtomicBool>,
 }
 
-/// The effect of a missing dependency on readiness.
+/// The kind of a dependency, which determines the readiness while it is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dependency {
     /// 503 `not ready`, so that the load balancer sends requests to other replicas.
     Required,
-    /// 200 `degraded`: most requests still succeed, and the other replicas miss the dependency too.
+    /// 200 `degraded`, because most requests still succeed, and other replicas lack the dependency too.
     Optional,
 }
 

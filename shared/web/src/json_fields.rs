@@ -5,8 +5,13 @@ use foundation::json::{self, ParseError};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The members of a JSON object. Each getter removes its member, and [`finish`](Fields::finish) rejects the
-/// rest as unknown.
+/// The largest number of unknown members that a response reports.
+const MAX_UNKNOWN: usize = 20;
+/// The number of characters after which a response cuts the name of an unknown member.
+const MAX_UNKNOWN_NAME: usize = 100;
+
+/// The members of a JSON object. Each getter removes its member and returns `None` if it is absent or invalid.
+/// [`finish`](Fields::finish) reports the invalid members, and rejects the remaining ones as unknown.
 #[derive(Debug)]
 pub struct Fields {
     members: Map<String, Value>,
@@ -38,7 +43,7 @@ impl Fields {
         }
     }
 
-    /// Whether a member is present and not removed yet.
+    /// Returns whether a member is present and not removed yet.
     pub fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }
@@ -50,7 +55,7 @@ impl Fields {
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Option<T> {
-        self.expect(name).then(|| self.optional(name, parse))?
+        self.check_present(name).then(|| self.optional(name, parse))?
     }
 
     /// Removes a required member, an integer that `parse` accepts.
@@ -59,7 +64,8 @@ impl Fields {
         name: &str,
         parse: impl FnOnce(i64) -> Result<T, E>,
     ) -> Option<T> {
-        self.expect(name).then(|| self.optional_integer(name, parse))?
+        self.check_present(name)
+            .then(|| self.optional_integer(name, parse))?
     }
 
     /// Removes an optional member, an integer that `parse` accepts.
@@ -99,17 +105,17 @@ impl Fields {
         Value::Object(self.members)
     }
 
-    /// Whether a required member is present. Adds an error if it is not.
-    fn expect(&mut self, name: &str) -> bool {
-        let has = self.has(name);
-        if !has {
+    /// Returns whether a required member is present, and adds an error if it is not.
+    fn check_present(&mut self, name: &str) -> bool {
+        let is_present = self.has(name);
+        if !is_present {
             self.add_error(name, "required", "is required");
         }
-        has
+        is_present
     }
 
-    /// Removes a member. `read` converts it to its JSON type, or else `wrong_type` is the error text, and
-    /// `parse` validates it.
+    /// Removes a member. `read` converts it to its JSON type, and `parse` validates it. `wrong_type` is the error text
+    /// if `read` returns `None`.
     fn take<V, T, E: ToString>(
         &mut self,
         name: &str,
@@ -139,8 +145,8 @@ impl Fields {
 
     /// Returns `value` if no member was invalid and none is left. Fails with 422 otherwise.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Error> {
-        for name in std::mem::take(&mut self.members).keys().take(20) {
-            let name: String = name.chars().take(100).collect();
+        for name in std::mem::take(&mut self.members).keys().take(MAX_UNKNOWN) {
+            let name: String = name.chars().take(MAX_UNKNOWN_NAME).collect();
             self.add_error(&name, "unknown", "is not a member of this body");
         }
         match value {

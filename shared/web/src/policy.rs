@@ -16,6 +16,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Returns whether pages of this origin may send cookies. `origin` is the value of an `Origin` header.
+    pub(crate) fn trusts_origin(&self, origin: &str) -> bool {
+        self.allowed_origins.iter().any(|allowed| allowed == origin)
+    }
+
     /// Returns the absolute URL of a path below the base URL.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", origin_of(&self.base_url))

@@ -1,5 +1,4 @@
-//! The routes and the middleware that every program has exactly once, regardless of the services that it
-//! runs.
+//! The routes and the middleware that every program has exactly once, even if it runs both servers.
 
 use crate::openapi::set_server;
 use crate::{Cors, Policy, compression, cors, csrf, error, health, rate_limits, request_log};

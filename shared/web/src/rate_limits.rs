@@ -16,8 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Counts every request of these routes under the client's address, and documents the 429 response of each
-/// operation.
+/// Counts every request to these routes under the client's address, and documents the 429 response of each operation.
 pub fn limit_by_address<S: Clone + Send + Sync + 'static>(
     routes: OpenApiRouter<S>,
     limiter: RateLimiter,
@@ -27,7 +26,8 @@ pub fn limit_by_address<S: Clone + Send + Sync + 'static>(
     routes
 }
 
-/// Middleware: counts the request under the client's address. CORS preflights are not counted.
+/// Middleware: counts the request under the client's address. `OPTIONS` requests, such as CORS preflights, are not
+/// counted.
 async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: Next) -> Response {
     match count_address(&limiter, &request) {
         Ok(()) => next.run(request).await,

@@ -27,7 +27,7 @@ const MAX_USER_AGENT: usize = 200;
 #[derive(Clone, Debug, Default)]
 struct Route(Arc<OnceLock<MatchedPath>>);
 
-/// The parts of the request that the completion of its response depends on.
+/// The values of a request that [`complete_response`] needs.
 struct ResponseContext {
     method: Method,
     error_format: ErrorFormat,
@@ -96,16 +96,16 @@ pub(crate) async fn record_route(request: Request, next: Next) -> Response {
 
 /// Returns the trace id of a valid W3C `traceparent` header (version 00).
 fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let is_hex = |text: &str, length| {
-        text.len() == length && text.bytes().all(is_digit) && text.bytes().any(|byte| byte != b'0')
+    let is_hex_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_id = |text: &str, length| {
+        text.len() == length && text.bytes().all(is_hex_digit) && text.bytes().any(|byte| byte != b'0')
     };
     let value = single(headers, "traceparent")?;
     let mut parts = value.split('-');
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let is_valid =
-        parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_digit);
-    (is_valid && is_hex(trace, 32) && is_hex(parent, 16)).then(|| trace.to_owned())
+        parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_hex_digit);
+    (is_valid && is_id(trace, 32) && is_id(parent, 16)).then(|| trace.to_owned())
 }
 
 /// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters.

@@ -20,10 +20,11 @@ sql! {
                 RETURNING id, scope";
     SET_SCOPE = "UPDATE consents SET scope = $3 WHERE user_id = $1 AND client_id = $2";
     LOCK = "UPDATE consents SET scope = scope WHERE user_id = $1 AND client_id = $2 AND id = $3";
-    // Reads the tables `clients` and `families` too, which the neighboring modules own.
+    // Reads the tables `clients` and `refresh_families` too, which the neighboring modules own.
     LIST = "SELECT clients.id, clients.name AS client_name, consents.scope, consents.granted_at,
                    (SELECT MAX(refresh_families.last_used_at) FROM refresh_families
-                    WHERE refresh_families.user_id = consents.user_id AND refresh_families.client_id = consents.client_id)
+                    WHERE refresh_families.user_id = consents.user_id
+                      AND refresh_families.client_id = consents.client_id)
                    AS last_used_at
             FROM consents JOIN clients ON clients.id = consents.client_id
             WHERE consents.user_id = $1 ORDER BY clients.id LIMIT 1000";
@@ -43,8 +44,7 @@ pub struct ConnectedApp {
     pub scope: String,
     /// The time of the last consent.
     pub granted_at: Timestamp,
-    /// The time at which the app last obtained tokens. Absent if it never did, or if that was so long ago that the
-    /// record was deleted.
+    /// The time at which the app last obtained tokens. Absent if it never did, or if the record was deleted since.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub last_used_at: Option<Timestamp>,
@@ -79,7 +79,7 @@ pub async fn add_scope(
 }
 
 /// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a refresh
-/// family that starts in this transaction cannot outlive the consent.
+/// family that is created in this transaction cannot outlive the consent.
 pub async fn lock(tx: &mut Tx, user_id: i64, client_id: &str, id: &str) -> Result<bool, Error> {
     Ok(execute!(tx.on(), LOCK, user_id, client_id, id)? == 1)
 }

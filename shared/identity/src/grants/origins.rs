@@ -9,7 +9,7 @@ use storage::db::{Db, Error};
 use tokio::sync::Mutex;
 use url::{Origin, Url};
 
-/// The age at which the cache is read again.
+/// The age at which the cache is refreshed from the database.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// The time limit of one read.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);

@@ -69,9 +69,9 @@ pub struct Family {
 /// The lifetimes of refresh tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetimes {
-    /// The longest time between two uses.
+    /// The longest time between two rotations.
     pub idle: Duration,
-    /// The longest time from the first token on. Rotation does not extend it.
+    /// The longest time since the first token was issued. Rotation does not extend it.
     pub absolute: Duration,
 }
 
@@ -84,7 +84,7 @@ pub enum Selection<'a> {
     OfUser(i64),
     /// All families of a user with one client.
     OfUserAndClient(i64, &'a str),
-    /// The families that first-party clients started in a session.
+    /// The families of first-party clients that were created in a session.
     OfSession(i64),
 }
 
@@ -121,9 +121,9 @@ pub async fn find(db: &Db, id: &str) -> Result<Option<Family>, Error> {
     Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(Family::from))
 }
 
-/// Uses the refresh token of this generation and returns the family with the next one. Of any number of concurrent
-/// callers, one gets the family. Returns `None`, without effect, if the token is not the current one, belongs to
-/// another client, is revoked or expired.
+/// Replaces the refresh token of this generation by the next one, extends the idle lifetime to `idle` from `now`, and
+/// returns the family with its new generation. Only one of several concurrent callers succeeds. Returns `None`, without
+/// effect, if `generation` is not the current one, or if the family belongs to another client, is revoked or expired.
 pub async fn rotate(
     db: &Db,
     id: &str,
@@ -145,7 +145,7 @@ pub async fn rotate(
     Ok(row.map(Family::from))
 }
 
-/// Revokes families and all their access tokens. Call
+/// Revokes refresh families and the access tokens that were issued with them. Call
 /// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
 pub async fn revoke(
     tx: &mut Tx,

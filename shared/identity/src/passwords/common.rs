@@ -3,15 +3,15 @@
 
 use zxcvbn::zxcvbn;
 
-/// The smallest acceptable number of guesses: the size of the list of common passwords.
+/// The smallest acceptable number of guesses: the size of zxcvbn's list of common passwords.
 const MIN_GUESSES: u64 = 30_000;
-/// The length in characters above which passwords are not checked, because longer ones are not that common. The cost of
-/// the estimate grows faster than the length; at this length it takes a millisecond or two.
+/// The maximum length of a checked password, in characters. Longer ones count as uncommon. The estimate takes a
+/// millisecond or two at this length, and its cost grows faster than the length.
 const MAX_CHECKED_LENGTH: usize = 40;
-/// The product's name.
+/// The name of this product, which is easy to guess.
 const PRODUCT: &str = "latchkey";
 
-/// Returns whether an attacker who knows the account's e-mail would need few guesses.
+/// Returns whether an attacker who knows the account's e-mail would need fewer than [`MIN_GUESSES`] guesses.
 pub(super) fn is_common(password: &str, email: &str) -> bool {
     if password.chars().count() > MAX_CHECKED_LENGTH {
         return false;

@@ -1,6 +1,6 @@
 //! Settings of sign-in: the limits of failed attempts, and the captcha.
 
-use crate::captcha::{Captcha, Service};
+use crate::captcha::{Captcha, ServiceSettings};
 use crate::lockout::Throttles;
 use clap::Args;
 use foundation::settings::{InvalidSetting, read_secret};
@@ -59,7 +59,7 @@ impl SignInArgs {
     pub fn throttles(&self) -> Throttles {
         Throttles {
             account: self.login_failures_account,
-            address: self.login_failures_address,
+            network: self.login_failures_address,
         }
     }
 
@@ -74,7 +74,7 @@ impl SignInArgs {
         let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
         let script_url = self.captcha_script_url.clone();
         let service = match (&self.captcha_verify_url, secret, &self.captcha_site_key) {
-            (Some(verify_url), Some(secret), Some(site_key)) => Service {
+            (Some(verify_url), Some(secret), Some(site_key)) => ServiceSettings {
                 verify_url: verify_url.clone(),
                 secret,
                 site_key: site_key.clone(),

@@ -15,8 +15,8 @@ macro_rules! not_the_last_administrator {
 }
 
 sql! {
-    // Locks all active administrators if the user is one, so that concurrent demotions serialize and the next statement
-    // sees the result of the other. For other users it locks nothing.
+    // Locks all active administrators if the user is one, so that concurrent demotions run one after the other and each
+    // sees the result of the previous one. For other users it locks nothing.
     LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET password_version = password_version
                            WHERE role = 'admin' AND disabled_at IS NULL AND EXISTS (
                                SELECT 1 FROM users AS one WHERE one.id = $1 AND one.role = 'admin')";
@@ -90,8 +90,8 @@ pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), E
     execute!(tx.on(), UNLOCK, id, now).map(|_| ())
 }
 
-/// Deletes a user but for an anonymous row, because other tables refer to it. Returns false, without effect, if the
-/// credentials are no longer the verified ones or if the user is the last active administrator.
+/// Anonymizes the row of a deleted user, which remains because other tables refer to it. Returns false, without effect,
+/// if the credentials are no longer the verified ones or if the user is the last active administrator.
 pub(crate) async fn anonymize(
     tx: &mut Tx,
     verified: &StoredCredentials,

@@ -95,11 +95,11 @@ impl Error {
             correlation_id,
             errors: &self.errors,
         };
-        let written = match format {
+        let serialized = match format {
             ErrorFormat::Json => serde_json::to_vec(&body),
             ErrorFormat::Problem => serde_json::to_vec(&ProblemDetails::new(self.status, body)),
         };
-        written.unwrap_or_default()
+        serialized.unwrap_or_default()
     }
 }
 

@@ -135,7 +135,7 @@ impl Code {
         }
     }
 
-    /// Whether the body is problem details (RFC 9457) regardless of `Accept`, as it is for the errors of
+    /// Returns whether the body is problem details (RFC 9457) regardless of `Accept`, as it is for the errors of
     /// idempotency keys (draft-ietf-httpapi-idempotency-key-header §2.7).
     pub(crate) const fn is_problem(self) -> bool {
         matches!(

@@ -27,8 +27,8 @@ impl Error {
     }
 }
 
-/// Middleware for all routes of a service: records the security event of an error response. Answers with the
-/// error of the database if the event cannot be recorded.
+/// Middleware for all routes of a server: records the security event of an error response. Answers with the database
+/// error instead if the event cannot be recorded.
 pub async fn record_security_events(
     State(db): State<db::Db>,
     Context(context): Context,

@@ -82,8 +82,8 @@ fn is_null(schema: &RefOr<Schema>) -> bool {
 /// every operation has.
 fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Components) {
     let mut responses = OperationResponses::default();
-    let given = std::mem::take(&mut operation.responses.responses);
-    for (key, response) in given.into_iter().chain(error_responses(&COMMON_ERRORS)) {
+    let declared = std::mem::take(&mut operation.responses.responses);
+    for (key, response) in declared.into_iter().chain(error_responses(&COMMON_ERRORS)) {
         if let RefOr::T(mut response) = response {
             describe_headers(&mut response, components);
             responses.add(key, response);
@@ -115,8 +115,8 @@ impl OperationResponses {
         self.errors.retain(|key, _| key.code != code);
     }
 
-    /// Merges the errors of each status code, into the operation's own response of that status where it has
-    /// one, else into a component that operations with the same errors share.
+    /// Merges the errors of each status code into the operation's own response of that status. If it has none, merges
+    /// them into a component that operations with the same errors share.
     fn into_documented(self, components: &mut Components) -> BTreeMap<String, RefOr<Response>> {
         let mut by_status = BTreeMap::<u16, Vec<(ErrorKey, Response)>>::new();
         for (key, response) in self.errors {
@@ -131,9 +131,10 @@ impl OperationResponses {
             let status = status.to_string();
             let names: Vec<_> = errors.iter().map(|(key, _)| key.code.name()).collect();
             let component = format!("{status}.{}", names.join("."));
-            let responses = own.remove(&status).into_iter();
-            let is_shared = responses.len() == 0;
-            let merged = responses
+            let own_response = own.remove(&status);
+            let is_shared = own_response.is_none();
+            let merged = own_response
+                .into_iter()
                 .chain(errors.into_iter().map(|(_, response)| response))
                 .reduce(merge);
             let Some(merged) = merged else { continue };
@@ -153,7 +154,7 @@ impl OperationResponses {
     }
 }
 
-/// Adds the header of every response, and replaces the headers by references to their components.
+/// Adds the header with the correlation id, and replaces the headers by references to their components.
 fn describe_headers(response: &mut Response, components: &mut Components) {
     let named = response.headers.keys().cloned();
     let names: Vec<_> = named.chain([CORRELATION_ID.to_owned()]).collect();

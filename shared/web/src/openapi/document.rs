@@ -67,7 +67,7 @@ pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
     document
 }
 
-/// Documents that all paths of the routes exist on this server only, so without version prefixes.
+/// Sets `server` as the only server of every path, which documents that the paths have no version prefix.
 pub fn set_server(document: &mut OpenApi, server: &str) {
     for item in document.paths.paths.values_mut() {
         item.servers = Some(vec![Server::new(server)]);
@@ -105,20 +105,19 @@ fn info(urls: &Urls) -> Info {
     info
 }
 
-/// Returns the servers of the routes as absolute URLs below the base URL; the base URL itself if they name
-/// none.
-fn servers(given: Option<Vec<Server>>, urls: &Urls) -> Vec<Server> {
+/// Returns the servers of the routes as absolute URLs below the base URL; the base URL itself if they declare none.
+fn servers(declared: Option<Vec<Server>>, urls: &Urls) -> Vec<Server> {
     let base = origin_of(&urls.base);
-    let mut servers = given.unwrap_or_else(|| vec![Server::new("")]);
+    let mut servers = declared.unwrap_or_else(|| vec![Server::new("")]);
     for server in &mut servers {
         server.url = format!("{base}{}", server.url);
     }
     servers
 }
 
-/// Adds the security schemes, whose names operations use in `security`.
-fn components(given: Option<Components>, urls: &Urls) -> Components {
-    let mut components = given.unwrap_or_default();
+/// Adds the security schemes, which operations name in `security`, to the collected components.
+fn components(collected: Option<Components>, urls: &Urls) -> Components {
+    let mut components = collected.unwrap_or_default();
     let scopes = scope::ALL.map(|name| (name, scope::in_words(name)));
     let (authorize, token) = (
         format!("{}/authorize", urls.issuer),

@@ -63,9 +63,9 @@ codes!(
     ValidationFailed,
 );
 
-/// The key of an error response while routes are collected: several errors of one operation can share a
-/// status code, so the status alone does not identify a response. Written as `403 csrf_mismatch`, which is
-/// the key that utoipa carries.
+/// The key of an error response while routes are collected. Several errors of one operation can share a status code, so
+/// the status alone does not identify a response. The text form, such as `403 csrf_mismatch`, takes the place of the
+/// status code in utoipa's map of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ErrorKey {
     pub(crate) status: StatusCode,

@@ -6,10 +6,12 @@ use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Type};
 /// The header with the trace id, which every response has.
 pub(crate) const CORRELATION_ID: &str = "X-Correlation-Id";
 
-/// Whether every response of a kind that documents the header has it.
+/// The presence of a header in the responses that document it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
+    /// Every such response has the header.
     Always,
+    /// Some such responses lack the header.
     Conditional,
 }
 
