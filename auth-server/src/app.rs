@@ -1,9 +1,9 @@
 //! The state that the issuer's handlers share.
 
-use crate::flows::Flows;
-use crate::grants::Grants;
 use axum::extract::FromRef;
 use identity::Identity;
+use issuer::flows::Flows;
+use issuer::grants::Grants;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use web::{Cors, Policy};

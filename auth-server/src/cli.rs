@@ -26,7 +26,7 @@ use storage::db::Db;
 use storage::db::Tx;
 use storage::notifications::Notifications;
 
-/// The commands besides serving.
+/// The administration commands. A program without a command serves.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Create, list, change, disable and enable users.

@@ -16,7 +16,7 @@ use foundation::settings::InvalidSetting;
 use issuer::grants::TokenLifetimes;
 use runtime::config::CommonArgs;
 
-/// The settings of the issuer, beyond those of every program.
+/// The settings of the issuer, besides those that every program has.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Settings of the issuer")]
 pub struct IssuerArgs {

@@ -1,4 +1,4 @@
-//! The HTTP endpoints of the issuer. Knows axum and no SQL.
+//! The HTTP endpoints of the issuer. They use axum and contain no SQL.
 
 mod administrator;
 pub(crate) mod authorize;
@@ -9,7 +9,6 @@ pub(crate) mod documentation;
 mod extract;
 mod flow;
 pub(crate) mod forgot;
-mod form_fields;
 mod form_page;
 mod forms;
 pub(crate) mod password;

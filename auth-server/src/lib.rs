@@ -17,7 +17,7 @@ use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use issuer::keys::{self, KeyRotation, KeyStore};
 use issuer::refresh_tokens::RefreshTokens;
-use issuer::{flows, grants, params, token_error as error};
+use issuer::{flows, grants};
 use runtime::startup;
 use runtime::startup::Runtime;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Issuer {
     }
 }
 
-/// Reports an error of the signing keys as one of the program. A wrong master key is an invalid setting.
+/// Converts an error of the signing keys into an error of the program. A wrong master key is an invalid setting.
 fn startup_error(error: keys::Error) -> startup::Error {
     match error {
         keys::Error::Sealed(_) => startup::Error::InvalidSetting(InvalidSetting(error.to_string())),

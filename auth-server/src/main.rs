@@ -2,7 +2,6 @@
 
 use auth_server::{Issuer, cli, config};
 use clap::Parser;
-use runtime::config as settings;
 use runtime::config::CommonArgs;
 use runtime::startup;
 use runtime::startup::{Error, Runtime};
@@ -21,7 +20,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match settings::parse::<Args>(std::env::args_os()) {
+    match runtime::config::parse::<Args>(std::env::args_os()) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }

@@ -1,4 +1,4 @@
-//! The rules of clients: registration, redirect URIs, authentication.
+//! Clients: their registration, their redirect URIs and their authentication.
 
 mod redirect_uris;
 
@@ -31,7 +31,8 @@ pub struct Registration {
     pub redirect_uris: Vec<String>,
     /// The scope that it may request.
     pub scope: Scope,
-    /// The scope of a request without one. If unset: the part of the general default that is in its scope.
+    /// The scope of a request without one. If unset, the part of [`scope::DEFAULT`] that is in `scope`, or all of
+    /// `scope` if there is no such part.
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
     pub first_party: bool,
@@ -77,8 +78,8 @@ pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
     registered.any(|registered| redirect_uris::matches(registered, redirect_uri))
 }
 
-/// Authenticates a client: a confidential one needs its secret, a public one must send none. An unknown client
-/// with a secret takes the same time.
+/// Tells whether a client is authenticated: a confidential one needs its secret, a public one must send none.
+/// A secret is compared in the same time for an unknown client, so that the time does not reveal which exist.
 pub fn authenticates(client: Option<&Client>, secret: Option<&str>) -> bool {
     let stored = client.and_then(|client| client.secret_hash.as_deref());
     match (client, secret) {
@@ -120,8 +121,8 @@ impl Registration {
     }
 
     fn check(&self) -> Result<(), String> {
-        let id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        if self.id.is_empty() || self.id.len() > 64 || !self.id.chars().all(id_char) {
+        let is_id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        if self.id.is_empty() || self.id.len() > 64 || !self.id.chars().all(is_id_char) {
             let id = &self.id;
             return Err(format!(
                 "the id {id:?} must have 1 to 64 ASCII letters, digits, - . or _"
@@ -151,9 +152,9 @@ impl Registration {
     }
 }
 
-/// Returns the part of a scope that is in the general default, or all of it if none is.
+/// Returns the part of a scope that is in [`scope::DEFAULT`], or all of it if there is no such part.
 fn default_part(scope: &Scope) -> Scope {
-    let general: Scope = scope::DEFAULT.parse().unwrap_or_default();
-    let part = scope.intersection(&general);
+    let default: Scope = scope::DEFAULT.parse().unwrap_or_default();
+    let part = scope.intersection(&default);
     if part.is_empty() { scope.clone() } else { part }
 }

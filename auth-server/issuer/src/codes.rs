@@ -15,7 +15,7 @@ sql! {
               (code_hash, family_id, client_id, user_id, session_id, redirect_uri, code_challenge, scope, expires_at,
                consent_id)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    // One statement checks everything, so that a request with a wrong value does not use the code up, and
+    // One statement checks everything, so that a request with a wrong value leaves the code valid, and
     // only one of several concurrent requests gets a row.
     CLAIM = "UPDATE authorization_codes SET used_at = $5
              WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
@@ -73,7 +73,7 @@ struct Row {
     scope: String,
 }
 
-/// A code that this request used up.
+/// A code that this request marked as used.
 pub struct ClaimedCode {
     /// The family of refresh tokens to create.
     pub family: NewFamily,
@@ -101,7 +101,8 @@ pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Secret, Error> {
     Ok(code)
 }
 
-/// Uses a code up. Returns `None`, without a change, if it is unknown, used, expired or presented wrongly.
+/// Marks a code as used. Returns `None`, without a change, if it is unknown, used or expired, or if the client, the
+/// redirect URI or the challenge is another one.
 pub async fn claim(
     tx: &mut Tx,
     presented: PresentedCode<'_>,
@@ -123,8 +124,8 @@ pub async fn claim(
     }))
 }
 
-/// Returns the family that a used code began, if everything else about the second request is right: the code
-/// was copied (RFC 6749 §10.5).
+/// Returns the family of a used code that is presented again with the right client, redirect URI and challenge,
+/// which means that the code was copied (RFC 6749 §10.5).
 pub async fn find_replayed(db: &Db, presented: PresentedCode<'_>) -> Result<Option<NewFamily>, Error> {
     let row = fetch_optional!(
         db.reader(),

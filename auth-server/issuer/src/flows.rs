@@ -1,6 +1,6 @@
-//! Authorization requests between `/authorize` and the code. Each travels sealed in the URL and is bound to
-//! the browser that began it. The server stores nothing until a flow finishes, so a flood of requests cannot
-//! displace anyone's sign-in.
+//! Authorization flows. Each carries an authorization request from `/authorize` to the issue of the code. It
+//! travels sealed in the URLs and forms of the pages, and is bound to the browser that began it. The server
+//! stores nothing until a flow finishes, so a flood of requests cannot displace anyone's sign-in.
 
 use crate::params::Params;
 use foundation::clock::Timestamp;
@@ -37,7 +37,7 @@ struct Flow {
 }
 
 impl Flows {
-    /// Returns the request, sealed for the browser with this secret.
+    /// Begins a flow. Returns the request, sealed for the browser with this secret.
     pub fn begin(&self, params: Params, browser: &Secret, now: Timestamp) -> String {
         let flow = Flow {
             id: random::id(),

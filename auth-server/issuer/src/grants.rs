@@ -1,14 +1,16 @@
-//! The grants of RFC 6749. Each grant's procedure stands in its own file; `oxide/` lets oxide-auth's state
-//! machines drive it.
+//! The grants of RFC 6749. Each grant has a module of its own, which the module `oxide` runs through the state
+//! machines of oxide-auth.
 
 pub mod authorization;
 mod authorization_code;
 mod lifetimes;
 mod oxide;
 mod refresh_token;
+mod requests;
 mod tokens;
 
 pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
+pub use requests::{AuthorizationRequest, TokenRequest};
 
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;

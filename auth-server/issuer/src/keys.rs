@@ -1,7 +1,8 @@
 //! Signing keys: generated, sealed, published, and held parsed in memory.
 //!
-//! A key is staged (published, not signing), active (the one that signs), retired (published until its last
-//! token expires), deleted (its private key is erased). The SQL of each transition refuses any other order.
+//! A key passes through four states: staged (published, but not signing yet), active (it signs), retired
+//! (published until its last token has expired) and deleted (no longer published, its private key erased). A
+//! compromised key is deleted from any state. The SQL of each transition refuses any other order.
 
 mod args;
 mod jwt_provider;
@@ -79,7 +80,7 @@ pub enum Error {
     /// No key has this `kid`.
     #[error("no signing key has the kid {0:?}")]
     Unknown(String),
-    /// Concurrent changes won every attempt.
+    /// A concurrent change came first at every attempt.
     #[error("other changes of the signing keys came first; retry")]
     Contended,
     /// The database failed.

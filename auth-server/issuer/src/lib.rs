@@ -1,5 +1,5 @@
 //! The domain of the issuer: clients, authorization requests, grants (RFC 6749), refresh tokens and signing
-//! keys. Knows SQL and no HTTP framework.
+//! keys. It contains the SQL of codes and keys, and uses no HTTP framework.
 
 pub mod clients;
 pub mod codes;
@@ -11,7 +11,7 @@ pub mod pkce;
 pub mod refresh_tokens;
 pub mod token_error;
 
-/// Every SQL statement of this crate with its name, for the test that prepares them.
+/// Returns every SQL statement of this crate with its name, for the test that prepares them.
 pub fn statements() -> Vec<(&'static str, &'static str)> {
     [codes::STATEMENTS, keys::STATEMENTS].concat()
 }

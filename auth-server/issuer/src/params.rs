@@ -1,12 +1,18 @@
 //! Request parameters, which must not be repeated (RFC 6749 §3.1, §3.2).
 
+mod fields;
+
+pub use serde::de::value::Error as ReadError;
+
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// The most parameters of one request.
 const MAX_COUNT: usize = 100;
-/// The flaw that is reported to the client by a redirect; the others make the request unreadable.
+/// The flaw of a repeated parameter. The authorization endpoint reports this one to the client by a redirect,
+/// and every other flaw on a page.
 pub const REPEATED: &str = "a parameter appears more than once";
 
 /// Name and value pairs in the order received.
@@ -37,10 +43,22 @@ impl Params {
             .iter()
             .find(|(found, _)| found == name)
             .map(|(_, value)| value.as_str())
-            .filter(|v| !v.is_empty())
+            .filter(|value| !value.is_empty())
     }
 
-    /// Returns the flaw of the parameters as a whole, as text for messages, or `None`.
+    /// Reads the parameters into a struct of `String` and `Option<String>` fields.
+    ///
+    /// An omitted parameter makes an `Option` field `None` and a `String` field empty. A parameter without a
+    /// value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). If a parameter is repeated,
+    /// its first value is read: callers that must refuse repetition check [`Params::flaw`] before.
+    ///
+    /// Fails only if the struct has fields of other types.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
+        fields::read(self)
+    }
+
+    /// Returns the reason why the parameters as a whole are unacceptable, as text for messages; `None` if they
+    /// are not.
     pub fn flaw(&self) -> Option<&'static str> {
         if self.0.len() > MAX_COUNT {
             return Some("there are more than 100 parameters");

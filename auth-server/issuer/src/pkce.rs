@@ -10,12 +10,15 @@ pub struct CodeChallenge(String);
 pub struct CodeVerifier(String);
 
 impl CodeChallenge {
-    /// Parses a challenge of the method S256. The error message addresses the client's developer.
-    pub fn parse(challenge: Option<&str>, method: Option<&str>) -> Result<Self, &'static str> {
-        if method != Some("S256") {
+    /// Parses a challenge of the method S256. The arguments are empty if the parameters are omitted. The error
+    /// message addresses the client's developer.
+    pub fn parse(challenge: &str, method: &str) -> Result<Self, &'static str> {
+        if method != "S256" {
             return Err("code_challenge_method must be S256");
         }
-        let challenge = challenge.ok_or("code_challenge is required")?;
+        if challenge.is_empty() {
+            return Err("code_challenge is required");
+        }
         match secret::decode(challenge) {
             Some(hash) if hash.len() == 32 => Ok(Self(challenge.to_owned())),
             _ => Err(
@@ -58,16 +61,13 @@ mod tests {
     fn the_example_of_the_rfc_verifies() {
         let verifier = CodeVerifier::parse(Some(VERIFIER)).unwrap();
         assert_eq!(verifier.challenge().as_str(), CHALLENGE);
-        assert!(CodeChallenge::parse(Some(CHALLENGE), Some("S256")).is_ok());
+        assert!(CodeChallenge::parse(CHALLENGE, "S256").is_ok());
     }
 
     #[test]
     fn only_s256_challenges_of_43_characters_parse() {
-        for method in [None, Some("plain"), Some("s256"), Some("S512")] {
-            assert!(
-                CodeChallenge::parse(Some(CHALLENGE), method).is_err(),
-                "{method:?}"
-            );
+        for method in ["", "plain", "s256", "S512"] {
+            assert!(CodeChallenge::parse(CHALLENGE, method).is_err(), "{method:?}");
         }
         let (short, long) = (&CHALLENGE[1..], format!("{CHALLENGE}A"));
         let padded = format!("{CHALLENGE}=");
@@ -79,10 +79,7 @@ mod tests {
             &"é".repeat(22),
             "",
         ] {
-            assert!(
-                CodeChallenge::parse(Some(challenge), Some("S256")).is_err(),
-                "{challenge}"
-            );
+            assert!(CodeChallenge::parse(challenge, "S256").is_err(), "{challenge}");
         }
     }
 

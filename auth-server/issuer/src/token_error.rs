@@ -25,13 +25,13 @@ pub enum TokenError {
     /// The database failed or did not answer.
     #[error("a part of the service does not answer; try again in a moment")]
     Database(#[from] db::Error),
-    /// The active signing key was discarded, and its successor may not sign yet.
+    /// No signing key is active, or the keys were not read recently.
     #[error("no token can be signed at present; try again later")]
     NoSigningKey {
         /// The expected time until a key signs again.
         wait: Duration,
     },
-    /// Signing failed. The cause is for the log only.
+    /// The service failed, for example at signing. The cause is for the log only.
     #[error("something went wrong on our side")]
     Internal(String),
 }

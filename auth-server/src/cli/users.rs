@@ -69,7 +69,7 @@ pub enum Command {
     ResetMfa(UserArgs),
 }
 
-/// The arguments that select one user.
+/// The arguments of a command for one user.
 #[derive(Args, Debug)]
 pub struct UserArgs {
     /// The e-mail address.

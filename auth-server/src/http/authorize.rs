@@ -4,13 +4,13 @@ use super::browser::BrowserSession;
 use super::documentation::AuthorizationErrors;
 use super::extract::AuthorizationParams;
 use super::flow::{FlowCookie, FlowError};
-use super::forms::AuthorizationRequest;
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use issuer::grants::AuthorizationRequest;
 use web::Context;
 
 /// Request an authorization code
@@ -33,7 +33,7 @@ pub(crate) async fn authorize(
     BrowserSession(session): BrowserSession,
     AuthorizationParams(params): AuthorizationParams,
 ) -> Result<Response, FlowError> {
-    app.grants.check_request(params.clone()).await?;
+    app.grants.check_request(&params).await?;
     let (secret, cookie) = cookie.or_new(&app.policy);
     let flow = app.flows.begin(params, &secret, context.now);
     let page = match session {

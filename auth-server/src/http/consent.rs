@@ -9,17 +9,17 @@ use super::forms::{ConsentForm, ConsentQuery};
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
-use crate::grants::authorization::ResourceOwner;
 use crate::pages;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use identity::sessions::Session;
+use issuer::grants::authorization::ResourceOwner;
 use web::Context;
 
 /// Show the consent page
 ///
-/// A remembered consent is not asked for again: then the browser returns to the client at once.
+/// If the user's consent is remembered, the browser returns to the client without a form.
 #[utoipa::path(
     get, path = paths::CONSENT, operation_id = "showConsent", tag = "Pages", params(ConsentQuery),
     security((), ("session" = [])),
@@ -42,7 +42,7 @@ pub(crate) async fn show(
     let params = app.flows.find(flow, &secret, context.now).await?;
     let params = params.ok_or(FlowError::NotFound)?;
     let session = require_session(session, flow, query.signed_in.is_some())?;
-    let request = app.grants.check_request(params).await?;
+    let request = app.grants.check_request(&params).await?;
     if app.grants.is_remembered(&request, session.user.id).await? {
         let finished = app.flows.finish(flow, &secret, context.now).await?;
         finished.ok_or(FlowError::NotFound)?;
@@ -85,7 +85,7 @@ pub(crate) async fn submit(
     let secret = cookie.required()?;
     let params = app.flows.finish(flow, &secret, context.now).await?;
     let params = params.ok_or(FlowError::NotFound)?;
-    let request = app.grants.check_request(params).await?;
+    let request = app.grants.check_request(&params).await?;
     let to = match is_allowed {
         true => app.grants.allow(request, owner(&session), &context).await?,
         false => app.grants.deny(&request, owner(&session), &context).await?,
@@ -97,7 +97,7 @@ fn is_allowed(fields: &ConsentForm) -> Result<bool, FlowError> {
     match fields.decision.as_str() {
         "allow" => Ok(true),
         "deny" => Ok(false),
-        _ => Err(FlowError::Elsewhere(pages::error(
+        _ => Err(FlowError::Response(pages::error(
             StatusCode::BAD_REQUEST,
             "No decision was made",
             "Go back and choose Allow or Deny.",
@@ -105,9 +105,9 @@ fn is_allowed(fields: &ConsentForm) -> Result<bool, FlowError> {
     }
 }
 
-/// The session. Fails with a redirect to sign-in or to the password page if that must come first.
+/// Returns the session. Fails with a redirect to the sign-in page or to the password page if that must come first.
 fn require_session(session: Option<Session>, flow: &str, just_signed_in: bool) -> Result<Session, FlowError> {
-    let elsewhere = match session {
+    let response = match session {
         Some(session) if !session.password_change_required => return Ok(session),
         Some(_) => see_other(&paths::in_flow(paths::PASSWORD, flow)),
         None if just_signed_in => pages::error(
@@ -119,7 +119,7 @@ fn require_session(session: Option<Session>, flow: &str, just_signed_in: bool) -
         ),
         None => see_other(&paths::in_flow(paths::SIGN_IN, flow)),
     };
-    Err(FlowError::Elsewhere(elsewhere))
+    Err(FlowError::Response(response))
 }
 
 fn owner(session: &Session) -> ResourceOwner {

@@ -1,11 +1,11 @@
 //! `/.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/jwks.json` (RFC 7517).
 
-use crate::grants::Grants;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use foundation::{schema, scope};
+use issuer::grants::Grants;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -28,7 +28,8 @@ pub(crate) struct IssuerMetadata<'a> {
     authorization_response_iss_parameter_supported: bool,
 }
 
-/// A JWK set (RFC 7517 §5). Only its schema: the keyring serializes it once per change.
+/// The schema of a JWK set (RFC 7517 §5). The JSON itself comes from the keyring, which serializes it once per
+/// change.
 pub(crate) struct JwkSet;
 
 schema! {

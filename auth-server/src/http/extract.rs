@@ -1,12 +1,11 @@
 //! Extractors of parameters: from forms, from queries, and from either for authorization requests.
 
-use super::form_fields;
 use crate::pages;
-use crate::params::Params;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use issuer::params::{Params, ReadError};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use web::error_responses;
@@ -32,7 +31,7 @@ where
         if let Some(flaw) = params.flaw() {
             return Err(unreadable(flaw));
         }
-        let form: T = form_fields::read(&params).map_err(internal)?;
+        let form: T = params.read().map_err(internal)?;
         let policy = Arc::<Policy>::from_ref(state);
         csrf::check_token(&parts.headers, Some(form.csrf()), &policy).map_err(forged)?;
         Ok(Self(form))
@@ -46,7 +45,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
-        form_fields::read(&query(parts)).map(Self).map_err(internal)
+        query(parts).read().map(Self).map_err(internal)
     }
 }
 
@@ -105,6 +104,6 @@ fn forged(mismatch: csrf::Mismatch) -> Response {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "the signature is map_err's")]
-fn internal(error: serde::de::value::Error) -> Response {
+fn internal(error: ReadError) -> Response {
     Error::internal(&error).into_response()
 }

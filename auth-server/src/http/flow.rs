@@ -1,8 +1,6 @@
 //! The authorization flow of a browser: the cookie that it is bound to, and the ways in which it ends early.
 
 use super::redirects::see_other;
-use crate::flows;
-use crate::grants::authorization::AuthorizationError;
 use crate::pages;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -10,12 +8,16 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use foundation::random;
 use foundation::secret::Secret;
+use issuer::flows;
+use issuer::grants::authorization::AuthorizationError;
 use std::convert::Infallible;
 use storage::db;
 use storage::redis::Unavailable;
 use web::{Error, Policy, cookies};
 
 const COOKIE: &str = "flow";
+/// The length of the cookie's value: 32 random bytes in base64url.
+const COOKIE_LENGTH: usize = 43;
 
 /// The secret that binds flows to the browser that began them; `None` if the browser has no valid cookie.
 pub(crate) struct FlowCookie(Option<Secret>);
@@ -39,7 +41,7 @@ impl FlowCookie {
     }
 
     fn read(headers: &HeaderMap) -> Self {
-        let value = cookies::single(headers, COOKIE).filter(|value| value.len() == 43);
+        let value = cookies::single(headers, COOKIE).filter(|value| value.len() == COOKIE_LENGTH);
         Self(value.map(Secret::new))
     }
 }
@@ -62,8 +64,8 @@ pub(crate) enum FlowError {
     Authorization(AuthorizationError),
     /// The database failed.
     Database(db::Error),
-    /// Another page must come first.
-    Elsewhere(Response),
+    /// Another response takes the place of the page: a redirect to the page that must come first, or an error.
+    Response(Response),
 }
 
 impl IntoResponse for FlowError {
@@ -80,10 +82,10 @@ impl IntoResponse for FlowError {
             Self::Authorization(AuthorizationError::Database(error)) | Self::Database(error) => {
                 Error::from(error).into_response()
             }
-            Self::Authorization(error @ AuthorizationError::StateMachine) => {
+            Self::Authorization(error @ (AuthorizationError::Read(_) | AuthorizationError::StateMachine)) => {
                 Error::internal(&error).into_response()
             }
-            Self::Elsewhere(response) => response,
+            Self::Response(response) => response,
         }
     }
 }

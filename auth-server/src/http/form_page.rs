@@ -13,7 +13,7 @@ use web::error::retry_after;
 use web::{Error, Policy, csrf};
 
 /// The delay before a retry when the service is overloaded or a part of it does not answer.
-const MOMENT: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Renders form pages for the browser that sent the request: with its anti-forgery token, and the cookie that
 /// the token is compared with.
@@ -44,8 +44,8 @@ impl FormRenderer {
         (set_cookie(self.cookie), html).into_response()
     }
 
-    /// Shows a form again, with the status and the message of the error; or answers with the response that
-    /// the error has of its own.
+    /// Shows a form again, with the status and the message of a correctable error. A final error brings its own
+    /// response, which is returned.
     pub(crate) fn show_again(
         self,
         error: FormError,
@@ -117,7 +117,7 @@ impl FormError {
         Self::Correctable(Correctable {
             status: StatusCode::SERVICE_UNAVAILABLE,
             message: message.to_owned(),
-            retry_after: Some(MOMENT),
+            retry_after: Some(RETRY_DELAY),
         })
     }
 }

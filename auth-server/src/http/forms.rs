@@ -4,28 +4,6 @@ use super::extract::CsrfProtected;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-/// An authorization request (RFC 6749 §4.1.1). Documents the parameters only: the request stays as it was
-/// sent, because it travels sealed with the flow and is checked again after consent.
-#[derive(IntoParams, ToSchema)]
-#[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "the request is checked in its raw form")]
-pub(crate) struct AuthorizationRequest {
-    /// `code`
-    response_type: String,
-    /// The identifier of the client.
-    client_id: String,
-    /// The URI that receives the response: identical to a registered one.
-    redirect_uri: String,
-    /// The requested scopes, separated by spaces. By default those of the client's registration.
-    scope: Option<String>,
-    /// An opaque value, returned with the response.
-    state: Option<String>,
-    /// The S256 code challenge (RFC 7636).
-    code_challenge: String,
-    /// `S256`
-    code_challenge_method: String,
-}
-
 /// The sign-in form.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct SignInForm {

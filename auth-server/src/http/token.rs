@@ -1,11 +1,6 @@
 //! `POST /token` (RFC 6749 §3.2).
 
-use super::form_fields;
 use super::token_errors::{self, TokenErrorResponses};
-use crate::clients::authenticates;
-use crate::error::TokenError;
-use crate::grants::{Grants, TokenResponse};
-use crate::params::Params;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -15,36 +10,15 @@ use base64::engine::general_purpose::STANDARD;
 use foundation::context::RequestContext;
 use identity::grants::clients;
 use identity::grants::clients::Client;
-use serde::Deserialize;
+use issuer::clients::authenticates;
+use issuer::grants::{Grants, TokenRequest, TokenResponse};
+use issuer::params::Params;
+use issuer::token_error::TokenError;
 use std::sync::Arc;
-use utoipa::ToSchema;
 use web::Context;
 use web::body;
 use web::headers::single;
 use web::openapi::error_responses::code;
-
-/// A token request (RFC 6749 §4.1.3, §6).
-#[derive(Deserialize, ToSchema)]
-#[expect(dead_code, reason = "each grant reads its own parameters")]
-pub(crate) struct TokenRequest {
-    /// `authorization_code` or `refresh_token`
-    grant_type: String,
-    /// The identifier of a client that does not authenticate by HTTP Basic.
-    client_id: Option<String>,
-    /// Not accepted: confidential clients authenticate by HTTP Basic.
-    #[schema(ignore)]
-    client_secret: Option<String>,
-    /// The authorization code from the redirect.
-    code: Option<String>,
-    /// The redirect URI of the authorization request.
-    redirect_uri: Option<String>,
-    /// The value that the code challenge was computed from (RFC 7636).
-    code_verifier: Option<String>,
-    /// The latest refresh token of its family.
-    refresh_token: Option<String>,
-    /// A subset of the granted scopes, for this access token only.
-    scope: Option<String>,
-}
 
 /// Exchange a code or a refresh token
 ///
@@ -88,20 +62,21 @@ async fn grant(
     bytes: &[u8],
     context: &RequestContext,
 ) -> Result<TokenResponse, TokenError> {
-    let params = read(headers, bytes)?;
-    let request: TokenRequest =
-        form_fields::read(&params).map_err(|error| TokenError::Internal(error.to_string()))?;
+    let params = read_params(headers, bytes)?;
+    let request: TokenRequest = params
+        .read()
+        .map_err(|error| TokenError::Internal(error.to_string()))?;
     let client = authenticate(grants, headers, &request).await?;
     match request.grant_type.as_str() {
-        "authorization_code" => grants.exchange_code(&client, &params, context).await,
-        "refresh_token" => grants.rotate(&client, &params, context).await,
+        "authorization_code" => grants.exchange_code(&client, &request, context).await,
+        "refresh_token" => grants.rotate(&client, &request, context).await,
         "" => Err(TokenError::InvalidRequest("grant_type is required".to_owned())),
         _ => Err(TokenError::UnsupportedGrantType),
     }
 }
 
 /// Reads the parameters from a form or from a JSON object of strings.
-fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> {
+fn read_params(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> {
     let invalid = |message: &str| TokenError::InvalidRequest(message.to_owned());
     let params = match body::media_type(headers).as_deref() {
         Some("application/x-www-form-urlencoded") => Params::from_form(bytes),
@@ -146,11 +121,8 @@ async fn authenticate(
         (None, None) => return Err(TokenError::InvalidClient),
     };
     let client = clients::find(&grants.db, client_id).await?;
-    match client {
-        client if !authenticates(client.as_ref(), secret) => Err(TokenError::InvalidClient),
-        Some(client) => Ok(client),
-        None => Err(TokenError::InvalidClient),
-    }
+    let is_authentic = authenticates(client.as_ref(), secret);
+    client.filter(|_| is_authentic).ok_or(TokenError::InvalidClient)
 }
 
 /// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1).
@@ -170,10 +142,11 @@ fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, To
     let decoded = decoded.ok_or(TokenError::InvalidClient)?;
     let (id, secret) = decoded.split_once(':').ok_or(TokenError::InvalidClient)?;
     let (id, secret) = (form_decoded(id), form_decoded(secret));
-    // No client id has a NUL, and PostgreSQL rejects one in a text.
-    (!id.contains('\0'))
-        .then_some(Some((id, secret)))
-        .ok_or(TokenError::InvalidClient)
+    // No client id has a NUL character, and PostgreSQL rejects a text with one.
+    if id.contains('\0') {
+        return Err(TokenError::InvalidClient);
+    }
+    Ok(Some((id, secret)))
 }
 
 fn form_decoded(text: &str) -> String {

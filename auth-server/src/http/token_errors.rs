@@ -1,10 +1,10 @@
 //! The error responses of the token endpoint (RFC 6749 §5.2).
 
-use crate::error::TokenError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use foundation::context::RequestContext;
+use issuer::token_error::TokenError;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! The authorization request (RFC 6749 §4.1.1). It is validated when it arrives, and again when the user has
 //! decided, so that a change of the client in between takes effect.
 
-use super::Grants;
 use super::oxide::{self, PendingAuthorization, RequestError};
+use super::{AuthorizationRequest, Grants};
 use crate::codes::{self, NewCode};
-use crate::params::{Params, REPEATED};
+use crate::params::{Params, REPEATED, ReadError};
 use crate::pkce::CodeChallenge;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
@@ -31,6 +31,9 @@ pub enum AuthorizationError {
     /// The database failed or did not answer.
     #[error(transparent)]
     Database(#[from] db::Error),
+    /// The parameters could not be read, which only a field of a wrong type causes.
+    #[error("cannot read the authorization request: {0}")]
+    Read(#[from] ReadError),
     /// oxide-auth's state machine ended a valid request without a result.
     #[error("the authorization state machine ended without a result")]
     StateMachine,
@@ -42,7 +45,7 @@ pub struct CheckedRequest {
     pub client: Client,
     /// The requested scope, or the client's default scope.
     pub scope: Scope,
-    params: Params,
+    request: AuthorizationRequest,
     code_challenge: CodeChallenge,
     pending: PendingAuthorization,
 }
@@ -68,39 +71,44 @@ struct CodeIssue<'a> {
 impl CheckedRequest {
     /// Returns the redirect URI, which the client has registered.
     pub fn redirect_uri(&self) -> &str {
-        self.params.get("redirect_uri").unwrap_or_default()
+        &self.request.redirect_uri
     }
 }
 
 impl Grants {
-    /// Validates an authorization request.
-    pub async fn check_request(&self, params: Params) -> Result<CheckedRequest, AuthorizationError> {
+    /// Validates an authorization request, whose parameters may have any flaw.
+    pub async fn check_request(&self, params: &Params) -> Result<CheckedRequest, AuthorizationError> {
         let page = |message: &str| AuthorizationError::Page(message.to_owned());
         if params.byte_len() > MAX_LENGTH {
             return Err(page("The request is too long. The limit is 8192 bytes."));
         }
-        // A repeated parameter is reported to the client, unless it is client_id or redirect_uri.
-        if let Some(flaw) = params.flaw().filter(|flaw| *flaw != REPEATED) {
+        let flaw = params.flaw();
+        if let Some(flaw) = flaw.filter(|flaw| *flaw != REPEATED) {
             return Err(page(&format!("The request cannot be read: {flaw}.")));
         }
-        let client_id = params
-            .get("client_id")
-            .ok_or_else(|| page("The request has no client_id."))?;
-        let client = clients::find(&self.db, client_id).await?;
+        let request: AuthorizationRequest = params.read()?;
+        if request.client_id.is_empty() {
+            return Err(page("The request has no client_id."));
+        }
+        let client = clients::find(&self.db, &request.client_id).await?;
         let client = client.ok_or_else(|| page("No application is registered with this client_id."))?;
-        match oxide::validate(&params, &client).await {
+        let no_redirect_uri =
+            || page("The redirect_uri is missing, or the application has not registered it.");
+        // Any other repeated parameter is reported to the client.
+        if params.repeats("client_id") || params.repeats("redirect_uri") {
+            return Err(no_redirect_uri());
+        }
+        match oxide::validate(&request, flaw, &client).await {
             Ok((pending, scope, code_challenge)) => Ok(CheckedRequest {
                 client,
                 scope,
-                params,
+                request,
                 code_challenge,
                 pending,
             }),
-            Err(RequestError::RedirectUri) => Err(page(
-                "The redirect_uri is missing, or the application has not registered it.",
-            )),
+            Err(RequestError::RedirectUri) => Err(no_redirect_uri()),
             Err(RequestError::Response { error, description }) => Err(AuthorizationError::Redirect(
-                self.error_redirect(&params, error, description),
+                self.error_redirect(&request, error, description),
             )),
             Err(RequestError::StateMachine) => Err(AuthorizationError::StateMachine),
         }
@@ -121,42 +129,42 @@ impl Grants {
     /// Records the user's consent. Returns the redirect to the client, with a code.
     pub async fn allow(
         &self,
-        request: CheckedRequest,
+        checked: CheckedRequest,
         owner: ResourceOwner,
         context: &RequestContext,
     ) -> Result<String, AuthorizationError> {
         let CheckedRequest {
             client,
             scope,
-            params,
+            request,
             code_challenge,
             pending,
-        } = request;
+        } = checked;
         let issue = CodeIssue {
             client: &client,
             owner,
             scope: &scope,
-            redirect_uri: params.get("redirect_uri").unwrap_or_default(),
+            redirect_uri: &request.redirect_uri,
             code_challenge: &code_challenge,
         };
         let issued = self.issue_code(&issue, context);
-        let issued = oxide::authorize(pending, &params, &client, owner.user_id, issued).await;
+        let issued = oxide::authorize(pending, &request, &client, owner.user_id, issued).await;
         let code = issued.ok_or(AuthorizationError::StateMachine)??;
-        Ok(self.redirect(&params, &[("code", code.expose())]))
+        Ok(self.redirect(&request, &[("code", code.expose())]))
     }
 
     /// Records the user's refusal. Returns the redirect to the client, with the error `access_denied`.
     pub async fn deny(
         &self,
-        request: &CheckedRequest,
+        checked: &CheckedRequest,
         owner: ResourceOwner,
         context: &RequestContext,
     ) -> Result<String, db::Error> {
         let event = Event::failure(EventName::Consent)
             .user(owner.user_id)
-            .client(&request.client.id);
+            .client(&checked.client.id);
         event.record_alone(&self.db, context).await?;
-        Ok(self.error_redirect(&request.params, "access_denied", "the user denied the request"))
+        Ok(self.error_redirect(&checked.request, "access_denied", "the user denied the request"))
     }
 
     /// Stores the consent and the code in one transaction.
@@ -184,20 +192,20 @@ impl Grants {
         Ok(code)
     }
 
-    fn error_redirect(&self, params: &Params, error: &str, description: &str) -> String {
+    fn error_redirect(&self, request: &AuthorizationRequest, error: &str, description: &str) -> String {
         match description {
-            "" => self.redirect(params, &[("error", error)]),
-            description => self.redirect(params, &[("error", error), ("error_description", description)]),
+            "" => self.redirect(request, &[("error", error)]),
+            description => self.redirect(request, &[("error", error), ("error_description", description)]),
         }
     }
 
     /// Returns the request's redirect URI with a response in its query, `state` (RFC 6749 §4.1.2) and `iss`
     /// (RFC 9207 §2).
-    fn redirect(&self, params: &Params, response: &[(&str, &str)]) -> String {
-        let uri = params.get("redirect_uri").unwrap_or_default();
+    fn redirect(&self, request: &AuthorizationRequest, response: &[(&str, &str)]) -> String {
+        let uri = &request.redirect_uri;
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(response);
-        query.extend_pairs(params.get("state").map(|state| ("state", state)));
+        query.extend_pairs(request.state.iter().map(|state| ("state", state)));
         query.append_pair("iss", &self.issuer);
         format!(
             "{uri}{}{}",

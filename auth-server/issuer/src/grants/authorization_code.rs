@@ -1,10 +1,10 @@
 //! The authorization code grant (RFC 6749 §4.1.3).
 
 use super::oxide::{self, ClaimedFamily};
+use super::requests::required;
 use super::tokens::TokenGrant;
-use super::{Grants, TokenResponse};
+use super::{Grants, TokenRequest, TokenResponse};
 use crate::codes::{self, PresentedCode};
-use crate::params::Params;
 use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
@@ -18,20 +18,16 @@ const INVALID_CODE: TokenError = TokenError::InvalidGrant(
 );
 
 impl Grants {
-    /// Exchanges a code for tokens. The client must be authenticated.
+    /// Exchanges the code of a request for tokens. The caller has authenticated the client.
     pub async fn exchange_code(
         &self,
         client: &Client,
-        params: &Params,
+        request: &TokenRequest,
         context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
-        let required = |name: &str| {
-            params
-                .get(name)
-                .ok_or_else(|| TokenError::InvalidRequest(format!("{name} is required")))
-        };
-        let (code, redirect_uri) = (required("code")?, required("redirect_uri")?);
-        let verifier = CodeVerifier::parse(params.get("code_verifier"))
+        let code = required("code", request.code.as_ref())?;
+        let redirect_uri = required("redirect_uri", request.redirect_uri.as_ref())?;
+        let verifier = CodeVerifier::parse(request.code_verifier.as_deref())
             .map_err(|error| TokenError::InvalidRequest(error.to_owned()))?;
         let presented = PresentedCode {
             code,

@@ -11,7 +11,7 @@ const MAX_ACCESS_TOKEN: Duration = Duration::from_secs(600);
 /// The longest lifetime of an authorization code (RFC 6749 §4.1.2).
 const MAX_CODE: Duration = Duration::from_secs(600);
 
-/// The lifetimes of everything the issuer hands out.
+/// The lifetimes of codes and tokens, and of cached copies of the JWKS.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenLifetimes {
     /// The lifetime of access tokens, 600 s at most.

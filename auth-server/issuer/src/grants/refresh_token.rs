@@ -2,9 +2,9 @@
 //! (RFC 9700 §4.14.2).
 
 use super::oxide::{self, RefreshRequest};
+use super::requests::required;
 use super::tokens::TokenGrant;
-use super::{Grants, TokenResponse};
-use crate::params::Params;
+use super::{Grants, TokenRequest, TokenResponse};
 use crate::refresh_tokens::RefreshTokenId;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
@@ -19,19 +19,17 @@ const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(
 );
 
 impl Grants {
-    /// Rotates a refresh token. The client must be authenticated.
+    /// Rotates the refresh token of a request. The caller has authenticated the client.
     pub async fn rotate(
         &self,
         client: &Client,
-        params: &Params,
+        request: &TokenRequest,
         context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
-        let refresh_token = params
-            .get("refresh_token")
-            .ok_or_else(|| TokenError::InvalidRequest("refresh_token is required".to_owned()))?;
+        let refresh_token = required("refresh_token", request.refresh_token.as_ref())?;
         let request = RefreshRequest {
             refresh_token,
-            scope: params.get("scope"),
+            scope: request.scope.as_deref(),
         };
         let scope = parse_scope(request.scope)?;
         // Before the claim: if no key can sign, the client keeps its token.
@@ -53,7 +51,7 @@ impl Grants {
             .unwrap_or(Err(INVALID_TOKEN))
     }
 
-    /// Uses a refresh token up. Returns its family, advanced to the next generation.
+    /// Marks a refresh token as used. Returns its family, advanced to the next generation.
     async fn claim_generation(
         &self,
         client: &Client,

@@ -79,7 +79,8 @@ impl Keyring {
         Arc::clone(&self.0.loaded.load().set)
     }
 
-    /// Tells whether the key set was read recently. A replica that lost its database cannot know of changes.
+    /// Tells whether the key set was read recently. A replica without a connection to its database does not learn
+    /// of changes.
     pub fn is_current(&self) -> bool {
         self.0.loaded.load().read_at.elapsed() < FRESH_FOR
     }
@@ -120,7 +121,8 @@ impl KeySet {
         self.parsed.iter().find(|key| key.kid() == kid).cloned()
     }
 
-    /// Returns the set of these keys. Parses the active and the staged key unless this set holds them parsed.
+    /// Returns the set of these keys, to replace this one. Parses the active and the staged key unless this set
+    /// holds them parsed.
     fn successor(&self, keys: Vec<Key>, master_key: &SealingKey) -> Result<Self, Error> {
         let may_sign = keys
             .iter()

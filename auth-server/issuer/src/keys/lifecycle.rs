@@ -1,4 +1,5 @@
-//! The changes of signing keys. Each is one transaction, which at most one of several concurrent callers wins.
+//! The changes of signing keys. Each is one transaction; if several callers request the same change at once, at
+//! most one of their transactions commits.
 
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
@@ -14,17 +15,17 @@ use storage::db;
 use storage::db::Db;
 use storage::notifications::{Notification, Notifications};
 
-/// The attempts to discard a compromised key while other changes win.
+/// The most attempts to discard a compromised key, each of which a concurrent change may overtake.
 const ATTEMPTS: usize = 10;
 
-/// Stores and changes the signing keys. Commands and the running issuer share it.
+/// Stores and changes the signing keys, for the commands and for the running issuer.
 #[derive(Clone, Debug)]
 pub struct KeyStore {
     /// The database of the keys.
     pub db: Db,
     /// Seals the private keys.
     pub master_key: SealingKey,
-    /// The size of new keys.
+    /// The size of new keys in bits.
     pub bits: u32,
     /// The time for which clients may cache the JWKS.
     pub max_age: Duration,
@@ -204,8 +205,8 @@ impl KeyStore {
         Ok(deleted)
     }
 
-    /// Deletes a compromised key, revokes its tokens, and fills its place, in one transaction. Returns `None`,
-    /// without a change, if the keys are no longer in the states seen.
+    /// Deletes a compromised key, revokes its tokens, and activates or stages its replacement, in one transaction. Returns `None`,
+    /// without a change, if the states of the keys differ from those in `keys`.
     async fn replace_compromised(
         &self,
         key: &Key,

@@ -1,4 +1,4 @@
-//! The automatic rotation of signing keys: the keyring follows the table, and due transitions are made.
+//! The automatic rotation of signing keys: two tasks keep the keyring equal to the table and make due transitions.
 
 use super::lifecycle::{KeyStore, KeyTransition};
 use super::table::{Key, State, in_state};
@@ -8,7 +8,8 @@ use foundation::clock::Timestamp;
 use std::time::Duration;
 use storage::notifications::Notification;
 
-/// The interval between two reads of the table. A command's change takes effect within a second.
+/// The interval between two reads of the table, and between two checks for due transitions. It is short, so that
+/// a command's change takes effect within a second.
 const POLL: Duration = Duration::from_millis(250);
 /// The most transitions made in a row.
 const MAX_TRANSITIONS: usize = 16;

@@ -1,7 +1,7 @@
-//! The query of the list.
+//! The query of `GET /admin/security-events`.
 
-use crate::params::Params;
 use foundation::cursor::Cursor;
+use issuer::params::Params;
 use utoipa::IntoParams;
 
 /// The filters and the page. Invalid values are ignored.

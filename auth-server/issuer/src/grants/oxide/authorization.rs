@@ -2,7 +2,7 @@
 
 use super::deferred::Deferred;
 use super::registrar::ClientRegistrar;
-use crate::params::{Params, REPEATED};
+use crate::grants::AuthorizationRequest;
 use crate::pkce::CodeChallenge;
 use async_trait::async_trait;
 use foundation::scope::Scope;
@@ -34,22 +34,25 @@ pub(in crate::grants) enum RequestError {
     StateMachine,
 }
 
-/// Validates a request of this client. Returns it with its scope and PKCE challenge.
+/// Validates a request of this client. Returns it with its scope and PKCE challenge. `flaw` is the flaw of its
+/// parameters that the client is told about, if there is one.
 pub(in crate::grants) async fn validate(
-    params: &Params,
+    request: &AuthorizationRequest,
+    flaw: Option<&'static str>,
     client: &Client,
 ) -> Result<(PendingAuthorization, Scope, CodeChallenge), RequestError> {
-    let mut flow = AuthorizationFlow::new(params, client, None);
-    let pending = match authorization_code(&mut flow, params).await {
+    let mut flow = AuthorizationFlow::new(request, client, None);
+    flow.flaw = flaw;
+    let pending = match authorization_code(&mut flow, request).await {
         Ok(pending) => pending,
         Err(OxideError::Redirect(mut error)) => {
-            return Err(match params.get("response_type") {
+            return Err(match request.response_type.as_str() {
                 // The state machine calls a missing response_type unsupported.
-                None => RequestError::Response {
+                "" => RequestError::Response {
                     error: "invalid_request",
                     description: "response_type is required",
                 },
-                Some(_) => RequestError::Response {
+                _ => RequestError::Response {
                     error: error_code(error.description().kind()),
                     description: flow.error,
                 },
@@ -67,20 +70,22 @@ pub(in crate::grants) async fn validate(
 /// code; its result is returned, or `None` if the state machine refused to run it.
 pub(in crate::grants) async fn authorize(
     pending: PendingAuthorization,
-    params: &Params,
+    request: &AuthorizationRequest,
     client: &Client,
     user_id: i64,
     issue_code: impl Future<Output = Result<Secret, db::Error>> + Send,
 ) -> Option<Result<Secret, db::Error>> {
-    let mut flow = AuthorizationFlow::new(params, client, Some(Deferred::new(issue_code)));
+    let mut flow = AuthorizationFlow::new(request, client, Some(Deferred::new(issue_code)));
     // The result is a redirect in which the registered URI may be spelled differently, so it is not used.
     let _ = pending.0.authorize(&mut flow, user_id.to_string().into()).await;
     flow.issued
 }
 
-/// Our part of one run: Endpoint, Extension and Authorizer.
+/// The Endpoint, Extension and Authorizer of one run of the state machine.
 struct AuthorizationFlow<'a> {
-    params: &'a Params,
+    request: &'a AuthorizationRequest,
+    /// The flaw of the request's parameters, if the client is told about it.
+    flaw: Option<&'static str>,
     registrar: ClientRegistrar<'a>,
     code_challenge: Option<CodeChallenge>,
     /// The description of the error that the extension found.
@@ -91,12 +96,13 @@ struct AuthorizationFlow<'a> {
 
 impl<'a> AuthorizationFlow<'a> {
     fn new(
-        params: &'a Params,
+        request: &'a AuthorizationRequest,
         client: &'a Client,
         issue_code: Option<Deferred<'a, Result<Secret, db::Error>>>,
     ) -> Self {
         Self {
-            params,
+            request,
+            flaw: None,
             registrar: ClientRegistrar(client),
             code_challenge: None,
             error: "",
@@ -122,19 +128,19 @@ impl Endpoint for AuthorizationFlow<'_> {
 
 #[async_trait]
 impl Extension for AuthorizationFlow<'_> {
-    /// Checks the rules beyond RFC 6749: no repeated parameter, a response in the query, and PKCE.
+    /// Checks the rules that the state machine does not know: no repeated parameter (RFC 6749 §3.1), a response
+    /// in the query, and PKCE (RFC 7636).
     async fn extend(&mut self, _: &(dyn Request + Sync)) -> Result<Extensions, ()> {
-        let params = self.params;
-        if params.flaw() == Some(REPEATED) {
-            self.error = REPEATED;
+        let request = self.request;
+        if let Some(flaw) = self.flaw {
+            self.error = flaw;
             return Err(());
         }
-        if !matches!(params.get("response_mode"), None | Some("query")) {
+        if !matches!(request.response_mode.as_deref(), None | Some("query")) {
             self.error = "response_mode must be query";
             return Err(());
         }
-        let challenge =
-            CodeChallenge::parse(params.get("code_challenge"), params.get("code_challenge_method"));
+        let challenge = CodeChallenge::parse(&request.code_challenge, &request.code_challenge_method);
         self.code_challenge = Some(challenge.map_err(|error| self.error = error)?);
         Ok(Extensions::new())
     }
@@ -156,33 +162,36 @@ impl Authorizer for AuthorizationFlow<'_> {
     }
 }
 
-impl Request for Params {
+impl Request for AuthorizationRequest {
     fn valid(&self) -> bool {
-        !self.repeats("client_id") && !self.repeats("redirect_uri")
+        true
     }
 
     fn client_id(&self) -> Option<Cow<'_, str>> {
-        self.get("client_id").map(Cow::Borrowed)
+        Some(Cow::Borrowed(&self.client_id))
     }
 
     fn scope(&self) -> Option<Cow<'_, str>> {
-        self.get("scope").map(Cow::Borrowed)
+        self.scope.as_deref().map(Cow::Borrowed)
     }
 
     fn redirect_uri(&self) -> Option<Cow<'_, str>> {
-        self.get("redirect_uri").map(Cow::Borrowed)
+        Some(self.redirect_uri.as_str())
+            .filter(|uri| !uri.is_empty())
+            .map(Cow::Borrowed)
     }
 
     fn state(&self) -> Option<Cow<'_, str>> {
-        self.get("state").map(Cow::Borrowed)
+        self.state.as_deref().map(Cow::Borrowed)
     }
 
     fn response_type(&self) -> Option<Cow<'_, str>> {
-        self.get("response_type").map(Cow::Borrowed)
+        Some(Cow::Borrowed(&self.response_type))
     }
 
-    fn extension(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.get(key).map(Cow::Borrowed)
+    /// Not called in this flow: the extension reads the request itself.
+    fn extension(&self, _: &str) -> Option<Cow<'_, str>> {
+        None
     }
 }
 

@@ -52,7 +52,7 @@ where
     exchange.result
 }
 
-/// Our part of one run: Endpoint, Authorizer, Issuer and Extension.
+/// The Endpoint, Authorizer, Issuer and Extension of one run of the state machine.
 struct CodeExchange<'a, I> {
     registrar: ClientRegistrar<'a>,
     redirect_uri: &'a str,

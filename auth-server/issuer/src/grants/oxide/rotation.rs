@@ -49,7 +49,7 @@ where
     rotation.result
 }
 
-/// Our part of one run: Endpoint and Issuer.
+/// The Endpoint and Issuer of one run of the state machine.
 struct Rotation<'a, I> {
     registrar: ClientRegistrar<'a>,
     expires_at: Timestamp,

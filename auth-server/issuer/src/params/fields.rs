@@ -1,17 +1,12 @@
-//! Reads parameters into a struct of `String` and `Option<String>` fields.
-//!
-//! A parameter without a value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). An
-//! omitted parameter makes an `Option` field `None` and a `String` field empty, so that handlers answer a
-//! missing value like a wrong one. If a parameter is repeated, its first value is read: callers that must
-//! refuse repetition check [`Params::flaw`] before.
+//! Deserializes parameters into the fields of a struct.
 
-use crate::params::Params;
+use super::Params;
 use serde::de::value::{Error, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Reads a struct. Fails only if it has fields of other types.
-pub(crate) fn read<T: DeserializeOwned>(params: &Params) -> Result<T, Error> {
+/// Deserializes a struct from the parameters that its fields are named after.
+pub(super) fn read<T: DeserializeOwned>(params: &Params) -> Result<T, Error> {
     T::deserialize(Fields(params))
 }
 
@@ -86,7 +81,7 @@ mod tests {
     }
 
     fn form(text: &str) -> Form {
-        read(&Params::from_form(text.as_bytes())).unwrap()
+        Params::from_form(text.as_bytes()).read().unwrap()
     }
 
     #[test]

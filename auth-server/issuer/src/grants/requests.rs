@@ -1,0 +1,60 @@
+//! The requests of the authorization endpoint and of the token endpoint: one struct each, for parsing and for the
+//! OpenAPI document. [`Params::read`](crate::params::Params::read) leaves a required field empty if its parameter
+//! is omitted.
+
+use crate::token_error::TokenError;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+/// An authorization request (RFC 6749 §4.1.1) with PKCE (RFC 7636 §4.3).
+#[derive(Deserialize, IntoParams, ToSchema)]
+#[into_params(parameter_in = Query)]
+pub struct AuthorizationRequest {
+    /// `code`
+    pub response_type: String,
+    /// `query`, the only supported response mode.
+    #[schema(ignore)]
+    #[param(ignore)]
+    pub response_mode: Option<String>,
+    /// The identifier of the client.
+    pub client_id: String,
+    /// The URI that receives the response: identical to a registered one.
+    pub redirect_uri: String,
+    /// The requested scopes, separated by spaces. By default those of the client's registration.
+    pub scope: Option<String>,
+    /// An opaque value, returned with the response.
+    pub state: Option<String>,
+    /// The S256 code challenge (RFC 7636).
+    pub code_challenge: String,
+    /// `S256`
+    pub code_challenge_method: String,
+}
+
+/// A token request (RFC 6749 §4.1.3, §6).
+#[derive(Deserialize, ToSchema)]
+pub struct TokenRequest {
+    /// `authorization_code` or `refresh_token`
+    pub grant_type: String,
+    /// The identifier of a client that does not authenticate by HTTP Basic.
+    pub client_id: Option<String>,
+    /// Not accepted: confidential clients authenticate by HTTP Basic.
+    #[schema(ignore)]
+    pub client_secret: Option<String>,
+    /// The authorization code from the redirect.
+    pub code: Option<String>,
+    /// The redirect URI of the authorization request.
+    pub redirect_uri: Option<String>,
+    /// The value that the code challenge was computed from (RFC 7636).
+    pub code_verifier: Option<String>,
+    /// The latest refresh token of its family.
+    pub refresh_token: Option<String>,
+    /// A subset of the granted scopes, for this access token only.
+    pub scope: Option<String>,
+}
+
+/// Returns the value of a parameter that the grant requires. Fails with `invalid_request` if it is omitted.
+pub(super) fn required<'a>(name: &str, value: Option<&'a String>) -> Result<&'a str, TokenError> {
+    value
+        .map(String::as_str)
+        .ok_or_else(|| TokenError::InvalidRequest(format!("{name} is required")))
+}
