@@ -1,7 +1,7 @@
-//! The API specification, statement by statement, in its order. A file covers a section and a test covers a
-//! statement: a row of a table, a numbered rule or a sentence. Each docstring begins with the section number
-//! and a quotation. "Latchkey's choice" marks what the specification leaves open. The other modules test the
-//! same subjects in depth.
+//! The API specification, statement by statement, in its order. A file covers a section, and a test covers a
+//! statement: a row of a table, a numbered rule or a sentence. Each docstring begins with the number of the
+//! section and, where there is one, a quotation. "Latchkey's choice" marks what the specification leaves
+//! open. The other modules test the same subjects in depth.
 
 mod authentication;
 mod errors;
@@ -13,9 +13,8 @@ mod payments;
 mod posts_and_comments;
 mod users_and_sessions;
 
-use serde_json::json;
 use std::time::Duration;
-use tests::{Call, Caller, Reply, Shape, World};
+use tests::{Caller, Reply, Shape, World};
 
 /// The path of a post that does not exist.
 const NO_POST: &str = "/posts/999999";
@@ -23,16 +22,10 @@ const NO_POST: &str = "/posts/999999";
 const WRONG: &str = "not the password";
 const SECOND: Duration = Duration::from_secs(1);
 
-fn log_in(caller: &Caller, email: &str, password: &str) -> Call {
-    caller
-        .post("/login")
-        .json(&json!({ "email": email, "password": password }))
-}
-
 /// Signs in with a wrong password, this many times.
 async fn fail(caller: &Caller, email: &str, times: usize) {
     for _ in 0..times {
-        log_in(caller, email, WRONG).await.expect(401);
+        caller.login(email, WRONG).await.expect(401);
     }
 }
 

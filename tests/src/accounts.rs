@@ -1,6 +1,6 @@
 //! User accounts with their posts and comments.
 
-use crate::http::Caller;
+use crate::http::{Call, Caller};
 use crate::world::World;
 use serde_json::{Value, json};
 use std::ops::Deref;
@@ -42,7 +42,7 @@ pub struct Post {
     pub id: i64,
     /// The entity tag after creation.
     pub etag: String,
-    /// The record in the response to its creation.
+    /// The resource in the response to its creation.
     pub record: Value,
 }
 
@@ -55,20 +55,21 @@ pub struct Comment {
     pub id: i64,
     /// The entity tag after creation.
     pub etag: String,
-    /// The record in the response to its creation.
+    /// The resource in the response to its creation.
     pub record: Value,
 }
 
 impl Post {
-    /// The path of its comments.
+    /// The path of the list of its comments.
     pub fn comments(&self) -> String {
         format!("{}/comments", self.path)
     }
 }
 
-/// Spellings that a lenient parser would read as this id or as another number. The API must reject them.
+/// Path segments that the API must reject: spellings of this id that a lenient parser would accept, and
+/// numbers and texts that are no id at all.
 pub fn invalid_id_spellings(id: i64) -> Vec<String> {
-    let fixed = [
+    let always_invalid = [
         "abc",
         "0",
         "-1",
@@ -80,7 +81,7 @@ pub fn invalid_id_spellings(id: i64) -> Vec<String> {
         "%00",
         "%FF",
     ];
-    let of_this = [
+    let of_this_id = [
         format!("+{id}"),
         format!("0{id}"),
         format!("-{id}"),
@@ -91,14 +92,18 @@ pub fn invalid_id_spellings(id: i64) -> Vec<String> {
         format!("0x{id}"),
         "9".repeat(400),
     ];
-    fixed.into_iter().map(str::to_owned).chain(of_this).collect()
+    always_invalid
+        .into_iter()
+        .map(str::to_owned)
+        .chain(of_this_id)
+        .collect()
 }
 
 impl World {
     /// An e-mail address that is unique in this test process.
     pub fn fresh_email(&self) -> String {
-        static PEOPLE: AtomicU32 = AtomicU32::new(0);
-        format!("user{}@example.org", PEOPLE.fetch_add(1, Ordering::Relaxed))
+        static USERS: AtomicU32 = AtomicU32::new(0);
+        format!("user{}@example.org", USERS.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Signs up a new user and signs in.
@@ -109,7 +114,7 @@ impl World {
         self.log_in(&email, PASSWORD).await
     }
 
-    /// Creates a user with this role by command, and signs in.
+    /// Creates a user with this role by `users create`, and signs in.
     pub async fn user_with_role(&self, role: &str) -> User {
         let email = self.fresh_email();
         let args = [
@@ -126,14 +131,14 @@ impl World {
         self.log_in(&email, PASSWORD).await
     }
 
-    /// Signs in by `POST /login`.
+    /// Signs in by `POST /login`. Fails the test unless it succeeds.
     pub async fn log_in(&self, email: &str, password: &str) -> User {
         let body = json!({ "email": email, "password": password });
-        self.log_in_by(&body).await
+        self.log_in_with(&body).await
     }
 
-    /// Signs in by `POST /login` with this body.
-    pub async fn log_in_by(&self, body: &Value) -> User {
+    /// Signs in by `POST /login` with this body, which may contain a one-time code.
+    pub async fn log_in_with(&self, body: &Value) -> User {
         let anyone = self.anyone();
         let reply = anyone.post("/login").json(body).await.expect(200);
         let text = |name: &str| body[name].as_str().unwrap().to_owned();
@@ -146,6 +151,14 @@ impl World {
             sid,
             csrf,
         }
+    }
+}
+
+impl Caller {
+    /// Prepares `POST /login`.
+    pub fn login(&self, email: &str, password: &str) -> Call {
+        self.post("/login")
+            .json(&json!({ "email": email, "password": password }))
     }
 }
 

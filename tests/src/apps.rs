@@ -89,7 +89,7 @@ impl<'a> Registration<'a> {
         self
     }
 
-    /// Marks it as a first-party app.
+    /// Marks the client as a first-party app.
     #[must_use]
     pub fn first_party(mut self) -> Self {
         self.first_party = true;
@@ -138,17 +138,17 @@ impl App {
         .set("code_challenge_method", "S256")
     }
 
-    /// Sends a browser through sign-in and consent. Returns the code that comes back.
+    /// Sends a browser through sign-in and consent, which it allows. Returns the code and its verifier.
     pub async fn authorize(&self, browser: &mut Browser, user: &User, scope: &str) -> Grant {
         let request = self.authorization().set("scope", scope);
-        let landing = match browser.complete_flow(&request.path(), user, "allow").await {
-            Ok(landing) => landing,
+        let redirect = match browser.complete_flow(&request.path(), user, "allow").await {
+            Ok(redirect) => redirect,
             Err(page) => panic!("the flow ended before the redirect to the app: {}", page.reply),
         };
-        Grant::read(landing, request.verifier)
+        Grant::parse(redirect, request.verifier)
     }
 
-    /// Exchanges a code (RFC 6749 §4.1.3).
+    /// Prepares the exchange of a code (RFC 6749 §4.1.3).
     pub fn exchange(&self, caller: &Caller, grant: &Grant) -> Call {
         self.token(
             caller,
@@ -161,7 +161,7 @@ impl App {
         )
     }
 
-    /// Uses a refresh token (RFC 6749 §6).
+    /// Prepares a refresh (RFC 6749 §6).
     pub fn refresh(&self, caller: &Caller, refresh_token: &str) -> Call {
         self.token(
             caller,
@@ -169,7 +169,7 @@ impl App {
         )
     }
 
-    /// Sends a token request with this client's authentication.
+    /// Prepares a token request with this client's authentication.
     pub fn token(&self, caller: &Caller, fields: &[(&str, &str)]) -> Call {
         let call = caller.post("/token");
         match &self.secret {
@@ -183,7 +183,7 @@ impl App {
     /// Authorizes the app in a fresh browser and exchanges the code for tokens.
     pub async fn tokens(&self, user: &User, scope: &str) -> Tokens {
         let grant = self.authorize(&mut user.browser(), user, scope).await;
-        Tokens::of(self.exchange(&user.anonymous(), &grant).await)
+        Tokens::parse(self.exchange(&user.anonymous(), &grant).await)
     }
 }
 
@@ -191,12 +191,12 @@ impl Authorization {
     /// Sets a parameter to this one value.
     #[must_use]
     pub fn set(self, name: &str, value: &str) -> Self {
-        self.without(name).also(name, value)
+        self.without(name).append(name, value)
     }
 
     /// Adds a parameter and keeps any with the same name.
     #[must_use]
-    pub fn also(mut self, name: &str, value: &str) -> Self {
+    pub fn append(mut self, name: &str, value: &str) -> Self {
         self.parameters.push((name.to_owned(), value.to_owned()));
         self
     }
@@ -208,12 +208,12 @@ impl Authorization {
         self
     }
 
-    /// The parameters.
+    /// The parameters in order.
     pub fn parameters(&self) -> &[(String, String)] {
         &self.parameters
     }
 
-    /// `/authorize?…`
+    /// The path with the query: `/authorize?…`.
     pub fn path(&self) -> String {
         let query = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(&self.parameters)

@@ -22,7 +22,7 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// Enrolls a seed given in base32.
+    /// Creates an authenticator from a seed in base32.
     pub fn new(secret: &str) -> Self {
         Self {
             recovery_codes: Vec::new(),
@@ -31,34 +31,34 @@ impl Authenticator {
         }
     }
 
-    /// Begins enrollment of two-step sign-in for this user.
+    /// Begins the enrollment of this user in two-step sign-in. It has no effect until a code confirms it.
     pub async fn begin(user: &User) -> Self {
-        let again = json!({ "password": user.password });
-        let begun = user.post("/me/mfa/totp").json(&again).await.expect(201).json();
+        let body = json!({ "password": user.password });
+        let begun = user.post("/me/mfa/totp").json(&body).await.expect(201).json();
         Self::new(begun["secret"].as_str().unwrap())
     }
 
     /// Enables two-step sign-in for this user, which ends the user's session.
-    pub async fn turn_on(world: &World, user: &User) -> Self {
+    pub async fn enable(world: &World, user: &User) -> Self {
         let mut app = Self::begin(user).await;
-        let first = json!({ "otp": app.next(world) });
+        let first = json!({ "otp": app.next_code(world) });
         let reply = user.post("/me/mfa/totp/verifications").json(&first).await;
         let codes = reply.expect(200).json()["recovery_codes"].take();
         app.recovery_codes = serde_json::from_value(codes).unwrap();
         app
     }
 
-    /// The code of the time step that many steps from now.
+    /// The code of the time step that is `steps` after the current one, or before it if negative.
     pub fn code(&self, world: &World, steps: i64) -> String {
-        self.code_at(now(world) + steps)
+        self.code_at(current_step(world) + steps)
     }
 
     /// An unused code: of this time step or the next one, or of a later one if the world has a test clock to
     /// advance.
-    pub fn next(&self, world: &World) -> String {
-        let step = now(world).max(self.last_used.load(Ordering::Relaxed) + 1);
+    pub fn next_code(&self, world: &World) -> String {
+        let step = current_step(world).max(self.last_used.load(Ordering::Relaxed) + 1);
         self.last_used.store(step, Ordering::Relaxed);
-        while step > now(world) + 1 {
+        while step > current_step(world) + 1 {
             world.advance(Duration::from_secs(30));
         }
         self.code_at(step)
@@ -66,20 +66,21 @@ impl Authenticator {
 
     /// The body of a sign-in request with an unused code.
     pub fn sign_in(&self, world: &World, user: &User) -> Value {
-        json!({ "email": user.email, "password": PASSWORD, "otp": self.next(world) })
+        json!({ "email": user.email, "password": PASSWORD, "otp": self.next_code(world) })
     }
 
     fn code_at(&self, step: i64) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.seed);
         let tag = hmac::sign(&key, &step.to_be_bytes());
-        // RFC 4226 §5.3.
+        // Dynamic truncation (RFC 4226 §5.3).
         let tag = tag.as_ref();
         let offset = usize::from(tag[19] & 0xf);
-        let four: [u8; 4] = tag[offset..offset + 4].try_into().unwrap();
-        format!("{:06}", (u32::from_be_bytes(four) & 0x7fff_ffff) % 1_000_000)
+        let truncated: [u8; 4] = tag[offset..offset + 4].try_into().unwrap();
+        format!("{:06}", (u32::from_be_bytes(truncated) & 0x7fff_ffff) % 1_000_000)
     }
 }
 
-fn now(world: &World) -> i64 {
+/// The time step of the programs' clock.
+fn current_step(world: &World) -> i64 {
     world.now().seconds() / STEP
 }

@@ -21,7 +21,7 @@ pub struct Browser {
 /// A page shown by a browser.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its address.
+    /// The URL from which it was loaded.
     pub url: Url,
     /// The HTTP response.
     pub reply: Reply,
@@ -76,7 +76,7 @@ impl Browser {
         Page { url, reply }
     }
 
-    /// Opens a URL whose response may be a 5xx.
+    /// Opens a URL whose response may be a 5xx. Does not store cookies.
     pub async fn open_failing(&mut self, address: &str) -> Page {
         let url = Url::parse(address).unwrap();
         let call = self.caller.get(url.as_str()).may_fail();
@@ -112,8 +112,8 @@ impl Browser {
         }
     }
 
-    /// Follows redirects, signs in on request and answers the consent page with `decision`. Returns the first
-    /// address of another origin, or the last page if no redirect leads there.
+    /// Follows redirects, submits the sign-in form if it is shown, and the consent form with `decision`.
+    /// Returns the first redirect to another origin, or the page on which the flow ended without one.
     pub async fn complete_flow(&mut self, start: &str, user: &User, decision: &str) -> Result<Url, Page> {
         let mut page = self.open(start).await;
         for _ in 0..MAX_PAGES {
@@ -170,13 +170,13 @@ impl Page {
         Some(self.url.join(location).unwrap())
     }
 
-    /// The visible text.
-    pub fn words(&self) -> String {
+    /// The text without markup.
+    pub fn visible_text(&self) -> String {
         let html = Html::parse_document(&self.reply.text());
         html.root_element().text().collect::<Vec<_>>().join(" ")
     }
 
-    /// The targets of its links.
+    /// The absolute targets of its links.
     pub fn links(&self) -> Vec<Url> {
         let html = Html::parse_document(&self.reply.text());
         let selector = Selector::parse("a[href]").unwrap();

@@ -19,16 +19,16 @@ pub struct Chromium {
     driver: Child,
     session: String,
     client: reqwest::Client,
-    _profile: TempDir,
+    profile: TempDir,
 }
 
 impl Chromium {
-    /// Starts it with JavaScript switched off.
+    /// Starts a browser with JavaScript disabled.
     pub async fn without_scripts() -> Self {
         Self::start(json!({ "profile.managed_default_content_settings.javascript": 2 })).await
     }
 
-    /// Starts it with JavaScript.
+    /// Starts a browser with JavaScript enabled.
     pub async fn with_scripts() -> Self {
         Self::start(json!({})).await
     }
@@ -61,18 +61,18 @@ impl Chromium {
             driver,
             session: format!("http://127.0.0.1:{port}/session"),
             client,
-            _profile: profile,
+            profile,
         };
         let options = json!({
             "args": [
                 "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                 "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                format!("--user-data-dir={}", chromium._profile.path().display()),
+                format!("--user-data-dir={}", chromium.profile.path().display()),
             ],
             "prefs": preferences,
         });
-        let wanted = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
-        let session = chromium.post("", &wanted).await;
+        let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
+        let session = chromium.post("", &capabilities).await;
         chromium.session = format!("{}/{}", chromium.session, session["sessionId"].as_str().unwrap());
         chromium
     }
@@ -90,7 +90,7 @@ impl Chromium {
             .await;
     }
 
-    /// Presses the button that matches a CSS selector.
+    /// Clicks the button that matches a CSS selector.
     pub async fn press(&self, selector: &str) {
         let button = self.element(selector).await;
         self.post(&format!("/element/{button}/click"), &json!({})).await;
@@ -136,6 +136,7 @@ impl Drop for Chromium {
     }
 }
 
+/// Sends a WebDriver command. Returns the `value` of the response and fails the test if it is an error.
 async fn read(request: reqwest::RequestBuilder) -> Value {
     let mut answer: Value = request.send().await.unwrap().json().await.unwrap();
     let value = answer["value"].take();

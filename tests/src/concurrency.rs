@@ -7,7 +7,8 @@ use tokio::sync::Barrier;
 /// The number of responses per status code.
 pub type StatusCounts = BTreeMap<u16, usize>;
 
-/// Runs `n` tasks that start at the same moment. Returns their results in order.
+/// Runs `n` tasks that start at the same moment. `task` takes the index of each. Returns the results by
+/// index.
 pub async fn run_concurrently<T, F>(n: usize, task: impl Fn(usize) -> F) -> Vec<T>
 where
     T: Send + 'static,

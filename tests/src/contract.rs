@@ -11,20 +11,23 @@ pub const UNDOCUMENTED: [&str; 4] = ["/", "/demo", "/assets/latchkey.css", "/doc
 
 /// The merged documents and a cache of validators.
 pub struct Contract {
-    /// The document.
+    /// The merged document.
     pub document: Value,
     validators: Mutex<BTreeMap<String, Arc<Validator>>>,
 }
 
-/// A value in the document with its pointer, which is the cache key of its validator.
-struct Place<'a> {
-    pointer: String,
+/// The documented response for a status.
+struct DocumentedResponse<'a> {
+    /// Its `$ref`, or its operation and status if it is written inline. Part of the cache key of its
+    /// validators.
+    cache_key: String,
     value: &'a Value,
 }
 
 impl Contract {
-    /// Merges these documents. Documents that differ only in the origin share their validators.
-    pub(crate) fn of(texts: &[String], base: &str) -> Arc<Self> {
+    /// Merges the documents in `texts`. Worlds whose documents differ only in the origin `base` share the
+    /// validators.
+    pub(crate) fn merged(texts: &[String], base: &str) -> Arc<Self> {
         static KNOWN: Mutex<BTreeMap<String, Arc<Contract>>> = Mutex::new(BTreeMap::new());
         let text = texts.join("\n").replace(base, "http://localhost");
         let mut known = KNOWN.lock().unwrap();
@@ -59,7 +62,8 @@ impl Contract {
         }
     }
 
-    /// Validates a value against a schema of the document. The validator is cached under `name`.
+    /// Validates a value against a schema of the document. Returns the errors. The validator is cached under
+    /// `name`.
     pub fn schema_errors(&self, name: &str, schema: &Value, value: &Value) -> Vec<String> {
         let mut validators = self.validators.lock().unwrap();
         let validator = validators.entry(name.to_owned()).or_insert_with(|| {
@@ -94,14 +98,14 @@ impl Contract {
             );
             return;
         }
-        let given = &operation["responses"][reply.status.to_string()];
-        assert!(given.is_object(), "undocumented status: {reply}");
-        let response = Place {
-            pointer: match given["$ref"].as_str() {
+        let documented = &operation["responses"][reply.status.to_string()];
+        assert!(documented.is_object(), "undocumented status: {reply}");
+        let response = DocumentedResponse {
+            cache_key: match documented["$ref"].as_str() {
                 Some(reference) => reference.to_owned(),
                 None => format!("{method} {template} {}", reply.status),
             },
-            value: self.resolve(given),
+            value: self.resolve(documented),
         };
         self.check_headers(response.value, reply);
         if method != "head" {
@@ -119,18 +123,18 @@ impl Contract {
         }
     }
 
-    fn check_body(&self, response: &Place<'_>, reply: &Reply) {
+    fn check_body(&self, response: &DocumentedResponse<'_>, reply: &Reply) {
         let content = response.value["content"].as_object();
         if reply.body.is_empty() {
-            let may_be = content.is_none() || response.value["x-may-be-empty"] == true;
-            assert!(may_be, "the documented body is missing: {reply}");
+            let may_be_empty = content.is_none() || response.value["x-may-be-empty"] == true;
+            assert!(may_be_empty, "the documented body is missing: {reply}");
             return;
         }
         let media_type = reply.header("content-type").split(';').next().unwrap().trim();
         let documented = content.and_then(|content| content.get(media_type));
         let documented = documented.unwrap_or_else(|| panic!("undocumented media type: {reply}"));
         if media_type.ends_with("json") && !reply.has("content-encoding") {
-            let name = format!("{} {media_type}", response.pointer);
+            let name = format!("{} {media_type}", response.cache_key);
             let schema_errors = self.schema_errors(&name, &documented["schema"], &reply.json());
             assert!(
                 schema_errors.is_empty(),
@@ -149,7 +153,11 @@ impl Contract {
     fn find(&self, path: &str) -> Option<(&str, &Value)> {
         let paths = self.document["paths"].as_object().unwrap();
         let literal = paths.get_key_value(path);
-        let found = literal.or_else(|| paths.iter().find(|(template, _)| fits(template, path)));
+        let found = literal.or_else(|| {
+            paths
+                .iter()
+                .find(|(template, _)| matches_template(template, path))
+        });
         found.map(|(template, item)| (template.as_str(), item))
     }
 }
@@ -160,18 +168,21 @@ impl std::fmt::Debug for Contract {
     }
 }
 
-fn fits(template: &str, path: &str) -> bool {
+/// Whether a path matches a path template. A `{parameter}` matches one segment that is not empty.
+fn matches_template(template: &str, path: &str) -> bool {
     let (template, path): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-    let same =
-        |(known, given): (&&str, &&str)| known == given || (known.starts_with('{') && !given.is_empty());
-    template.len() == path.len() && template.iter().zip(&path).all(same)
+    let matches = |(expected, segment): (&&str, &&str)| {
+        expected == segment || (expected.starts_with('{') && !segment.is_empty())
+    };
+    template.len() == path.len() && template.iter().zip(&path).all(matches)
 }
 
+/// Whether a path is `known` or below it. Nothing is below `/`.
 fn is_below(known: &str, path: &str) -> bool {
     path == known || (known != "/" && path.starts_with(&format!("{known}/")))
 }
 
-/// Merges objects recursively and keeps existing values.
+/// Merges objects recursively. Existing values take precedence.
 fn merge(into: &mut Value, from: Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {

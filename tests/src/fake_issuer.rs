@@ -1,4 +1,4 @@
-//! A fake issuer that serves a key set and counts the requests.
+//! A fake issuer that serves a key set (RFC 7517) and counts the requests for it.
 
 use crate::forged_tokens::Signer;
 use crate::stub_server::StubServer;

@@ -1,4 +1,4 @@
-//! Forged access tokens, valid and invalid ones.
+//! Access tokens that the tests sign themselves: valid ones, and invalid ones that the issuer never issues.
 
 use crate::accounts::User;
 use crate::base64url;
@@ -19,7 +19,7 @@ pub struct Signer {
     key: RsaKeyPair,
 }
 
-/// Signs access tokens of one user.
+/// Signs access tokens of one user. A test may change the header, the claims and the key.
 #[derive(Debug)]
 pub struct TokenForger {
     /// The signing key.
@@ -32,7 +32,7 @@ pub struct TokenForger {
 
 impl Signer {
     /// The issuer's active signing key, unsealed with the master key.
-    pub async fn of(world: &World) -> Self {
+    pub async fn active_key(world: &World) -> Self {
         let db = world.db().await;
         let query = "SELECT kid, sealed_private_key FROM signing_keys WHERE state = 'active'";
         let (kid, sealed) = fetch_one!(db.reader(), (String, Vec<u8>), query).unwrap();
@@ -50,22 +50,22 @@ impl Signer {
         }
     }
 
-    /// Signs these exact texts with RS256 and returns the compact form (RFC 7515 §3.1).
+    /// Signs these exact JSON texts with RS256. Returns the compact serialization (RFC 7515 §3.1).
     pub fn sign(&self, header: &str, claims: &str) -> String {
         self.sign_with(&signature::RSA_PKCS1_SHA256, header, claims)
     }
 
-    /// Signs with another RSA algorithm.
+    /// Like [`Signer::sign`], with another RSA algorithm.
     pub fn sign_with(
         &self,
-        how: &'static signature::RsaSignatureEncoding,
+        algorithm: &'static signature::RsaSignatureEncoding,
         header: &str,
         claims: &str,
     ) -> String {
         let text = format!("{}.{}", base64url(header), base64url(claims));
         let mut signature = vec![0; self.key.public_modulus_len()];
         self.key
-            .sign(how, &SystemRandom::new(), text.as_bytes(), &mut signature)
+            .sign(algorithm, &SystemRandom::new(), text.as_bytes(), &mut signature)
             .unwrap();
         format!("{text}.{}", base64url(signature))
     }
@@ -78,11 +78,10 @@ impl Signer {
     /// The public key as a JWK (RFC 7517).
     pub fn jwk(&self) -> Value {
         let public = self.key.public_key();
-        let number = |big: &[u8]| base64url(big);
         json!({
             "kty": "RSA", "use": "sig", "alg": "RS256", "kid": self.kid,
-            "n": number(public.modulus().big_endian_without_leading_zero()),
-            "e": number(public.exponent().big_endian_without_leading_zero()),
+            "n": base64url(public.modulus().big_endian_without_leading_zero()),
+            "e": base64url(public.exponent().big_endian_without_leading_zero()),
         })
     }
 }
@@ -90,7 +89,7 @@ impl Signer {
 impl TokenForger {
     /// Prepares valid tokens of this user, signed with the issuer's own key.
     pub async fn new(world: &World, user: &User) -> Self {
-        let signer = Signer::of(world).await;
+        let signer = Signer::active_key(world).await;
         let now = world.now().seconds();
         Self {
             header: json!({ "alg": "RS256", "typ": "at+jwt", "kid": signer.kid }),
@@ -134,6 +133,7 @@ pub async fn caller_with_scope(world: &World, user: &User, scope: &str) -> Calle
     world.anyone().bearer(&forger.with_claim("scope", json!(scope)))
 }
 
+/// A copy of an object with this member replaced, or removed if `value` is `None`.
 fn replaced(object: &Value, name: &str, value: Option<Value>) -> Value {
     let mut object = object.clone();
     let members = object.as_object_mut().unwrap();

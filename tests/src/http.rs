@@ -33,7 +33,8 @@ const SECRETS: [&str; 13] = [
 ];
 
 impl Canaries {
-    /// Skips short secrets, which appear by accident, and keeps only the beginning of long ones.
+    /// Adds a secret. Skips short ones, which may appear by accident, and keeps only the beginning of long
+    /// ones.
     pub(crate) fn add(&self, secret: &str) {
         if secret.len() >= 12 {
             let beginning = secret.chars().take(200).collect();
@@ -107,15 +108,15 @@ impl Caller {
         }
     }
 
-    /// A copy that validates every response against this contract.
-    pub(crate) fn under(self, contract: Arc<Contract>) -> Self {
+    /// A caller that validates every response against this contract.
+    pub(crate) fn with_contract(self, contract: Arc<Contract>) -> Self {
         Self {
             contract: Some(contract),
             ..self
         }
     }
 
-    /// The contract of its responses.
+    /// The contract against which its responses are validated.
     pub fn contract(&self) -> &Contract {
         self.contract.as_ref().unwrap()
     }

@@ -1,9 +1,9 @@
 //! The harness of the black-box tests. It starts the real programs on their own ports and database, and talks
 //! to them over HTTP as a client, a browser or a third-party app does.
 //!
-//! A [`World`] is one running deployment, a [`Shape`] is its architecture. A test is an `async fn(World)`, or
-//! an `async fn(Shape)` that starts its world itself. [`on_every_shape!`] at the end of its file runs it on
-//! each shape.
+//! A [`World`] is one running deployment, and its [`Shape`] is the architecture. A test is an
+//! `async fn(World)`, or an `async fn(Shape)` that starts its world itself. [`on_every_shape!`] at the end of
+//! its file runs it on each shape.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -28,6 +28,7 @@ mod metrics;
 mod oauth_errors;
 mod outbox;
 mod payments;
+mod polling;
 mod postgres;
 mod program;
 mod raw_connection;
@@ -53,12 +54,12 @@ pub use fake_issuer::FakeIssuer;
 pub use forged_tokens::{Signer, TokenForger, caller_with_scope};
 pub use http::{Call, Caller};
 pub use lists::{
-    cursor, expect_cursor_outlives_item, expect_pages_of_45, expect_short_page_backwards_is_first,
-    follow_pages, ids, items, link,
+    cursor, expect_cursor_outlives_item, expect_pages_of_45, expect_prev_stops_at_first_page, follow_pages,
+    ids, items, link,
 };
-pub use metrics::eventually;
 pub use outbox::Mail;
 pub use payments::{Payment, fresh_key};
+pub use polling::eventually;
 pub use raw_connection::RawConnection;
 pub use redis::RedisServer;
 pub use reply::Reply;
@@ -71,7 +72,7 @@ pub use stub_server::{ReceivedRequest, StubServer};
 pub use tokens::{Grant, Tokens, basic, parameter};
 pub use world::{World, WorldBuilder};
 
-/// base64url without padding (RFC 4648 §5).
+/// Encodes bytes as base64url without padding (RFC 4648 §5).
 pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
     foundation::secret::encode(bytes.as_ref())
 }

@@ -1,4 +1,4 @@
-//! Paged lists.
+//! Expectations about paged lists: cursors, links and the order of items.
 
 use crate::base64url;
 use crate::http::Caller;
@@ -15,12 +15,12 @@ pub fn ids(items: &[Value]) -> Vec<i64> {
     items.iter().map(|item| item["id"].as_i64().unwrap()).collect()
 }
 
-/// The cursor of the item with these values.
+/// The cursor of the item with these values of `created_at` and `id`.
 pub fn cursor(created_at: &Value, id: &Value) -> String {
     base64url(json!({ "created_at": created_at, "id": id }).to_string())
 }
 
-/// The link with this relation. Expects the same link in the body and in the header (RFC 8288).
+/// The link with this relation type. Expects the same link in the body and in the `Link` header (RFC 8288).
 #[track_caller]
 pub fn link(reply: &Reply, relation: &str) -> Option<String> {
     let in_body = reply.json()["links"][relation].as_str().map(str::to_owned);
@@ -39,7 +39,8 @@ pub fn link(reply: &Reply, relation: &str) -> Option<String> {
     in_body
 }
 
-/// Follows `next` from this path to the end. Returns the pages.
+/// Follows `next` from this path to the last page. Expects 20 items on every page but the last. Returns the
+/// pages.
 pub async fn follow_pages(caller: &Caller, path: &str) -> Vec<Reply> {
     let mut pages = vec![caller.get(path).await.expect(200)];
     while let Some(next) = link(pages.last().unwrap(), "next") {
@@ -63,7 +64,8 @@ pub async fn follow_pages(caller: &Caller, path: &str) -> Vec<Reply> {
     pages
 }
 
-/// Pages through a list of 45 items forward, 20 + 20 + 5, and back by `prev`. Returns the items.
+/// Pages through a list of 45 items: forward by `next`, expecting pages of 20, 20 and 5 items, and back by
+/// `prev`. Returns the items.
 pub async fn expect_pages_of_45(caller: &Caller, path: &str) -> Vec<Value> {
     let pages = follow_pages(caller, path).await;
     let sizes: Vec<usize> = pages.iter().map(|page| items(page).len()).collect();
@@ -77,7 +79,8 @@ pub async fn expect_pages_of_45(caller: &Caller, path: &str) -> Vec<Value> {
     pages.iter().flat_map(items).collect()
 }
 
-/// Expects that a cursor leads to the same page after its item was deleted. `query` is appended to the path.
+/// Expects that a cursor leads to the same page after its item was deleted. `query` is appended to the path
+/// and begins with `?`.
 pub async fn expect_cursor_outlives_item(caller: &Caller, list: &str, query: &str) {
     let first = caller.get(&format!("{list}{query}")).await.expect(200);
     let next = link(&first, "next").unwrap();
@@ -88,8 +91,9 @@ pub async fn expect_cursor_outlives_item(caller: &Caller, list: &str, query: &st
     assert_eq!(items(&after), items(&before), "{query}");
 }
 
-/// Expects that `prev` from within the first page leads to the first page. `query` is appended to the path.
-pub async fn expect_short_page_backwards_is_first(caller: &Caller, list: &str, query: &str) {
+/// Expects that `prev` of a page that begins within the first page leads to the full first page. `query` is
+/// appended to the path and ends with `?` or `&`.
+pub async fn expect_prev_stops_at_first_page(caller: &Caller, list: &str, query: &str) {
     let first = caller.get(&format!("{list}{query}")).await.expect(200);
     let tenth = &items(&first)[9];
     let cursor = cursor(&tenth["created_at"], &tenth["id"]);

@@ -13,51 +13,51 @@ impl Authorization {
     pub async fn expect_error_redirect(&self, world: &World, error: &str) {
         let page = world.browser().open(&self.path()).await;
         assert_eq!(page.reply.status, 303, "{}: {}", self.path(), page.reply);
-        self.expect_error_landing(world, &page.location().unwrap(), error);
+        self.expect_error_response(world, &page.location().unwrap(), error);
     }
 
-    /// Expects that the browser was redirected to the redirect URI of this request with this error.
-    pub fn expect_error_landing(&self, world: &World, landing: &Url, error: &str) {
-        let parameter_of_request = |name: &str| {
+    /// Expects that `redirect` is the error response to this request (RFC 6749 §4.1.2.1).
+    pub fn expect_error_response(&self, world: &World, redirect: &Url, error: &str) {
+        let requested = |name: &str| {
             self.parameters()
                 .iter()
                 .find(|(found, _)| found == name)
                 .map(|(_, value)| value)
         };
-        let redirect_uri = parameter_of_request("redirect_uri").unwrap();
+        let redirect_uri = requested("redirect_uri").unwrap();
         assert!(
-            landing.as_str().starts_with(&format!("{redirect_uri}?")),
-            "{landing}"
+            redirect.as_str().starts_with(&format!("{redirect_uri}?")),
+            "{redirect}"
         );
-        assert_eq!(parameter(landing, "error").as_deref(), Some(error), "{landing}");
+        assert_eq!(parameter(redirect, "error").as_deref(), Some(error), "{redirect}");
         assert_eq!(
-            parameter(landing, "state").as_ref(),
-            parameter_of_request("state"),
-            "{landing}"
+            parameter(redirect, "state").as_ref(),
+            requested("state"),
+            "{redirect}"
         );
         assert_eq!(
-            parameter(landing, "iss").as_deref(),
+            parameter(redirect, "iss").as_deref(),
             Some(world.base()),
-            "{landing}"
+            "{redirect}"
         );
         for forbidden in ["code", "access_token", "id_token"] {
-            assert_eq!(parameter(landing, forbidden), None, "{landing}");
+            assert_eq!(parameter(redirect, forbidden), None, "{redirect}");
         }
-        assert_eq!(landing.fragment(), None, "{landing}");
+        assert_eq!(redirect.fragment(), None, "{redirect}");
     }
 
     /// Expects an error page on the issuer's origin without a redirect.
     pub async fn expect_error_page(&self, world: &World) -> Page {
         let page = world.browser().open(&self.path()).await;
         assert_eq!(page.reply.status, 400, "{}: {}", self.path(), page.reply);
-        page.expect_no_way_out();
+        page.expect_page_within_origin();
         page
     }
 }
 
 impl Page {
     /// Expects an HTML page with no redirect and no link to another origin.
-    pub fn expect_no_way_out(&self) {
+    pub fn expect_page_within_origin(&self) {
         assert!(!self.reply.has("location"), "{}", self.reply);
         assert!(
             self.reply.header("content-type").starts_with("text/html"),
@@ -76,10 +76,10 @@ impl Reply {
     pub fn expect_token_error(self, status: u16, error: &str) -> Self {
         let reply = self.expect(status);
         let body = reply.json();
-        let is_whole = body["correlationId"] == reply.correlation_id()
+        let is_complete = body["correlationId"] == reply.correlation_id()
             && body["access_token"].is_null()
             && reply.header("cache-control").contains("no-store");
-        assert!(body["error"] == error && is_whole, "expected {error}: {reply}");
+        assert!(body["error"] == error && is_complete, "expected {error}: {reply}");
         reply
     }
 }

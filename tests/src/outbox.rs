@@ -12,7 +12,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// A mail.
 #[derive(Clone, Debug)]
 pub struct Mail {
-    /// The file of the mail.
+    /// Its file. Empty for a mail that an SMTP server received.
     pub file: PathBuf,
     headers: Vec<(String, String)>,
     /// The decoded text.
@@ -36,7 +36,8 @@ impl World {
         mails
     }
 
-    /// Waits for the nth mail with this subject to an address, counted from one.
+    /// Waits for the nth mail with this subject to an address, counted from one. Records the token in its
+    /// link as a secret.
     pub async fn mail(&self, to: &str, subject: &str, nth: usize) -> Mail {
         let began = Instant::now();
         loop {
@@ -67,7 +68,7 @@ impl World {
     }
 }
 
-/// The complete mails. Unfinished files have another extension.
+/// The files of the complete mails. Unfinished files have another extension.
 fn files(outbox: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(outbox).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
@@ -123,7 +124,7 @@ impl Mail {
         links.find(|link| parameter(link, "token").is_some())
     }
 
-    /// The sequence number of the mail.
+    /// The sequence number of the mail, which ends the name of its file.
     fn number(&self) -> u64 {
         let stem = self.file.file_stem().unwrap().to_str().unwrap();
         stem.rsplit('-').next().unwrap().parse().unwrap()

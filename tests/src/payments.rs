@@ -23,7 +23,7 @@ impl Caller {
         self.post("/payments").key(key).json(members)
     }
 
-    /// Creates a payment of this many cents.
+    /// Creates a payment of this amount in cents of EUR.
     pub async fn pay(&self, amount: i64) -> Payment {
         let members = json!({ "amount": amount, "currency": "EUR" });
         let reply = self.payment(&fresh_key(), &members).await.expect(201);
@@ -33,9 +33,9 @@ impl Caller {
         }
     }
 
-    /// Prepares one of `captures`, `cancellations` and `refunds` of a payment, with a fresh key.
-    pub fn act(&self, payment: &Payment, act: &str, members: &Value) -> Call {
-        let call = self.post(&format!("{}/{act}", payment.path));
+    /// Prepares a transition of a payment, with a fresh key: `captures`, `cancellations` or `refunds`.
+    pub fn transition(&self, payment: &Payment, transition: &str, members: &Value) -> Call {
+        let call = self.post(&format!("{}/{transition}", payment.path));
         call.key(&fresh_key()).json(members)
     }
 }

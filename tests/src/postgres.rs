@@ -8,9 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Once, OnceLock};
 
-/// Supervises the server: when the test process ends, its end of the pipe closes, and the server and its
-/// directory are removed. The collation is linguistic, so that a test fails if titles are not compared by
-/// bytes.
+/// Starts the server and waits on standard input. When the test process ends, the pipe closes, and the script
+/// stops the server and removes its directory. The default collation is linguistic if ICU is available, so
+/// that a test fails if a query that must compare titles by bytes relies on it.
 const SUPERVISE: &str = r#"
 trap '' INT TERM HUP PIPE
 dir=$1 bin=$2
@@ -31,7 +31,7 @@ rm -rf "$dir"
 "#;
 
 /// The login role of the API processes.
-const API: &str = "some_api";
+const API_LOGIN_ROLE: &str = "some_api";
 
 static CLUSTER: OnceLock<Result<Cluster, String>> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
@@ -71,10 +71,10 @@ impl Database {
     pub(crate) fn api_url(&self) -> String {
         static LOGIN: Once = Once::new();
         LOGIN.call_once(|| {
-            let make = format!("CREATE ROLE {API} LOGIN IN ROLE latchkey_api");
+            let make = format!("CREATE ROLE {API_LOGIN_ROLE} LOGIN IN ROLE latchkey_api");
             self.run("psql", &["-qc", &make]);
         });
-        self.url_of(API)
+        self.url_of(API_LOGIN_ROLE)
     }
 
     fn url_of(&self, user: &str) -> String {
@@ -90,7 +90,7 @@ impl Database {
         self.run("pg_dump", &["--inserts"])
     }
 
-    /// Every row of every table as text. Faster than a dump.
+    /// Every row of every table as text. Faster than [`Database::dump`].
     pub(crate) fn rows(&self) -> String {
         const TABLES: &str = "SELECT table_name::text FROM information_schema.tables
                               WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";

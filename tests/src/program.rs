@@ -1,4 +1,5 @@
-//! The programs under test: builds them once per test process, starts, terminates and kills them.
+//! The programs under test: builds them once per test process, runs their commands, and starts, terminates
+//! and kills their servers.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,7 +24,7 @@ pub(crate) enum Program {
     ApiServer,
 }
 
-/// The command line and the environment of a program.
+/// The program, its flags, its environment and its working directory.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramConfig {
     pub(crate) program: Program,
@@ -33,7 +34,7 @@ pub(crate) struct ProgramConfig {
 }
 
 impl ProgramConfig {
-    /// A program without any setting.
+    /// The program in this working directory, without any settings.
     pub(crate) fn bare(program: Program, dir: &Path) -> Self {
         Self {
             program,
@@ -43,7 +44,7 @@ impl ProgramConfig {
         }
     }
 
-    /// Adds a flag if the program supports it.
+    /// Adds a flag with its value. Does nothing if the program does not support the flag.
     pub(crate) fn flag(&mut self, name: &str, value: impl Into<OsString>) {
         if self.program.has(name) {
             self.flags.extend([name.into(), value.into()]);
@@ -60,8 +61,8 @@ impl ProgramConfig {
     fn command_of(&self, executable: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(executable);
         for (name, _) in std::env::vars_os() {
-            let setting = name.to_str().is_some_and(|name| name.starts_with("LATCHKEY_"));
-            if setting {
+            let is_setting = name.to_str().is_some_and(|name| name.starts_with("LATCHKEY_"));
+            if is_setting {
                 command.env_remove(name);
             }
         }
@@ -73,7 +74,7 @@ impl ProgramConfig {
     /// Runs a Bash script with `set -e`, with the programs on the PATH and the flags as environment variables.
     pub(crate) fn bash(&self, script: &str) -> Output {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(built().to_owned()).chain(std::env::split_paths(&path));
+        let path = std::iter::once(release_dir().to_owned()).chain(std::env::split_paths(&path));
         let settings = self.flags.chunks_exact(2).map(|flag| {
             let name = flag[0].to_str().unwrap().trim_start_matches("--");
             let name = name.to_uppercase().replace('-', "_");
@@ -156,7 +157,7 @@ impl Running {
     }
 
     /// Waits for the process to exit after a termination request.
-    pub(crate) async fn ended(mut self) -> ExitStatus {
+    pub(crate) async fn wait_for_exit(mut self) -> ExitStatus {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -164,7 +165,7 @@ impl Running {
             }
             assert!(
                 began.elapsed() < SHUTDOWN_TIMEOUT,
-                "the program did not end {SHUTDOWN_TIMEOUT:?} after SIGTERM"
+                "the program did not exit {SHUTDOWN_TIMEOUT:?} after SIGTERM"
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -192,7 +193,7 @@ impl Drop for Running {
 impl Program {
     /// The path of its release build.
     fn file(self) -> PathBuf {
-        built().join(match self {
+        release_dir().join(match self {
             Self::Latchkey => "latchkey",
             Self::AuthServer => "auth-server",
             Self::ApiServer => "api-server",
@@ -204,20 +205,21 @@ impl Program {
         static HELP: Mutex<BTreeMap<Program, String>> = Mutex::new(BTreeMap::new());
         let mut helps = HELP.lock().unwrap();
         let help = helps.entry(self).or_insert_with(|| {
-            let shown = Command::new(self.file()).arg("--help").output().unwrap();
-            String::from_utf8(shown.stdout).unwrap()
+            let output = Command::new(self.file()).arg("--help").output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
         });
         help.contains(&format!("{flag} "))
     }
 }
 
-/// The directory of the release builds. Builds them once, so that no test runs against outdated programs.
-fn built() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let test = std::env::current_exe().unwrap();
+/// The directory of the release builds. The first call builds them, so that no test runs against outdated
+/// programs.
+fn release_dir() -> &'static Path {
+    static RELEASE_DIR: OnceLock<PathBuf> = OnceLock::new();
+    RELEASE_DIR.get_or_init(|| {
+        let test_binary = std::env::current_exe().unwrap();
         // The path is TARGET/PROFILE/deps/black_box-….
-        let target = test.ancestors().nth(3).unwrap();
+        let target = test_binary.ancestors().nth(3).unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         // Builds the whole workspace, so that the dependencies have the same features as in the build of this
         // test.

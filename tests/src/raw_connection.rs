@@ -17,7 +17,7 @@ impl RawConnection {
         Self(TcpStream::connect(("127.0.0.1", port)).await.unwrap())
     }
 
-    /// Sets the body.
+    /// Sends these bytes.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
         // The program may have closed the connection already. Its response can still be read.
         let _ = self.0.write_all(bytes.as_ref()).await;

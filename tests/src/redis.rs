@@ -35,12 +35,12 @@ impl RedisServer {
         server
     }
 
-    /// Its URL.
+    /// Its URL over the Unix socket.
     pub fn url(&self) -> String {
         format!("redis+unix://{}", self.socket().display())
     }
 
-    /// Makes it listen on a TCP port as well. Returns the URL with that port.
+    /// Makes it listen on a free TCP port as well. Returns the URL with that port.
     pub fn listen(&self) -> String {
         loop {
             let port = 20_000 + u16::from_le_bytes(foundation::random::bytes()) % 10_000;
@@ -83,17 +83,17 @@ impl RedisServer {
         self.child.borrow().is_some()
     }
 
-    /// Stops the process. Its connections stay open.
+    /// Suspends the process with SIGSTOP. Its connections stay open and receive no responses.
     pub fn pause(&self) {
         self.signal("-STOP");
     }
 
-    /// Resumes the process.
+    /// Resumes the process after [`RedisServer::pause`].
     pub fn resume(&self) {
         self.signal("-CONT");
     }
 
-    /// Runs a command. Returns its output.
+    /// Runs a Redis command. Returns its output.
     pub fn command(&self, words: &[&str]) -> String {
         let done = Command::new("redis-cli")
             .arg("-s")

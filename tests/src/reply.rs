@@ -25,16 +25,16 @@ impl Reply {
         self
     }
 
-    /// Fails the test unless it is this error with a complete error body.
+    /// Fails the test unless it is this error with the complete JSON error body.
     #[track_caller]
     pub fn expect_error(self, status: u16, code: &str) -> Self {
         let reply = self.expect(status);
         let body = reply.json();
-        let is_whole = body["message"].as_str().is_some_and(|text| !text.is_empty())
+        let is_complete = body["message"].as_str().is_some_and(|text| !text.is_empty())
             && body["correlationId"] == reply.header("x-correlation-id")
             && reply.header("content-type") == "application/json";
         assert!(
-            body["code"] == code && is_whole,
+            body["code"] == code && is_complete,
             "expected the error {code}: {reply}"
         );
         reply
@@ -45,7 +45,7 @@ impl Reply {
     pub fn expect_problem(self, status: u16, code: &str) -> Self {
         let reply = self.expect(status);
         let body = reply.json();
-        let is_whole = reply.header("content-type") == "application/problem+json"
+        let is_complete = reply.header("content-type") == "application/problem+json"
             && body["type"] == format!("urn:problem-type:latchkey:{code}")
             && body["title"].as_str().is_some_and(|title| !title.is_empty())
             && body["status"] == status
@@ -53,7 +53,7 @@ impl Reply {
             && body["detail"].is_string()
             && body["detail"] == body["message"]
             && body["correlationId"] == reply.correlation_id();
-        assert!(is_whole, "expected the problem {code}: {reply}");
+        assert!(is_complete, "expected the problem {code}: {reply}");
         reply
     }
 
@@ -62,15 +62,15 @@ impl Reply {
     pub fn expect_validation_errors(self, pointers: &[&str]) -> Self {
         let reply = self.expect_error(422, "validation_failed");
         let body = reply.json();
-        let named: BTreeSet<&str> = body["errors"]
+        let reported: BTreeSet<&str> = body["errors"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter(|fault| fault["code"].is_string() && fault["message"].is_string())
-            .filter_map(|fault| fault["pointer"].as_str())
+            .filter(|error| error["code"].is_string() && error["message"].is_string())
+            .filter_map(|error| error["pointer"].as_str())
             .collect();
         assert!(
-            named == pointers.iter().copied().collect(),
+            reported == pointers.iter().copied().collect(),
             "expected validation errors at {pointers:?}: {reply}"
         );
         reply
@@ -127,9 +127,9 @@ impl Reply {
         self.header("x-correlation-id")
     }
 
-    /// The status, the headers and the body without their per-request parts, to compare responses that must
-    /// be indistinguishable.
-    pub fn without_variable_headers(&self) -> (u16, Vec<(String, String)>, String) {
+    /// The status, the headers and the body without their per-request parts, which are the date and the
+    /// correlation id. Responses that must be indistinguishable have equal parts.
+    pub fn comparable_parts(&self) -> (u16, Vec<(String, String)>, String) {
         let id = self.correlation_id();
         let mut headers: Vec<_> = self
             .headers

@@ -1,5 +1,5 @@
-//! A reverse proxy that puts several processes behind one origin: each request goes to the next replica of
-//! the service that owns its path.
+//! A reverse proxy that puts several processes behind one origin. Each request goes to the next replica of
+//! the service that serves its path.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The path prefixes of the issuer. All other paths belong to the API.
-const ISSUER: [&str; 15] = [
+const ISSUER_PATHS: [&str; 15] = [
     "/authorize",
     "/signin",
     "/consent",
@@ -45,7 +45,8 @@ pub(crate) struct ReverseProxy {
 struct Replicas {
     issuers: Mutex<Vec<u16>>,
     apis: Mutex<Vec<u16>>,
-    turn: AtomicUsize,
+    /// The number of requests so far, for the round robin.
+    requests: AtomicUsize,
 }
 
 impl ReverseProxy {
@@ -58,11 +59,11 @@ impl ReverseProxy {
         let client = Client::builder(TokioExecutor::new())
             .pool_max_idle_per_host(0)
             .build_http();
-        let known = Arc::clone(&replicas);
+        let shared = Arc::clone(&replicas);
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
-                let (replicas, client) = (Arc::clone(&known), client.clone());
+                let (replicas, client) = (Arc::clone(&shared), client.clone());
                 let service = service_fn(move |request| {
                     let (replicas, client) = (Arc::clone(&replicas), client.clone());
                     async move { Ok::<_, Infallible>(forward(&replicas, &client, request).await) }
@@ -80,12 +81,12 @@ impl ReverseProxy {
     }
 
     /// Adds issuer replicas by port.
-    pub(crate) fn issuers(&self, ports: impl IntoIterator<Item = u16>) {
+    pub(crate) fn add_issuers(&self, ports: impl IntoIterator<Item = u16>) {
         self.replicas.issuers.lock().unwrap().extend(ports);
     }
 
     /// Adds API replicas by port.
-    pub(crate) fn apis(&self, ports: impl IntoIterator<Item = u16>) {
+    pub(crate) fn add_apis(&self, ports: impl IntoIterator<Item = u16>) {
         self.replicas.apis.lock().unwrap().extend(ports);
     }
 }
@@ -98,25 +99,26 @@ impl Drop for ReverseProxy {
 
 impl Replicas {
     /// The port of the next replica for this path.
-    fn next(&self, path: &str) -> u16 {
-        let is_below = |known: &&str| {
-            path.strip_prefix(*known)
+    fn next_port(&self, path: &str) -> u16 {
+        let is_below = |prefix: &&str| {
+            path.strip_prefix(*prefix)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let replicas = match ISSUER.iter().any(is_below) {
+        let replicas = match ISSUER_PATHS.iter().any(is_below) {
             true => self.issuers.lock().unwrap(),
             false => self.apis.lock().unwrap(),
         };
-        replicas[self.turn.fetch_add(1, Ordering::Relaxed) % replicas.len()]
+        replicas[self.requests.fetch_add(1, Ordering::Relaxed) % replicas.len()]
     }
 }
 
+/// Forwards a request to a replica and returns its response, or a 502 if the replica sent none.
 async fn forward(
     replicas: &Replicas,
     client: &Client<HttpConnector, Full<Bytes>>,
     request: Request<Incoming>,
 ) -> Response<Full<Bytes>> {
-    let port = replicas.next(request.uri().path());
+    let port = replicas.next_port(request.uri().path());
     let (mut parts, body) = request.into_parts();
     let target = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     parts.uri = format!("http://127.0.0.1:{port}{target}").parse::<Uri>().unwrap();
@@ -127,11 +129,11 @@ async fn forward(
             .map_err(|error| error.to_string())?
             .to_bytes();
         let request = Request::from_parts(parts, Full::new(body));
-        let answer = client
+        let response = client
             .request(request)
             .await
             .map_err(|error| format!("{error:?}"))?;
-        let (mut parts, body) = answer.into_parts();
+        let (mut parts, body) = response.into_parts();
         for hop_by_hop in [header::TRANSFER_ENCODING, header::CONNECTION] {
             parts.headers.remove(hop_by_hop);
         }
@@ -143,8 +145,8 @@ async fn forward(
         Ok::<_, String>(Response::from_parts(parts, Full::new(body)))
     };
     sent.await.unwrap_or_else(|error| {
-        let mut answer = Response::new(Full::from(format!("no replica answered: {error}")));
-        *answer.status_mut() = StatusCode::BAD_GATEWAY;
-        answer
+        let mut response = Response::new(Full::from(format!("no replica answered: {error}")));
+        *response.status_mut() = StatusCode::BAD_GATEWAY;
+        response
     })
 }

@@ -12,7 +12,8 @@ This page is generated from the command line definitions. Renew it with
 `UPDATE_DOCS=1 cargo test --release -p tests --test black_box documentation`.
 ";
 
-/// The Markdown text of the page: a table of flags, variables, defaults and meanings per program.
+/// The Markdown text of the page: a table of flags, variables, defaults and meanings for every program, the
+/// issuer and the API.
 pub fn settings_page() -> String {
     let mut page = INTRODUCTION.to_owned();
     section::<runtime::config::CommonArgs>(&mut page, "Every program");
@@ -58,7 +59,7 @@ fn row(arg: &Arg) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// The help text on one line, and the default that it states in a final `[default: …]`.
+/// Splits a help text into the meaning on one line, and the default in a final `[default: …]` if it has one.
 fn split_default(help: &str) -> (String, Option<String>) {
     let words: Vec<&str> = help.split_whitespace().collect();
     let text = words.join(" ");

@@ -2,7 +2,7 @@
 
 use crate::world::World;
 
-/// The architecture of a deployment. [`on_every_shape!`](crate::on_every_shape) lists them all.
+/// The architecture of a deployment. A new one must be added to [`on_every_shape!`](crate::on_every_shape).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One process with an SQLite file.
@@ -13,7 +13,8 @@ pub enum Shape {
     Split,
 }
 
-/// The argument of a test function.
+/// The argument of a test function: a [`World`] with default settings, or the [`Shape`] of the world that the
+/// test starts itself.
 pub trait TestArgument: Sized {
     /// Creates the argument for a shape.
     fn for_shape(shape: Shape) -> impl Future<Output = Self>;
@@ -32,16 +33,16 @@ impl TestArgument for World {
 }
 
 /// Runs one test on one shape.
-pub fn run<G: TestArgument, F: Future<Output = ()>>(shape: Shape, test: impl FnOnce(G) -> F) {
+pub fn run<A: TestArgument, F: Future<Output = ()>>(shape: Shape, test: impl FnOnce(A) -> F) {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .unwrap()
-        .block_on(async { test(G::for_shape(shape).await).await });
+        .block_on(async { test(A::for_shape(shape).await).await });
 }
 
-/// Defines a `#[test]` per shape for each named function. This is the only list of shapes.
+/// Defines a `#[test]` per shape for each named function.
 #[macro_export]
 macro_rules! on_every_shape {
     ($($test:ident),+ $(,)?) => {
@@ -49,13 +50,13 @@ macro_rules! on_every_shape {
     };
 }
 
-/// Defines tests for features of the single-process program only: its first start and its demo.
+/// Defines tests on the single-process program only, on each database.
 #[macro_export]
 macro_rules! on_one_process {
     ($($test:ident),+ $(,)?) => { $($crate::on_shapes!($test: sqlite Sqlite, postgres Postgres);)+ };
 }
 
-/// Defines tests that need several processes.
+/// Defines tests on several processes only.
 #[macro_export]
 macro_rules! on_many_processes {
     ($($test:ident),+ $(,)?) => { $($crate::on_shapes!($test: split Split);)+ };

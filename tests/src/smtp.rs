@@ -44,6 +44,7 @@ struct State {
     /// Everything that clients sent.
     transcript: String,
     received: Vec<DeliveredMail>,
+    /// The number of rejected recipients.
     rejected: usize,
 }
 
@@ -103,15 +104,15 @@ impl SmtpServer {
             .await;
     }
 
-    /// Waits until a client has sent something.
+    /// Waits until a client has sent a line.
     pub async fn wait_until_contacted(&self) {
         self.wait_until("a command", |state| !state.transcript.is_empty(), || ())
             .await;
     }
 
-    async fn wait_until(&self, what: &str, is_so: impl Fn(&State) -> bool, meanwhile: impl Fn()) {
+    async fn wait_until(&self, what: &str, condition: impl Fn(&State) -> bool, meanwhile: impl Fn()) {
         let began = Instant::now();
-        while !is_so(&self.state.lock().unwrap()) {
+        while !condition(&self.state.lock().unwrap()) {
             assert!(
                 began.elapsed() < TIMEOUT,
                 "timed out waiting for {what}: {:?}",
@@ -129,7 +130,7 @@ impl Drop for SmtpServer {
     }
 }
 
-/// Serves one connection.
+/// Serves one connection until the client quits.
 async fn converse(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Result<()> {
     let behavior = || state.lock().unwrap().behavior;
     let (reader, mut writer) = stream.into_split();
@@ -143,7 +144,7 @@ async fn converse(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Resul
     while let Some(line) = lines.next_line().await? {
         state.lock().unwrap().transcript.push_str(&format!("{line}\r\n"));
         let verb = line.split([' ', ':']).next().unwrap_or_default().to_uppercase();
-        let answer = match verb.as_str() {
+        let response = match verb.as_str() {
             "RCPT" if behavior() == SmtpBehavior::RejectsRecipients => {
                 state.lock().unwrap().rejected += 1;
                 format!("451 {line}: not now")
@@ -173,7 +174,7 @@ async fn converse(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Resul
             }
             _ => "250 ok".to_owned(),
         };
-        writer.write_all(format!("{answer}\r\n").as_bytes()).await?;
+        writer.write_all(format!("{response}\r\n").as_bytes()).await?;
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// Returns the two-sided p-value of the Mann–Whitney U test (normal approximation with tie correction): the
-/// probability that two samples of one distribution differ in rank at least this much. Each sample needs at least
-/// twenty values.
+/// Returns the two-sided p-value of the Mann–Whitney U test (normal approximation with tie and continuity
+/// correction): the probability that two samples of one distribution differ in rank at least this much. Each
+/// sample needs at least twenty values.
 pub fn rank_test(left: &[Duration], right: &[Duration]) -> f64 {
     let mut all: Vec<(Duration, bool)> = left.iter().map(|value| (*value, true)).collect();
     all.extend(right.iter().map(|value| (*value, false)));
@@ -25,7 +25,7 @@ pub fn rank_test(left: &[Duration], right: &[Duration]) -> f64 {
     complementary_error(z / std::f64::consts::SQRT_2)
 }
 
-/// The median.
+/// The median, or the upper one of the two middle values. The sample must not be empty.
 pub fn median(sample: &[Duration]) -> Duration {
     let mut sorted = sample.to_vec();
     sorted.sort();

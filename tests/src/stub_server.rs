@@ -27,7 +27,7 @@ pub struct StubServer {
 #[derive(Debug, Default)]
 struct State {
     received: Mutex<Vec<ReceivedRequest>>,
-    /// `None` if it never answers.
+    /// The status and the body of every response. `None` if the server never answers.
     answer: Mutex<Option<(u16, String)>>,
 }
 
@@ -37,15 +37,15 @@ impl StubServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let state = Arc::<State>::default();
-        let own = Arc::clone(&state);
+        let shared = Arc::clone(&state);
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&own)));
+                tokio::spawn(serve(stream, Arc::clone(&shared)));
             }
         });
-        let receiver = Self { url, state, server };
-        receiver.answer(200, "");
-        receiver
+        let stub = Self { url, state, server };
+        stub.answer(200, "");
+        stub
     }
 
     /// Sets the response to all following requests.

@@ -6,18 +6,18 @@ use crate::world::World;
 use serde_json::Value;
 use url::Url;
 
-/// An authorization response: the code with its verifier.
+/// A successful authorization response (RFC 6749 §4.1.2) with the PKCE verifier of its request.
 #[derive(Clone, Debug)]
 pub struct Grant {
     /// `code`
     pub code: String,
     /// `code_verifier`
     pub verifier: String,
-    /// The complete redirect address.
-    pub landing: Url,
+    /// The complete redirect.
+    pub redirect: Url,
 }
 
-/// A token response.
+/// A successful token response (RFC 6749 §5.1).
 #[derive(Clone, Debug)]
 pub struct Tokens {
     /// `access_token`
@@ -29,22 +29,22 @@ pub struct Tokens {
 }
 
 impl Grant {
-    /// Parses the redirect address. Fails the test without a code.
+    /// Parses the redirect. Fails the test if it has no code.
     #[track_caller]
-    pub fn read(landing: Url, verifier: String) -> Self {
-        let code = parameter(&landing, "code").unwrap_or_else(|| panic!("no code in {landing}"));
+    pub fn parse(redirect: Url, verifier: String) -> Self {
+        let code = parameter(&redirect, "code").unwrap_or_else(|| panic!("no code in {redirect}"));
         Self {
             code,
             verifier,
-            landing,
+            redirect,
         }
     }
 }
 
 impl Tokens {
-    /// Parses a successful token response.
+    /// Parses a token response. Fails the test unless it is successful and has both tokens.
     #[track_caller]
-    pub fn of(reply: Reply) -> Self {
+    pub fn parse(reply: Reply) -> Self {
         let reply = reply.expect(200);
         let body = reply.json();
         let member = |name: &str| match body[name].as_str() {
@@ -71,7 +71,7 @@ impl Tokens {
         header["kid"].as_str().unwrap().to_owned()
     }
 
-    /// Expects that both tokens are rejected.
+    /// Expects that the access token and the refresh token are rejected.
     pub async fn expect_revoked(&self, world: &World, app: &App) {
         world.expect_revoked(&self.access).await;
         let reply = app.refresh(&world.anyone(), &self.refresh).await;
@@ -79,7 +79,7 @@ impl Tokens {
     }
 }
 
-/// The value of a query parameter.
+/// The decoded value of the first query parameter with this name.
 pub fn parameter(url: &Url, name: &str) -> Option<String> {
     url.query_pairs()
         .find(|(found, _)| found == name)

@@ -21,8 +21,9 @@ use std::time::{Duration, Instant};
 use storage::db::Db;
 use tempfile::TempDir;
 
-/// The maximum time from listening to ready, in which the keys are fetched.
+/// The maximum time from listening to readiness, which includes fetching the key set.
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// One running deployment. Dropping it kills the processes, prints their logs if the test failed, and
 /// searches logs and data for secrets.
 #[derive(Debug)]
@@ -67,28 +68,35 @@ impl World {
             texts.push(self.anyone.get(&url).await.expect(200).text());
         }
         texts.dedup();
-        Contract::of(&texts, self.base())
+        Contract::merged(&texts, self.base())
     }
 
     /// The ports of its issuer processes on 127.0.0.1.
     pub fn issuer_ports(&self) -> Vec<u16> {
-        self.ports(Program::ApiServer)
+        self.ports_except(Program::ApiServer)
     }
 
     /// The ports of its API processes on 127.0.0.1.
     pub fn api_ports(&self) -> Vec<u16> {
-        self.ports(Program::AuthServer)
+        self.ports_except(Program::AuthServer)
     }
 
-    fn ports(&self, others: Program) -> Vec<u16> {
-        let ours = self
+    /// The ports of the processes that do not run this program. The single-process program is issuer and API.
+    fn ports_except(&self, program: Program) -> Vec<u16> {
+        let others = self
             .processes
             .iter()
-            .filter(|process| process.config.program != others);
-        ours.map(|process| process.port).collect()
+            .filter(|process| process.config.program != program);
+        others.map(|process| process.port).collect()
     }
 
-    /// The process ids.
+    /// Copies of a caller, one for each API process.
+    pub fn at_each_api(&self, caller: &Caller) -> Vec<Caller> {
+        let at = |port| caller.at(&format!("http://localhost:{port}"));
+        self.api_ports().into_iter().map(at).collect()
+    }
+
+    /// The ids of the running processes.
     pub fn pids(&self) -> Vec<u32> {
         let running = self
             .processes
@@ -97,7 +105,7 @@ impl World {
         running.map(Running::id).collect()
     }
 
-    /// Its Redis server. Fails the test if the shape has none.
+    /// Its Redis server. Only for [`Shape::Split`].
     pub fn redis(&self) -> &RedisServer {
         self.redis.as_ref().unwrap()
     }
@@ -148,8 +156,8 @@ impl World {
     pub async fn stop(&mut self) {
         self.terminate();
         for process in &mut self.processes {
-            let status = process.running.take().unwrap().ended().await;
-            assert!(status.success(), "after SIGTERM the program ended with {status}");
+            let status = process.running.take().unwrap().wait_for_exit().await;
+            assert!(status.success(), "after SIGTERM the program exited with {status}");
         }
     }
 
@@ -173,6 +181,11 @@ impl World {
         self.wait_until_ready().await;
     }
 
+    /// Expects that the API accepts the access token.
+    pub async fn expect_accepted(&self, token: &str) {
+        self.anyone.bearer(token).get("/protected").await.expect(200);
+    }
+
     /// Expects that every API rejects the access token: immediately in a single process, within a second
     /// otherwise.
     pub async fn expect_revoked(&self, token: &str) {
@@ -180,12 +193,11 @@ impl World {
         self.expect_revoked_within(timeout, token).await;
     }
 
-    /// Expects that every API rejects the access token within this time. Servers learn by polling what a
-    /// command revoked.
+    /// Expects that every API rejects the access token within this time. A revocation by a command takes up
+    /// to a second on every shape, because the processes poll for it.
     pub async fn expect_revoked_within(&self, timeout: Duration, token: &str) {
         let began = Instant::now();
-        for port in self.api_ports() {
-            let caller = self.anyone.at(&format!("http://localhost:{port}")).bearer(token);
+        for caller in self.at_each_api(&self.anyone.bearer(token)) {
             loop {
                 let reply = caller.get("/protected").await;
                 if reply.status != 200 {
@@ -201,8 +213,8 @@ impl World {
         }
     }
 
-    /// Runs a command with the settings of this world and `--json`-compatible output. Returns the printed
-    /// JSON.
+    /// Runs a command with the settings of this world. Fails the test unless it succeeds and prints JSON,
+    /// which it returns. Records the secrets in its input and output.
     #[track_caller]
     pub fn cli(&self, args: &[&str], stdin: &str) -> Value {
         let output = self.run(args, stdin);
@@ -234,12 +246,12 @@ impl World {
         ProgramConfig::bare(Program::ApiServer, self.dir.path()).run(args, "")
     }
 
-    /// Spawns a command with the settings of this world.
+    /// Starts a command with the settings of this world and does not wait for it.
     pub fn spawn(&self, args: &[&str]) -> Child {
         self.processes[0].config.spawn(args)
     }
 
-    /// Starts another process with the settings of the first one on a free port.
+    /// Starts another process with the settings of the first one on a free port. Dropping it kills it.
     pub async fn start_replica(&self) -> impl Drop + use<> {
         let first = &self.processes[0];
         Running::start(&first.config, "127.0.0.1:0", &first.log).await
@@ -316,10 +328,10 @@ impl Drop for World {
         self.kill();
         let log = self.log();
         if std::thread::panicking() {
-            eprintln!("--- the logs ---\n{log}--- end of log ---");
+            eprintln!("--- logs ---\n{log}--- end of logs ---");
             return;
         }
-        assert!(!log.contains("panicked at"), "a panic:\n{log}");
+        assert!(!log.contains("panicked at"), "a program panicked:\n{log}");
         self.expect_no_secrets_in(&log, "the log");
         let rows = self.database.as_ref().map(Database::rows);
         self.expect_no_secrets_in(&rows.unwrap_or_else(|| self.dump()), "the database");
@@ -331,9 +343,9 @@ impl Drop for World {
 }
 
 /// The names of all files below a directory.
-fn names_below(folder: &Path) -> String {
+fn names_below(dir: &Path) -> String {
     let mut names = String::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         names.push_str(&format!("{}\n", entry.file_name().display()));
         if entry.path().is_dir() {
             names.push_str(&names_below(&entry.path()));

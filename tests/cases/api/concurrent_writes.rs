@@ -1,4 +1,4 @@
-//! Concurrent writes: exactly one succeeds.
+//! Concurrent writes: one of several conflicting writes succeeds, and no accepted write is lost.
 
 use serde_json::json;
 use std::pin::Pin;
@@ -149,7 +149,7 @@ async fn concurrent_sign_ins_do_not_survive_a_password_change(world: World) {
             }
             1 => app.exchange(&anyone, &grant).into_future(),
             2 => app.refresh(&anyone, &tokens.refresh).into_future(),
-            3 => give_consent(&app, &ann),
+            3 => request_authorization(&app, &ann),
             _ => {
                 let body = json!({ "email": ann.email, "password": PASSWORD });
                 anyone.post("/login").json(&body).may_fail().into_future()
@@ -158,7 +158,7 @@ async fn concurrent_sign_ins_do_not_survive_a_password_change(world: World) {
         let replies = replies.await;
         assert_eq!(replies[0].status, 204, "{}", replies[0]);
         for given in replies[1..3].iter().filter(|reply| reply.status == 200) {
-            Tokens::of(given.clone()).expect_revoked(&world, &app).await;
+            Tokens::parse(given.clone()).expect_revoked(&world, &app).await;
         }
         for login in replies[4..].iter().filter(|reply| reply.status == 200) {
             let session = anyone.session(&login.cookie("sid"), &ann.csrf);
@@ -170,8 +170,8 @@ async fn concurrent_sign_ins_do_not_survive_a_password_change(world: World) {
     }
 }
 
-/// Another authorization request in the session of the user. Either outcome is accepted.
-fn give_consent(app: &App, ann: &User) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+/// Sends an authorization request in the session of the user. It may succeed or fail.
+fn request_authorization(app: &App, ann: &User) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
     ann.cookies(&format!("sid={}", ann.sid))
         .get(&app.authorization().path())
         .into_future()

@@ -10,17 +10,11 @@ mod scope;
 
 use serde_json::{Value, json};
 use storage::fetch_one;
-use tests::{Caller, Reply, World};
+use tests::{Reply, World};
 
 /// The members of a valid payment.
 fn payment() -> Value {
     json!({ "amount": 1250, "currency": "EUR" })
-}
-
-/// This caller, once per API replica.
-fn replicas(world: &World, caller: &Caller) -> Vec<Caller> {
-    let at = |port| caller.at(&format!("http://localhost:{port}"));
-    world.api_ports().into_iter().map(at).collect()
 }
 
 /// The number of rows of a table.

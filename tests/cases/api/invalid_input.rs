@@ -4,7 +4,7 @@ use serde_json::json;
 use storage::fetch_one;
 use tests::{Caller, Payment, User, World, on_every_shape};
 
-/// The rows of every table that a write could change.
+/// The numbers of rows, and the sum of the versions of posts, which change with every write.
 async fn rows(world: &World) -> (i64, i64, i64, i64, i64, i64) {
     let db = world.db().await;
     let count =
@@ -164,7 +164,7 @@ async fn json_of_the_wrong_shape_is_invalid(world: World) {
                 json!(["x"]),
                 json!("a\u{0}b"),
             ] {
-                // Each of these members is valid in another operation.
+                // A value of the right type is valid: 1 for a number, {} for an object.
                 let is_good = value.is_i64() && wrong == 1 || value.is_object() && wrong == json!({});
                 if is_good {
                     continue;
@@ -285,7 +285,7 @@ async fn malformed_headers_are_answered_and_change_nothing(world: World) {
     assert_eq!(rows(&world).await, before);
 }
 
-async fn clients_cannot_set_ids(world: World) {
+async fn clients_cannot_set_read_only_members(world: World) {
     let (ann, path, _) = user_with_a_post(&world).await;
     for name in [
         "id",
@@ -321,5 +321,5 @@ on_every_shape!(
     bodies_require_a_json_content_type,
     oversized_bodies_are_rejected,
     malformed_headers_are_answered_and_change_nothing,
-    clients_cannot_set_ids,
+    clients_cannot_set_read_only_members,
 );

@@ -1,4 +1,4 @@
-//! Permissions: one table of every documented operation and every kind of caller.
+//! Permissions: one table of all documented operations and all kinds of callers.
 //!
 //! Each row is a test. [`every_operation_is_in_the_permission_table`] fails if a row is missing or names no operation.
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tests::{App, Caller, PASSWORD, Payment, Post, TokenForger, User, World, fresh_key, on_every_shape};
 
-/// The columns in order. Those without one scope are in the order of the scopes.
+/// The callers, in the order of the columns. The columns with a scope missing are in the order of [`SCOPES`].
 const CALLERS: [&str; 18] = [
     "an anonymous caller",
     "another user's session",
@@ -37,7 +37,7 @@ struct Row {
     method: &'static str,
     path: &'static str,
     body: Body,
-    statuses: [u16; 18],
+    statuses: [u16; CALLERS.len()],
 }
 
 /// The body of a request.
@@ -196,16 +196,16 @@ impl Fixture {
             world.user_with_role("editor").await,
             world.user_with_role("admin").await,
         );
-        let gone = world.sign_up().await;
+        let disabled = world.sign_up().await;
         let every = SCOPES[..6].join(" ");
         let revoked = app.tokens(&owner, &every).await;
         app.refresh(&world.anyone(), &revoked.refresh).await.expect(200);
         let replayed = app.refresh(&world.anyone(), &revoked.refresh).await;
         replayed.expect_token_error(400, "invalid_grant");
         world.expect_revoked(&revoked.access).await;
-        let of_gone = app.tokens(&gone, &every).await;
-        world.cli(&["users", "disable", "--email", &gone.email, "--json"], "");
-        gone.get("/me").await.expect(401);
+        let of_disabled = app.tokens(&disabled, &every).await;
+        world.cli(&["users", "disable", "--email", &disabled.email, "--json"], "");
+        disabled.get("/me").await.expect(401);
 
         let bearer = |token: &str| world.anyone().bearer(token);
         let mut callers = vec![world.anyone()];
@@ -219,8 +219,8 @@ impl Fixture {
         callers.push(bearer(&service_token(world, &owner).await));
         callers.extend([
             bearer(&revoked.access),
-            Caller::clone(&gone),
-            bearer(&of_gone.access),
+            Caller::clone(&disabled),
+            bearer(&of_disabled.access),
         ]);
         Self { owner, callers }
     }
@@ -262,7 +262,10 @@ impl OwnedResources {
             .await
             .expect(201);
         let (payment, captured) = (owner.pay(100).await, owner.pay(100).await);
-        owner.act(&captured, "captures", &json!({})).await.expect(201);
+        owner
+            .transition(&captured, "captures", &json!({}))
+            .await
+            .expect(201);
         Self {
             draft,
             published,
@@ -295,7 +298,7 @@ impl Row {
                     .fill(self.path, &fixture.owner),
             );
         }
-        let mut found = [0; 18];
+        let mut found = [0; CALLERS.len()];
         for (n, path) in paths.into_iter().enumerate().rev() {
             let call = fixture.callers[n]
                 .call(self.method, &path)

@@ -22,7 +22,8 @@ async fn long_post(ann: &User) -> Post {
         .await
 }
 
-fn packing(caller: &Caller) -> Caller {
+/// A copy of a caller that accepts compressed responses.
+fn accepting_gzip(caller: &Caller) -> Caller {
     caller.with("accept-encoding", "gzip, deflate, br")
 }
 
@@ -30,11 +31,11 @@ async fn long_text_is_compressed_if_the_client_accepts_it(world: World) {
     let ann = world.sign_up().await;
     let (long, short) = (long_post(&ann).await, ann.publish("Short").await);
     for path in [&long.path, "/posts", "/assets/latchkey.css"] {
-        let (plain, packed) = (ann.get(path).await, packing(&ann).get(path).await);
-        assert!(is_gzip(&packed) && !is_gzip(&plain), "{path}: {packed}");
-        assert_eq!(gunzip(&packed), plain.text(), "{path}");
-        assert!(packed.body.len() < plain.body.len(), "{path}");
-        for reply in [&plain, &packed] {
+        let (plain, compressed) = (ann.get(path).await, accepting_gzip(&ann).get(path).await);
+        assert!(is_gzip(&compressed) && !is_gzip(&plain), "{path}: {compressed}");
+        assert_eq!(gunzip(&compressed), plain.text(), "{path}");
+        assert!(compressed.body.len() < plain.body.len(), "{path}");
+        for reply in [&plain, &compressed] {
             let vary = reply.header("vary").to_ascii_lowercase();
             assert!(
                 vary.split(", ").any(|name| name == "accept-encoding"),
@@ -42,7 +43,7 @@ async fn long_text_is_compressed_if_the_client_accepts_it(world: World) {
             );
         }
     }
-    assert!(!is_gzip(&packing(&ann).get(&short.path).await));
+    assert!(!is_gzip(&accepting_gzip(&ann).get(&short.path).await));
     for accept in [
         "",
         "identity",
@@ -65,21 +66,24 @@ async fn long_text_is_compressed_if_the_client_accepts_it(world: World) {
 async fn entity_tags_of_either_coding_match(world: World) {
     let ann = world.sign_up().await;
     let post = long_post(&ann).await;
-    let packer = packing(&ann);
+    let gzip_caller = accepting_gzip(&ann);
     let tag = |reply: &Reply| reply.header("etag").to_owned();
-    let (plain, packed) = (
+    let (plain, compressed) = (
         tag(&ann.get(&post.path).await),
-        tag(&packer.get(&post.path).await),
+        tag(&gzip_caller.get(&post.path).await),
     );
-    assert_ne!(plain, packed, "strong tags differ between codings");
-    assert!(!packed.starts_with("W/") && packed.starts_with('"'), "{packed}");
+    assert_ne!(plain, compressed, "strong tags differ between codings");
+    assert!(
+        !compressed.starts_with("W/") && compressed.starts_with('"'),
+        "{compressed}"
+    );
     for known in [
         &plain,
-        &packed,
-        &format!("W/{packed}"),
-        &format!("\"x\", {packed}"),
+        &compressed,
+        &format!("W/{compressed}"),
+        &format!("\"x\", {compressed}"),
     ] {
-        for (caller, own) in [(&*ann, &plain), (&packer, &packed)] {
+        for (caller, own) in [(&*ann, &plain), (&gzip_caller, &compressed)] {
             let reply = caller
                 .get(&post.path)
                 .header("if-none-match", known)
@@ -91,26 +95,26 @@ async fn entity_tags_of_either_coding_match(world: World) {
         }
     }
     let patch = |tag: &str, title: &str| {
-        packer
+        gzip_caller
             .patch(&post.path)
             .header("if-match", tag)
             .json(&json!({ "title": title }))
     };
-    let changed = patch(&packed, "Once").await.expect(200);
-    patch(&packed, "Stale")
+    let changed = patch(&compressed, "Once").await.expect(200);
+    patch(&compressed, "Stale")
         .await
         .expect_error(412, "precondition_failed");
     patch(&plain, "Stale")
         .await
         .expect_error(412, "precondition_failed");
     patch(&tag(&changed), "Twice").await.expect(200);
-    let read = tag(&packer.get(&post.path).await);
-    packer
+    let read = tag(&gzip_caller.get(&post.path).await);
+    gzip_caller
         .delete(&post.path)
-        .header("if-match", &packed)
+        .header("if-match", &compressed)
         .await
         .expect(412);
-    packer
+    gzip_caller
         .delete(&post.path)
         .header("if-match", &read)
         .await
@@ -120,9 +124,9 @@ async fn entity_tags_of_either_coding_match(world: World) {
 async fn head_matches_get_under_compression(world: World) {
     let ann = world.sign_up().await;
     let post = long_post(&ann).await;
-    let packer = packing(&ann);
+    let gzip_caller = accepting_gzip(&ann);
     for path in [post.path.as_str(), "/assets/latchkey.css"] {
-        let (get, head) = (packer.get(path).await, packer.call("HEAD", path).await);
+        let (get, head) = (gzip_caller.get(path).await, gzip_caller.call("HEAD", path).await);
         assert!(is_gzip(&head) && head.body.is_empty(), "{head}");
         for name in ["etag", "vary", "content-type", "cache-control"] {
             assert_eq!(head.headers.get(name), get.headers.get(name), "{path}: {name}");
@@ -138,24 +142,24 @@ async fn head_matches_get_under_compression(world: World) {
 
 async fn responses_that_may_hold_a_secret_are_not_compressed(world: World) {
     let ann = world.sign_up().await;
-    let packer = packing(&ann);
-    let page = packing(&world.anyone()).get(&format!("/signin?flow={}", "x".repeat(4_000)));
+    let gzip_caller = accepting_gzip(&ann);
+    let page = accepting_gzip(&world.anyone()).get(&format!("/signin?flow={}", "x".repeat(4_000)));
     let page = page.await.expect(200);
     assert!(page.body.len() > 4_000 && !is_gzip(&page), "{page}");
     let post = json!({ "title": "Long", "body": "word ".repeat(2_000) });
-    let made = packer.post("/posts").json(&post).await.expect(201);
+    let made = gzip_caller.post("/posts").json(&post).await.expect(201);
     assert!(!is_gzip(&made) && made.json()["title"] == "Long", "{made}");
     let login = json!({ "email": ann.email, "password": PASSWORD });
-    let login = packing(&world.anyone())
+    let login = accepting_gzip(&world.anyone())
         .post("/login")
         .json(&login)
         .await
         .expect(200);
-    assert!(!is_gzip(&login) && !is_gzip(&packer.get("/csrf").await));
+    assert!(!is_gzip(&login) && !is_gzip(&gzip_caller.get("/csrf").await));
     let app = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
     let refreshed = app
-        .refresh(&packing(&world.anyone()), &tokens.refresh)
+        .refresh(&accepting_gzip(&world.anyone()), &tokens.refresh)
         .await
         .expect(200);
     assert!(!is_gzip(&refreshed) && refreshed.json()["access_token"] != Value::Null);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::{Call, Caller, PASSWORD, Post, User, World, on_every_shape};
 
 /// Every mutating operation with a valid body.
-fn changes(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
+fn mutations(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
     vec![
         caller.post("/posts").json(&json!({ "title": "Forged" })),
         caller
@@ -33,7 +33,7 @@ fn changes(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
 
 /// Expects that every mutation by this caller is rejected without effect.
 async fn expect_rejected(world: &World, caller: &Caller, user: &User, post: &Post) {
-    for call in changes(caller, user, post) {
+    for call in mutations(caller, user, post) {
         let reply = call.await.expect_error(403, "csrf_mismatch");
         assert!(reply.set_cookie("sid").is_none(), "{reply}");
     }
@@ -85,7 +85,7 @@ async fn header_and_cookie_must_carry_the_same_token(world: World) {
             .with("x-csrf-token", &csrf[..35]),
         anyone.cookies(&format!("csrf={csrf}")),
     ] {
-        // Without a session most of these answer 401, which takes precedence.
+        // Without a session most mutations answer 401, which takes precedence, so only sign-in is tried.
         let is_signed_in = caller.get("/me").await.status == 200;
         if is_signed_in {
             expect_rejected(&world, &caller, &user, &post).await;

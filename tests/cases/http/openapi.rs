@@ -44,7 +44,7 @@ async fn operations_are_described_with_their_errors(world: World) {
     assert!(ids.len() > 20, "{ids:?}");
 }
 
-/// Every `example` and `examples` with its schema.
+/// Collects every `example`, and every value of `examples`, with its schema.
 fn examples<'a>(value: &'a Value, found: &mut Vec<(&'a Value, &'a Value)>) {
     match value {
         Value::Object(members) => {

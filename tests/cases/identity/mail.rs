@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use storage::fetch_all;
 use tests::{Call, Caller, PASSWORD, Reply, Tokens, User, World};
 
-/// The subjects of mails.
+// The subjects of mails.
 const RESET: &str = "Reset your password";
 const WAS_RESET: &str = "Your password was reset";
 const CONFIRM: &str = "Confirm your e-mail address";
@@ -40,12 +40,6 @@ fn confirm(caller: &Caller, token: &str) -> Call {
     caller
         .post("/email-verifications/confirmations")
         .json(&json!({ "token": token }))
-}
-
-fn log_in(caller: &Caller, email: &str, password: &str) -> Call {
-    caller
-        .post("/login")
-        .json(&json!({ "email": email, "password": password }))
 }
 
 fn disable(world: &World, user: &User) {
@@ -100,7 +94,7 @@ impl UserWithSessions {
     }
 }
 
-/// Name, outcome and user id of the security events with the correlation id of a response.
+/// The name, outcome and user id of each security event with the correlation id of a response.
 async fn events(world: &World, reply: &Reply) -> Vec<(String, String, Option<i64>)> {
     let query = "SELECT name, outcome, user_id FROM security_events WHERE trace_id = $1 ORDER BY id";
     let db = world.db().await;

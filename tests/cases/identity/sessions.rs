@@ -8,11 +8,11 @@ use tests::{PASSWORD, Shape, User, World, on_every_shape};
 /// Uses the session and waits until the use is recorded, which happens asynchronously.
 async fn use_session(world: &World, user: &User) {
     user.get("/me").await.expect(200);
-    let (db, noted) = (
+    let (db, recorded) = (
         world.db().await,
         "SELECT COUNT(*) FROM sessions WHERE user_id = $1 AND last_seen_at = $2",
     );
-    while fetch_one!(db.reader(), (i64,), noted, user.id, world.now()).unwrap() == (0,) {
+    while fetch_one!(db.reader(), (i64,), recorded, user.id, world.now()).unwrap() == (0,) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
@@ -49,10 +49,10 @@ async fn every_login_creates_a_new_session(world: World) {
     let victim = world.sign_up().await;
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
-    for brought in [ann.sid.as_str(), "chosen-by-an-attacker", "", &victim.sid] {
-        let caller = world.anyone().session(brought, &ann.csrf);
+    for presented in [ann.sid.as_str(), "chosen-by-an-attacker", "", &victim.sid] {
+        let caller = world.anyone().session(presented, &ann.csrf);
         let sid = caller.post("/login").json(&body).await.expect(200).cookie("sid");
-        assert_ne!(sid, brought);
+        assert_ne!(sid, presented);
         let after = world
             .anyone()
             .session(&sid, &ann.csrf)
@@ -63,7 +63,7 @@ async fn every_login_creates_a_new_session(world: World) {
         assert_eq!(after["id"], json!(ann.id));
         world
             .anyone()
-            .session(brought, &ann.csrf)
+            .session(presented, &ann.csrf)
             .get("/me")
             .await
             .expect_error(401, "unauthenticated");

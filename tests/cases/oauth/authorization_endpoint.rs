@@ -9,24 +9,27 @@ async fn the_response_returns_the_exact_state_and_the_issuer(world: World) {
     let mut browser = user.browser();
     for state in ["a b+é&=%26#'\"<script>", &"s".repeat(4096)] {
         let request = app.authorization().set("state", state);
-        let landing = browser
+        let redirect = browser
             .complete_flow(&request.path(), &user, "allow")
             .await
             .unwrap();
-        assert!(landing.as_str().starts_with("https://app.test/cb?"), "{landing}");
-        assert_eq!(parameter(&landing, "state").as_deref(), Some(state));
-        assert_eq!(parameter(&landing, "iss").as_deref(), Some(world.base()));
         assert!(
-            parameter(&landing, "code").unwrap().len() >= 22,
+            redirect.as_str().starts_with("https://app.test/cb?"),
+            "{redirect}"
+        );
+        assert_eq!(parameter(&redirect, "state").as_deref(), Some(state));
+        assert_eq!(parameter(&redirect, "iss").as_deref(), Some(world.base()));
+        assert!(
+            parameter(&redirect, "code").unwrap().len() >= 22,
             "a code has at least 128 bits"
         );
     }
     let without = app.authorization().without("state");
-    let landing = browser
+    let redirect = browser
         .complete_flow(&without.path(), &user, "allow")
         .await
         .unwrap();
-    assert_eq!(parameter(&landing, "state"), None);
+    assert_eq!(parameter(&redirect, "state"), None);
 }
 
 async fn an_unknown_client_gets_an_error_page_and_never_a_redirect(world: World) {
@@ -68,11 +71,11 @@ async fn repeated_parameters_are_rejected(world: World) {
         ("scope", "posts:read"),
         ("code_challenge_method", "S256"),
     ] {
-        let request = app.authorization().set("scope", "posts:read").also(name, value);
+        let request = app.authorization().set("scope", "posts:read").append(name, value);
         let page = world.browser().open(&request.path()).await;
         match page.location() {
-            Some(landing) => assert_eq!(
-                parameter(&landing, "error").as_deref(),
+            Some(redirect) => assert_eq!(
+                parameter(&redirect, "error").as_deref(),
                 Some("invalid_request"),
                 "{name}"
             ),
@@ -80,11 +83,11 @@ async fn repeated_parameters_are_rejected(world: World) {
         }
     }
     app.authorization()
-        .also("client_id", &app.id)
+        .append("client_id", &app.id)
         .expect_error_page(&world)
         .await;
     app.authorization()
-        .also("redirect_uri", CALLBACK)
+        .append("redirect_uri", CALLBACK)
         .expect_error_page(&world)
         .await;
 }
@@ -96,12 +99,12 @@ async fn unknown_parameters_and_empty_ones_are_ignored(world: World) {
         .set("foo", "bar")
         .set("ui_locales", "xx")
         .set("scope", "");
-    let landing = user
+    let redirect = user
         .browser()
         .complete_flow(&request.path(), &user, "allow")
         .await
         .unwrap();
-    assert!(parameter(&landing, "code").is_some(), "{landing}");
+    assert!(parameter(&redirect, "code").is_some(), "{redirect}");
 }
 
 async fn scopes_must_be_known_and_registered_and_have_a_default(world: World) {
@@ -136,11 +139,11 @@ async fn authorization_requests_may_be_posted(world: World) {
     let page = browser.post(&action, app.authorization().parameters()).await;
     assert_eq!(page.reply.status, 303, "{}", page.reply);
     let next = page.location().unwrap();
-    let landing = browser
+    let redirect = browser
         .complete_flow(next.as_str(), &user, "allow")
         .await
         .unwrap();
-    assert!(parameter(&landing, "code").is_some(), "{landing}");
+    assert!(parameter(&redirect, "code").is_some(), "{redirect}");
 }
 
 async fn the_authorization_endpoint_is_not_readable_by_other_origins(world: World) {

@@ -6,12 +6,14 @@ mod signature;
 use serde_json::Value;
 use tests::{Caller, TokenForger, World};
 
+/// A caller without credentials, and a forger of tokens of a signed-up user.
 pub(crate) struct TokenCheck {
     pub(crate) anyone: Caller,
     pub(crate) forger: TokenForger,
 }
 
-/// Checks that an unmodified token is accepted, so that a rejection is due to the modification.
+/// Prepares a check, and expects that an unmodified token is accepted, so that a rejection is due to the
+/// modification.
 pub(crate) async fn token_check(world: &World) -> TokenCheck {
     let user = world.sign_up().await;
     let token_check = TokenCheck {
@@ -27,6 +29,7 @@ impl TokenCheck {
         self.anyone.bearer(token).get("/protected").await.expect(200);
     }
 
+    /// Expects that the API rejects the token. `what` describes it in the message of a failure.
     pub(crate) async fn expect_rejected(&self, what: &str, token: &str) {
         let reply = self.anyone.bearer(token).get("/protected").await;
         assert_eq!(reply.status, 401, "{what}: {reply}");
@@ -52,6 +55,7 @@ impl TokenCheck {
             .await;
     }
 
+    /// Expects that each of these values of a header member, and its absence, is rejected.
     pub(crate) async fn expect_header_rejected(&self, name: &str, values: &[Value]) {
         for value in values {
             self.expect_rejected(

@@ -43,14 +43,14 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
 
     browser.expect("button").await;
     browser.press("button[value=allow]").await;
-    let landing = browser.expect(expected_text).await;
-    assert!(landing.starts_with(&format!("{callback}?code=")), "{landing}");
-    assert!(landing.contains("state=here"), "{landing}");
+    let redirect = browser.expect(expected_text).await;
+    assert!(redirect.starts_with(&format!("{callback}?code=")), "{redirect}");
+    assert!(redirect.contains("state=here"), "{redirect}");
 
     // The browser is still signed in, so the next request skips the sign-in page.
     browser.open(&format!("{base}/authorize?{request}")).await;
-    let landing = browser.expect(expected_text).await;
-    assert!(landing.starts_with(&format!("{callback}?code=")), "{landing}");
+    let redirect = browser.expect(expected_text).await;
+    assert!(redirect.starts_with(&format!("{callback}?code=")), "{redirect}");
 }
 
 on_every_shape!(a_user_signs_in_and_consents_without_javascript);

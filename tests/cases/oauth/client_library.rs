@@ -44,18 +44,21 @@ async fn the_oauth2_crate_completes_the_whole_flow(world: World) {
         .add_scope(Scope::new("profile:read".to_owned()))
         .set_pkce_challenge(challenge)
         .url();
-    let landing = world
+    let redirect = world
         .browser()
         .complete_flow(url.as_str(), &user, "allow")
         .await
         .unwrap();
     assert_eq!(
-        parameter(&landing, "state").as_deref(),
+        parameter(&redirect, "state").as_deref(),
         Some(state.secret().as_str())
     );
-    assert_eq!(parameter(&landing, "iss").as_deref(), metadata["issuer"].as_str());
+    assert_eq!(
+        parameter(&redirect, "iss").as_deref(),
+        metadata["issuer"].as_str()
+    );
 
-    let code = AuthorizationCode::new(parameter(&landing, "code").unwrap());
+    let code = AuthorizationCode::new(parameter(&redirect, "code").unwrap());
     let first = client
         .exchange_code(code)
         .set_pkce_verifier(verifier)
@@ -91,11 +94,11 @@ async fn the_oauth2_crate_completes_the_whole_flow(world: World) {
         .request_async(&http)
         .await;
     let Err(RequestTokenError::ServerResponse(error)) = replay else {
-        panic!("a replay: {replay:?}")
+        panic!("a replay was not rejected: {replay:?}")
     };
     assert_eq!(error.error(), &BasicErrorResponseType::InvalidGrant);
-    for dead in [&first, &second] {
-        world.expect_revoked(dead.access_token().secret()).await;
+    for revoked in [&first, &second] {
+        world.expect_revoked(revoked.access_token().secret()).await;
     }
 }
 

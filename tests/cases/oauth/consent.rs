@@ -14,7 +14,7 @@ async fn first_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
     page
 }
 
-/// The consent page of a signed-in user.
+/// Opens the consent page of a signed-in user.
 async fn consent_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
     let page = first_page(browser, app, scope).await;
     assert!(page.asks_for("decision"), "no consent page: {}", page.reply);
@@ -25,9 +25,9 @@ async fn the_consent_page_names_the_app_its_scopes_and_its_redirect_target(world
     let (user, app) = world.user_and_app().await;
     let words = consent_page(&mut user.browser(), &app, "posts:read posts:write")
         .await
-        .words();
-    for named in ["Some App", "posts:read", "posts:write", "app.test"] {
-        assert!(words.contains(named), "{named} is not on the page: {words}");
+        .visible_text();
+    for expected in ["Some App", "posts:read", "posts:write", "app.test"] {
+        assert!(words.contains(expected), "{expected} is not on the page: {words}");
     }
     assert!(!words.contains("profile:read"), "{words}");
 }
@@ -60,12 +60,12 @@ async fn confidential_apps_ask_once_per_set_of_scopes(world: World) {
 async fn denying_consent_returns_an_error_instead_of_a_code(world: World) {
     let (user, app) = world.user_and_app().await;
     let request = app.authorization();
-    let landing = user
+    let redirect = user
         .browser()
         .complete_flow(&request.path(), &user, "deny")
         .await
         .unwrap();
-    request.expect_error_landing(&world, &landing, "access_denied");
+    request.expect_error_response(&world, &redirect, "access_denied");
     consent_page(&mut user.browser(), &app, "posts:read").await;
 }
 
@@ -76,7 +76,7 @@ async fn finished_flows_cannot_be_resumed(world: World) {
     browser.submit(&page, &[("decision", "deny")]).await;
     let again = browser.submit(&page, &[("decision", "allow")]).await;
     assert_eq!(again.reply.status, 400, "{}", again.reply);
-    again.expect_no_way_out();
+    again.expect_page_within_origin();
     let reopened = browser.open(page.url.as_str()).await;
     assert_eq!(reopened.reply.status, 400, "{}", reopened.reply);
 }
@@ -89,7 +89,7 @@ async fn flows_are_bound_to_the_browser_that_began_them(world: World) {
     consent_page(&mut other, &app, "posts:read").await;
     let elsewhere = other.open(page.url.as_str()).await;
     assert_eq!(elsewhere.reply.status, 400, "{}", elsewhere.reply);
-    elsewhere.expect_no_way_out();
+    elsewhere.expect_page_within_origin();
     let signed_out = world.browser().open(page.url.as_str()).await;
     assert_eq!(signed_out.reply.status, 400, "{}", signed_out.reply);
 }
@@ -134,7 +134,7 @@ async fn a_wrong_password_shows_the_sign_in_page_again(world: World) {
     let unknown = browser
         .submit(&wrong, &[("email", "nobody@example.org"), ("password", "not it")])
         .await;
-    let shown = |page: &Page, email: &str| page.words().replace(email, "…");
+    let shown = |page: &Page, email: &str| page.visible_text().replace(email, "…");
     assert_eq!(shown(&wrong, &user.email), shown(&unknown, "nobody@example.org"));
     let right = [("email", user.email.as_str()), ("password", &user.password)];
     let signed_in = browser.submit(&wrong, &right).await;
@@ -210,12 +210,12 @@ async fn consent_requires_the_one_time_password_to_be_changed(world: World) {
     let app = world.app().register();
     let password = std::fs::read_to_string(world.data_dir().join("admin-password")).unwrap();
     let admin: User = world.log_in("admin@localhost", password.trim()).await;
-    if let Ok(landing) = admin
+    if let Ok(redirect) = admin
         .browser()
         .complete_flow(&app.authorization().path(), &admin, "allow")
         .await
     {
-        panic!("the app received {landing}");
+        panic!("the app received {redirect}");
     }
 }
 

@@ -99,16 +99,16 @@ async fn any_registered_redirect_uri_may_be_used(world: World) {
         .redirect_uri("https://app.test/b?x=1")
         .register();
     let request = app.authorization().set("redirect_uri", "https://app.test/b?x=1");
-    let landing = user
+    let redirect = user
         .browser()
         .complete_flow(&request.path(), &user, "allow")
         .await
         .unwrap();
     assert!(
-        landing.as_str().starts_with("https://app.test/b?x=1&"),
-        "{landing}"
+        redirect.as_str().starts_with("https://app.test/b?x=1&"),
+        "{redirect}"
     );
-    assert!(parameter(&landing, "code").is_some());
+    assert!(parameter(&redirect, "code").is_some());
 }
 
 async fn opens(world: &World, app: &App, uri: &str) {
@@ -172,7 +172,7 @@ async fn the_loopback_flow_works_with_an_ephemeral_port(world: World) {
         .register();
     app.redirect_uri = "http://127.0.0.1:49152/cb".to_owned();
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
-    assert_eq!(grant.landing.port(), Some(49152));
+    assert_eq!(grant.redirect.port(), Some(49152));
     let mut elsewhere = app.clone();
     elsewhere.redirect_uri = "http://127.0.0.1:49153/cb".to_owned();
     elsewhere

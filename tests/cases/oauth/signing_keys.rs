@@ -20,7 +20,6 @@ const STAGING_TIME: Duration = Duration::from_secs(301);
 const RETIREMENT_TIME: Duration = Duration::from_secs(660);
 /// The maximum time until a command takes effect.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// The maximum time for an automatic rotation, which generates a key, on a busy machine.
 const ROTATION_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -83,10 +82,10 @@ async fn has_private_key(world: &World, kid: &str) -> bool {
 /// Refreshes until tokens are signed by this key. Fails the test after a second.
 async fn wait_until_signed_by(world: &World, app: &App, tokens: &mut Tokens, kid: &str) {
     let began = Instant::now();
-    // Several requests in a row, so that every replica is asked.
+    // Several requests in a row, so that each replica answers at least one.
     let mut in_a_row = 0;
     while in_a_row < 4 {
-        *tokens = Tokens::of(app.refresh(&world.anyone(), &tokens.refresh).await);
+        *tokens = Tokens::parse(app.refresh(&world.anyone(), &tokens.refresh).await);
         in_a_row = if tokens.kid() == kid { in_a_row + 1 } else { 0 };
         assert!(
             in_a_row > 0 || began.elapsed() < COMMAND_TIMEOUT,

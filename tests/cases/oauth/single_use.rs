@@ -26,7 +26,7 @@ async fn exchange_concurrently(fixture: &Fixture, grant: &Grant) -> Vec<Tokens> 
     let replies = run_concurrently(CALLERS, |_| app.exchange(&anyone, grant).into_future()).await;
     let (won, lost): (Vec<_>, Vec<_>) = replies.into_iter().partition(|reply| reply.status == 200);
     assert_eq!(status_counts(&lost), [(400, CALLERS - won.len())].into());
-    won.into_iter().map(Tokens::of).collect()
+    won.into_iter().map(Tokens::parse).collect()
 }
 
 async fn concurrent_exchanges_of_a_code_issue_tokens_once(world: World) {
@@ -53,7 +53,7 @@ async fn concurrent_refreshes_rotate_once(world: World) {
         assert_eq!(won.len(), 1, "round {round}");
         assert_eq!(status_counts(&lost), [(400, CALLERS - 1)].into(), "round {round}");
         // The others were replays, so the family is revoked.
-        let won = Tokens::of(won.into_iter().next().unwrap());
+        let won = Tokens::parse(won.into_iter().next().unwrap());
         won.expect_revoked(&world, app).await;
     }
 }

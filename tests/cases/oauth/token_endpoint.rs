@@ -34,14 +34,14 @@ async fn token_requests_may_be_json(world: World) {
         "grant_type": "authorization_code", "client_id": app.id, "code": grant.code,
         "redirect_uri": app.redirect_uri, "code_verifier": grant.verifier,
     });
-    Tokens::of(world.anyone().post("/token").json(&body).await);
+    Tokens::parse(world.anyone().post("/token").json(&body).await);
 }
 
 async fn reusing_a_code_revokes_its_tokens(world: World) {
     let (user, app) = world.user_and_app().await;
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
-    let tokens = Tokens::of(app.exchange(&world.anyone(), &grant).await);
-    let rotated = Tokens::of(app.refresh(&world.anyone(), &tokens.refresh).await);
+    let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
+    let rotated = Tokens::parse(app.refresh(&world.anyone(), &tokens.refresh).await);
     app.exchange(&world.anyone(), &grant)
         .await
         .expect_token_error(400, "invalid_grant");
@@ -51,33 +51,28 @@ async fn reusing_a_code_revokes_its_tokens(world: World) {
 
 async fn an_invalid_reuse_of_a_code_revokes_nothing(world: World) {
     let (user, app) = world.user_and_app().await;
-    let unknown = App {
+    let other = App {
         redirect_uri: app.redirect_uri.clone(),
         ..world.app().kind("native").register()
     };
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
-    let tokens = Tokens::of(app.exchange(&world.anyone(), &grant).await);
-    unknown
+    let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
+    other
         .exchange(&world.anyone(), &grant)
         .await
         .expect_token_error(400, "invalid_grant");
-    let elsewhere = App {
+    let with_other_redirect_uri = App {
         redirect_uri: "https://app.test/elsewhere".to_owned(),
         ..app.clone()
     };
-    let refused = elsewhere.exchange(&world.anyone(), &grant).await;
+    let refused = with_other_redirect_uri.exchange(&world.anyone(), &grant).await;
     refused.expect_token_error(400, "invalid_grant");
     let mut guessed = grant.clone();
     guessed.verifier = "v".repeat(43);
     app.exchange(&world.anyone(), &guessed)
         .await
         .expect_token_error(400, "invalid_grant");
-    world
-        .anyone()
-        .bearer(&tokens.access)
-        .get("/protected")
-        .await
-        .expect(200);
+    world.expect_accepted(&tokens.access).await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::{Shape, World, settings_page};
 
-/// Renews the generated pages.
+/// The command that renews the generated pages.
 const UPDATE: &str = "UPDATE_DOCS=1 cargo test --release -p tests --test black_box documentation";
 
 /// The base URLs of the two programs in their published OpenAPI documents.
@@ -82,7 +82,7 @@ fn blocks(page: &Path) -> Vec<Block> {
     blocks
 }
 
-/// The commands of a `console` block: the lines behind `$ ` prompts if there are any, else all lines.
+/// The commands of a `console` block: the lines after `$ ` prompts if it has any, otherwise all lines.
 fn without_prompts(text: &str) -> String {
     if !text.lines().any(|line| line.starts_with("$ ")) {
         return text.to_owned();
@@ -134,7 +134,7 @@ async fn sh_blocks_run(shape: Shape) {
         let blocks = blocks(&page);
         let mut script = String::new();
         for block in blocks.iter().filter(|block| block.language == "sh") {
-            // The last of these lines in the output tells which block failed.
+            // The last of these lines in the output names the block that failed.
             script += &format!("echo '# {}:{}' >&2\n", page.display(), block.line);
             script += &block.text;
         }

@@ -17,7 +17,7 @@ const REVOCATION_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum recovery time after Redis is back.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Creates token families of one user with one app.
+/// Creates `n` token families of one user with one app.
 async fn token_families(app: &App, user: &User, n: usize) -> Vec<Tokens> {
     let mut tasks = Vec::new();
     for share in 0..4 {
@@ -37,79 +37,73 @@ async fn token_families(app: &App, user: &User, n: usize) -> Vec<Tokens> {
     all
 }
 
-/// Ends a family by reusing its refresh token.
-async fn end_family(app: &App, anyone: &Caller, tokens: &Tokens) {
+/// Revokes a family by replaying its refresh token.
+async fn revoke_family(app: &App, anyone: &Caller, tokens: &Tokens) {
     app.refresh(anyone, &tokens.refresh).await.expect(200);
     let replayed = app.refresh(anyone, &tokens.refresh).await;
     replayed.expect_token_error(400, "invalid_grant");
 }
 
-/// One caller per API replica.
-fn apis(world: &World) -> Vec<Caller> {
-    let base = |port: u16| format!("http://localhost:{port}");
-    let ports = world.api_ports().into_iter();
-    ports.map(|port| world.anyone().at(&base(port))).collect()
-}
-
-/// Uses a token at each API continuously, and counts late acceptances after its revocation.
+/// Uses a token at each API continuously. Counts the responses after the token was due to be rejected.
 struct ContinuousCalls {
     tasks: Vec<JoinHandle<()>>,
-    ends: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
     accepted: Arc<AtomicUsize>,
-    refused: Arc<AtomicUsize>,
+    rejected: Arc<AtomicUsize>,
 }
 
 impl ContinuousCalls {
-    fn of(world: &World, tokens: &Tokens, revoked_at: &Arc<std::sync::OnceLock<Instant>>) -> Self {
-        let users = Self {
+    fn start(world: &World, tokens: &Tokens, revoked_at: &Arc<std::sync::OnceLock<Instant>>) -> Self {
+        let calls = Self {
             tasks: Vec::new(),
-            ends: Arc::default(),
+            stopped: Arc::default(),
             accepted: Arc::default(),
-            refused: Arc::default(),
+            rejected: Arc::default(),
         };
-        let tasks = apis(world).into_iter().map(|api| {
+        let tasks = world.at_each_api(&world.anyone()).into_iter().map(|api| {
             let caller = api.bearer(&tokens.access);
-            let (revoked_at, ends) = (Arc::clone(revoked_at), Arc::clone(&users.ends));
-            let (accepted, refused) = (Arc::clone(&users.accepted), Arc::clone(&users.refused));
+            let (revoked_at, stopped) = (Arc::clone(revoked_at), Arc::clone(&calls.stopped));
+            let (accepted, rejected) = (Arc::clone(&calls.accepted), Arc::clone(&calls.rejected));
             tokio::spawn(async move {
-                while !ends.load(Ordering::Relaxed) {
-                    let is_dead = revoked_at
+                while !stopped.load(Ordering::Relaxed) {
+                    let is_due = revoked_at
                         .get()
                         .is_some_and(|at| at.elapsed() > REVOCATION_TIMEOUT);
                     let status = caller.get("/protected").may_fail().await.status;
-                    accepted.fetch_add(usize::from(is_dead && status == 200), Ordering::Relaxed);
-                    refused.fetch_add(usize::from(is_dead && status == 401), Ordering::Relaxed);
+                    accepted.fetch_add(usize::from(is_due && status == 200), Ordering::Relaxed);
+                    rejected.fetch_add(usize::from(is_due && status == 401), Ordering::Relaxed);
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }
             })
         });
         let tasks = tasks.collect();
-        Self { tasks, ..users }
+        Self { tasks, ..calls }
     }
 
-    /// Expects rejections and no late acceptance.
+    /// Expects that the token was rejected, and never accepted, once it was due.
     async fn expect_none_accepted(self) {
-        self.ends.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Ordering::Relaxed);
         for task in self.tasks {
             task.await.unwrap();
         }
         assert_eq!(
             self.accepted.load(Ordering::Relaxed),
             0,
-            "accepted after revocation"
+            "the token was accepted more than {REVOCATION_TIMEOUT:?} after its revocation"
         );
         assert!(
-            self.refused.load(Ordering::Relaxed) > 0,
+            self.rejected.load(Ordering::Relaxed) > 0,
             "no request was rejected"
         );
     }
 }
 
-/// Revokes tokens in use before, during and after a Redis failure.
+/// Revokes tokens in use before, during and after a Redis failure. Expects that every API obeys each
+/// revocation.
 async fn expect_revocations_hold(world: World, break_redis: impl Fn(&World), repair_redis: impl Fn(&World)) {
     let (ann, app) = (world.sign_up().await, world.app().first_party().register());
     let anyone = world.anyone();
-    let mut users = Vec::new();
+    let mut calls = Vec::new();
     let all = token_families(&app, &ann, 30).await;
     let bystander = app.tokens(&ann, "posts:read").await;
     for (n, tokens) in all.iter().enumerate() {
@@ -119,30 +113,26 @@ async fn expect_revocations_hold(world: World, break_redis: impl Fn(&World), rep
             _ => {}
         }
         let revoked_at = Arc::default();
-        users.push(ContinuousCalls::of(&world, tokens, &revoked_at));
-        end_family(&app, &anyone, tokens).await;
+        calls.push(ContinuousCalls::start(&world, tokens, &revoked_at));
+        revoke_family(&app, &anyone, tokens).await;
         revoked_at.set(Instant::now()).unwrap();
-        anyone
-            .bearer(&bystander.access)
-            .get("/protected")
-            .await
-            .expect(200);
+        world.expect_accepted(&bystander.access).await;
     }
     expect_recovered(&world, &ann).await;
     tokio::time::sleep(REVOCATION_TIMEOUT + Duration::from_millis(200)).await;
-    for users in users {
-        users.expect_none_accepted().await;
+    for calls in calls {
+        calls.expect_none_accepted().await;
     }
     for tokens in &all {
         world.expect_revoked(&tokens.access).await;
     }
 }
 
-/// Sign-in needs Redis. Expects that it works again within seconds.
+/// Expects that sign-in, which needs Redis, works again at every API within seconds.
 async fn expect_recovered(world: &World, user: &User) {
     let began = Instant::now();
     let body = json!({ "email": user.email, "password": PASSWORD });
-    for api in apis(world) {
+    for api in world.at_each_api(&world.anyone()) {
         while api.post("/login").json(&body).may_fail().await.status != 200 {
             assert!(
                 began.elapsed() < RECOVERY_TIMEOUT,
@@ -175,7 +165,7 @@ async fn revocations_hold_while_redis_is_paused(world: World) {
     .await;
 }
 
-/// Waits until the log contains a text.
+/// Waits until the log contains a text. Fails the test after five seconds.
 async fn expect_logged(world: &World, text: &str) {
     let began = Instant::now();
     while !world.log().contains(text) {
@@ -190,9 +180,12 @@ async fn expect_logged(world: &World, text: &str) {
 async fn an_emptied_redis_is_detected_and_state_is_reloaded(world: World) {
     let began = Instant::now();
     while world.redis().command(&["EXISTS", "latchkey:epoch"]).trim() != "1" {
-        assert!(began.elapsed() < RECOVERY_TIMEOUT, "no log line names Redis");
+        assert!(
+            began.elapsed() < RECOVERY_TIMEOUT,
+            "no process wrote latchkey:epoch to Redis"
+        );
     }
-    // Every process has noticed at its next poll.
+    // Gives every process the time to read the epoch at its next poll.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     world.redis().command(&["FLUSHALL"]);
     expect_logged(&world, "Redis was emptied or replaced").await;
@@ -226,7 +219,7 @@ async fn routes_degrade_individually_without_redis(world: World) {
     assert!(page.reply.has("retry-after"), "{}", page.reply);
 
     // Everything else needs only the database.
-    let given = Tokens::of(app.exchange(&anyone, &grant).await);
+    let given = Tokens::parse(app.exchange(&anyone, &grant).await);
     app.refresh(&anyone, &tokens.refresh).await.expect(200);
     let bearer = anyone.bearer(&tokens.access);
     bearer.get("/protected").await.expect(200);
@@ -241,12 +234,12 @@ async fn routes_degrade_individually_without_redis(world: World) {
         .json(&json!({ "email": world.fresh_email(), "password": PASSWORD }))
         .await
         .expect(201);
-    end_family(&app, &anyone, &given).await;
+    revoke_family(&app, &anyone, &given).await;
     world.expect_revoked(&given.access).await;
     ann.post("/logout").await.expect(204);
     ann.get("/me").await.expect_error(401, "unauthenticated");
 
-    for caller in apis(&world) {
+    for caller in world.at_each_api(&world.anyone()) {
         caller.get("/livez").await.expect(200);
         let ready = caller.get("/readyz").await.expect(200).json();
         assert_eq!(ready["status"], "degraded", "{ready}");
@@ -378,8 +371,7 @@ async fn processes_start_and_commands_run_without_redis(mut world: World) {
     world.kill();
     world.redis().kill();
     world.restart().await;
-    let anyone = world.anyone();
-    anyone.bearer(&tokens.access).get("/protected").await.expect(200);
+    world.expect_accepted(&tokens.access).await;
     world.cli(&["users", "disable", "--email", &ann.email, "--json"], "");
     for tokens in [tokens, others] {
         world.expect_revoked(&tokens.access).await;
@@ -402,18 +394,18 @@ async fn one_process_can_use_redis(shape: Shape) {
     refused.expect_error(503, "dependency_unavailable");
 }
 
-/// Measures the time from the end of a family to its rejection by every API. Prints the times and expects a
-/// p99 below 1 s.
+/// Measures the time from the revocation of a family to its rejection by every API. Prints the quantiles and
+/// expects a p99 below one second.
 async fn revocations_reach_every_api_within_a_second(world: World) {
     let (ann, app) = (world.sign_up().await, world.app().first_party().register());
-    let (anyone, apis) = (world.anyone(), apis(&world));
+    let (anyone, apis) = (world.anyone(), world.at_each_api(&world.anyone()));
     let all = token_families(&app, &ann, 1_000).await;
     let mut times = Vec::new();
     for tokens in &all {
         for api in &apis {
             api.bearer(&tokens.access).get("/protected").await.expect(200);
         }
-        end_family(&app, &anyone, tokens).await;
+        revoke_family(&app, &anyone, tokens).await;
         let began = Instant::now();
         for api in &apis {
             let caller = api.bearer(&tokens.access);
@@ -422,12 +414,12 @@ async fn revocations_reach_every_api_within_a_second(world: World) {
         times.push(began.elapsed());
     }
     times.sort();
-    let (p50, p99, most) = (times[499], times[989], times[999]);
+    let (p50, p99, max) = (times[499], times[989], times[999]);
     // Bypasses the output capture of the test runner.
     let mut out = std::io::stderr();
     writeln!(
         out,
-        "revoke → refused at both APIs, 1,000 tokens: p50 {p50:?}, p99 {p99:?}, most {most:?}"
+        "from revocation to rejection by both APIs, 1,000 tokens: p50 {p50:?}, p99 {p99:?}, max {max:?}"
     )
     .unwrap();
     assert!(p99 < REVOCATION_TIMEOUT, "p99 {p99:?}");

@@ -19,19 +19,19 @@ struct Table {
 
 type Schema = BTreeMap<String, Table>;
 
-/// Normalizes types that the program treats alike.
-fn normalized(declared: &str) -> &'static str {
+/// The common name of column types that the program treats alike.
+fn common_type(declared: &str) -> &'static str {
     match declared.to_ascii_uppercase().as_str() {
         "BIGINT" | "INTEGER" => "integer",
         "TEXT" => "text",
         "BYTEA" | "BLOB" => "bytes",
         "BOOLEAN" => "boolean",
-        other => panic!("a column type that the engines do not share: {other}"),
+        other => panic!("the engines do not share the column type {other}"),
     }
 }
 
-/// The columns and the condition of an index without differences in spelling between the engines.
-fn over(definition: &str) -> String {
+/// The columns and the condition of an index, without the differences in notation between the engines.
+fn index_columns(definition: &str) -> String {
     let (_, rest) = definition.split_once(" ON ").unwrap();
     let rest = &rest[rest.find('(').unwrap()..];
     let plain: String = rest.chars().filter(|c| !"()'\" \n".contains(*c)).collect();
@@ -58,7 +58,7 @@ async fn sqlite_schema(db: &Db) -> Schema {
         // SQLite does not report NOT NULL for an INTEGER PRIMARY KEY, which is never NULL.
         table
             .columns
-            .insert((column.clone(), normalized(&kind).to_owned(), not_null || in_key));
+            .insert((column.clone(), common_type(&kind).to_owned(), not_null || in_key));
         if in_key {
             table.primary_key.insert(column);
         }
@@ -69,7 +69,7 @@ async fn sqlite_schema(db: &Db) -> Schema {
         .await
         .unwrap()
     {
-        let index = (name, sql.contains("UNIQUE"), over(&sql));
+        let index = (name, sql.contains("UNIQUE"), index_columns(&sql));
         schema.get_mut(&table).unwrap().indexes.insert(index);
     }
     schema
@@ -98,7 +98,7 @@ async fn postgres_schema(db: &Db) -> Schema {
         let table = schema.entry(table).or_default();
         table
             .columns
-            .insert((column.clone(), normalized(&kind).to_owned(), not_null));
+            .insert((column.clone(), common_type(&kind).to_owned(), not_null));
         if in_key {
             table.primary_key.insert(column);
         }
@@ -115,7 +115,7 @@ async fn postgres_schema(db: &Db) -> Schema {
             .get_mut(&table)
             .unwrap()
             .indexes
-            .insert((name, unique, over(&definition)));
+            .insert((name, unique, index_columns(&definition)));
     }
     schema
 }

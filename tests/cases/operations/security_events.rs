@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use storage::fetch_all;
 use tests::{PASSWORD, Reply, Shape, User, World, eventually, items, on_every_shape, run_concurrently};
 
+/// The name, outcome, user id, client id, address and detail of an event.
 type Event = (
     String,
     String,
@@ -33,12 +34,12 @@ async fn expect_event(
     client: Option<&str>,
 ) {
     let events = events_of(world, reply).await;
-    let [(found, ended, user_id, client_id, address, _)] = events.as_slice() else {
+    let [(found_name, found_outcome, user_id, client_id, address, _)] = events.as_slice() else {
         panic!("expected exactly one {name}: {events:?} for {reply}")
     };
-    let who = (user_id.to_owned(), client_id.as_deref(), address.as_deref());
-    assert_eq!((found.as_str(), ended.as_str()), (name, outcome));
-    assert_eq!(who, (user, client, Some("127.0.0.1")), "{name}");
+    let context = (user_id.to_owned(), client_id.as_deref(), address.as_deref());
+    assert_eq!((found_name.as_str(), found_outcome.as_str()), (name, outcome));
+    assert_eq!(context, (user, client, Some("127.0.0.1")), "{name}");
     let log = world.log();
     let lines = log.lines().filter(|line| line.contains(reply.correlation_id()));
     let mut lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -150,6 +151,7 @@ async fn rejected_requests_are_recorded(world: World) {
     .await;
 }
 
+/// The names of the events with the correlation id of a response.
 async fn names(world: &World, reply: &Reply) -> Vec<String> {
     events_of(world, reply)
         .await
@@ -227,8 +229,8 @@ async fn signing_key_changes_are_recorded(shape: Shape) {
     };
     let life = ["staged", "activated", "retired", "deleted"].map(|name| (name, "success"));
     assert_eq!(key_events(&world, &first).await, expected(&life));
-    let thrown_away = [life[0], life[1], ("compromised", "failure")];
-    assert_eq!(key_events(&world, &second).await, expected(&thrown_away));
+    let compromised = [life[0], life[1], ("compromised", "failure")];
+    assert_eq!(key_events(&world, &second).await, expected(&compromised));
 }
 
 async fn secrets_are_never_stored_logged_or_in_a_url(world: World) {
@@ -237,12 +239,7 @@ async fn secrets_are_never_stored_logged_or_in_a_url(world: World) {
     let tokens = web.tokens(&ann, "posts:read").await;
     web.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
     ann.get("/csrf").await.expect(200);
-    world
-        .anyone()
-        .bearer(&tokens.access)
-        .get("/protected")
-        .await
-        .expect(200);
+    world.expect_accepted(&tokens.access).await;
     let wrong = json!({ "email": ann.email, "password": "a wrong canary password" });
     world.anyone().post("/login").json(&wrong).await.expect(401);
     world
@@ -286,11 +283,11 @@ async fn secrets_are_never_stored_logged_or_in_a_url(world: World) {
     );
 }
 
-async fn rows_and_log_lines_correspond(world: World) {
+async fn stored_events_and_log_lines_correspond(world: World) {
     let (ann, email) = (world.sign_up().await, world.fresh_email());
     let body = json!({ "email": email, "password": PASSWORD });
     let anyone = world.anyone();
-    // All but one transaction is rolled back.
+    // One of these sign-ups creates the account. The transactions of the others are rolled back.
     run_concurrently(8, |_| anyone.post("/users").json(&body).into_future()).await;
     let wrong = json!({ "email": ann.email, "password": "not the password" });
     run_concurrently(8, |_| anyone.post("/login").json(&wrong).into_future()).await;
@@ -466,7 +463,7 @@ async fn events_are_deleted_after_their_retention_time(shape: Shape) {
 }
 
 on_every_shape!(
-    rows_and_log_lines_correspond,
+    stored_events_and_log_lines_correspond,
     answered_requests_are_recorded_even_if_the_process_is_killed,
     administrators_read_events_page_by_page,
     only_administrator_sessions_read_events,

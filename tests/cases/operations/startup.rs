@@ -74,12 +74,7 @@ async fn a_second_start_changes_nothing(mut world: World) {
     assert_eq!(snapshot(&world), before);
     assert_eq!(secrets(&world), files);
     ann.get("/me").await.expect(200);
-    world
-        .anyone()
-        .bearer(&tokens.access)
-        .get("/protected")
-        .await
-        .expect(200);
+    world.expect_accepted(&tokens.access).await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
 }
 
@@ -233,7 +228,7 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
         vec!["--no-such-flag"],
         vec!["no-such-command"],
     ] {
-        let elsewhere = tempfile_dir(&world);
+        let elsewhere = unused_data_dir(&world);
         let given = [&["--data-dir", &elsewhere][..], &arguments].concat();
         let output = world.run_without_settings(&given);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -246,7 +241,8 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
     }
 }
 
-fn tempfile_dir(world: &World) -> String {
+/// The path of a data directory that does not exist.
+fn unused_data_dir(world: &World) -> String {
     world.data_dir().with_file_name("elsewhere").display().to_string()
 }
 

@@ -1,14 +1,14 @@
 //! Section 7 of the API specification: errors.
 
-use super::{NO_POST, WRONG, fail, log_in};
+use super::{NO_POST, WRONG, fail};
 use serde_json::{Value, json};
 use tests::{Caller, PASSWORD, Shape, World, on_every_shape};
 use url::Url;
 
 /// 7, status 400: "Required header `Idempotency-Key` missing on payment creation"; and the problem-style
-/// body, "used for the missing idempotency key", whatever `Accept` says. Latchkey's choice: it precedes the
+/// body, "used for the missing idempotency key", independent of `Accept`. Latchkey's choice: it precedes the
 /// 401.
-async fn status_400_is_a_payment_without_idempotency_key(world: World) {
+async fn a_payment_without_idempotency_key_answers_400(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "amount": 1250, "currency": "EUR" });
     for caller in [
@@ -30,39 +30,36 @@ async fn status_400_is_a_payment_without_idempotency_key(world: World) {
 }
 
 /// 7, status 401: "Not authenticated".
-async fn status_401_is_not_authenticated(world: World) {
+async fn unauthenticated_requests_answer_401(world: World) {
     let anyone = world.anyone();
     anyone.get("/me").await.expect_error(401, "unauthenticated");
-    let expired = anyone.bearer("no.such.token").get("/me").await;
-    expired.expect_error(401, "invalid_token");
+    let invalid = anyone.bearer("no.such.token").get("/me").await;
+    invalid.expect_error(401, "invalid_token");
 }
 
 /// 7, status 401: "also wrong credentials at login (empty body)".
-async fn status_401_is_wrong_credentials_at_login_with_an_empty_body(world: World) {
+async fn wrong_credentials_at_login_answer_401_with_an_empty_body(world: World) {
     let ann = world.sign_up().await;
     for (email, password) in [(ann.email.as_str(), WRONG), ("nobody@example.org", PASSWORD)] {
-        let reply = log_in(&world.anyone(), email, password).await.expect(401);
+        let reply = world.anyone().login(email, password).await.expect(401);
         assert!(reply.body.is_empty(), "{reply}");
         assert!(!reply.has("content-type"), "{reply}");
     }
 }
 
-/// 7, status 404: "Post … does not exist"; Latchkey's choice: neither does a draft for those who may not read
-/// it.
-async fn status_404_is_a_post_that_does_not_exist(world: World) {
+/// 7, status 404: "Post … does not exist"; Latchkey's choice: a draft is reported as missing to callers that
+/// may not read it.
+async fn a_post_that_does_not_exist_answers_404(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let draft = ann.draft("A draft").await;
     let missing = bob.get(NO_POST).await.expect_error(404, "not_found");
     let hidden = bob.get(&draft.path).await.expect_error(404, "not_found");
-    assert_eq!(
-        missing.without_variable_headers(),
-        hidden.without_variable_headers()
-    );
+    assert_eq!(missing.comparable_parts(), hidden.comparable_parts());
     bob.delete(&draft.path).await.expect_error(404, "not_found");
 }
 
 /// 7, status 404: "(or parent post of a comment) does not exist".
-async fn status_404_is_a_parent_post_that_does_not_exist(world: World) {
+async fn comments_of_a_post_that_does_not_exist_answer_404(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -79,7 +76,7 @@ async fn status_404_is_a_parent_post_that_does_not_exist(world: World) {
 
 /// 7, status 409: "Explicit business conflict"; Latchkey's choice: signing up with an address that has an
 /// account.
-async fn status_409_is_a_business_conflict(world: World) {
+async fn a_business_conflict_answers_409(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let reply = world.anyone().post("/users").json(&body).await;
@@ -88,7 +85,7 @@ async fn status_409_is_a_business_conflict(world: World) {
 
 /// 7, status 412: "`If-Match` tag does not match the current version of the post. The client re-reads, merges
 /// and replays".
-async fn status_412_is_a_stale_tag(world: World) {
+async fn a_stale_tag_answers_412(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     let edit = |tag: &str, members: Value| ann.patch(&post.path).header("if-match", tag).json(&members);
@@ -106,7 +103,7 @@ async fn status_412_is_a_stale_tag(world: World) {
 }
 
 /// 7, status 422: "Validation failure on write"; Latchkey's choice: `errors` lists each invalid member.
-async fn status_422_is_a_validation_failure_on_write(world: World) {
+async fn a_validation_failure_on_write_answers_422(world: World) {
     let ann = world.sign_up().await;
     let call = ann
         .post("/posts")
@@ -120,7 +117,7 @@ async fn status_422_is_a_validation_failure_on_write(world: World) {
 }
 
 /// 7, status 422: "including an unknown body field".
-async fn status_422_is_an_unknown_body_field(world: World) {
+async fn an_unknown_body_field_answers_422(world: World) {
     let ann = world.sign_up().await;
     let login = json!({ "email": ann.email, "password": PASSWORD, "remember": true });
     let reply = world.anyone().post("/login").json(&login).await;
@@ -132,7 +129,7 @@ async fn status_422_is_an_unknown_body_field(world: World) {
 }
 
 /// 7, status 428: "PATCH sent without `If-Match`".
-async fn status_428_is_a_patch_without_if_match(world: World) {
+async fn a_patch_without_if_match_answers_428(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let call = ann.patch(&post.path).json(&json!({ "title": "Changed" }));
@@ -189,30 +186,30 @@ async fn the_problem_style_body_has_type_title_and_status(world: World) {
     assert_eq!(body["status"], 401);
 }
 
-/// 7: "the response given to a blocked login after lockout" is Latchkey's choice: 429, and when to try again.
-async fn a_blocked_login_is_answered_429(shape: Shape) {
+/// 7: "the response given to a blocked login after lockout" is Latchkey's choice: 429 with `Retry-After`.
+async fn a_blocked_login_answers_429(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
     fail(&world.anyone(), &ann.email, 5).await;
     for password in [WRONG, PASSWORD] {
-        let reply = log_in(&world.anyone(), &ann.email, password).await;
+        let reply = world.anyone().login(&ann.email, password).await;
         let reply = reply.expect_error(429, "login_locked");
         assert_eq!(reply.header("retry-after"), "900");
     }
 }
 
 on_every_shape!(
-    status_400_is_a_payment_without_idempotency_key,
-    status_401_is_not_authenticated,
-    status_401_is_wrong_credentials_at_login_with_an_empty_body,
-    status_404_is_a_post_that_does_not_exist,
-    status_404_is_a_parent_post_that_does_not_exist,
-    status_409_is_a_business_conflict,
-    status_412_is_a_stale_tag,
-    status_422_is_a_validation_failure_on_write,
-    status_422_is_an_unknown_body_field,
-    status_428_is_a_patch_without_if_match,
+    a_payment_without_idempotency_key_answers_400,
+    unauthenticated_requests_answer_401,
+    wrong_credentials_at_login_answer_401_with_an_empty_body,
+    a_post_that_does_not_exist_answers_404,
+    comments_of_a_post_that_does_not_exist_answer_404,
+    a_business_conflict_answers_409,
+    a_stale_tag_answers_412,
+    a_validation_failure_on_write_answers_422,
+    an_unknown_body_field_answers_422,
+    a_patch_without_if_match_answers_428,
     the_stable_json_error_has_three_members,
     the_problem_style_body_has_type_title_and_status,
-    a_blocked_login_is_answered_429,
+    a_blocked_login_answers_429,
 );

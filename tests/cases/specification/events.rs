@@ -1,6 +1,6 @@
 //! Section 6 of the API specification: events, except those in `password_reset` and `multi_factor`.
 
-use super::{WRONG, log_in};
+use super::WRONG;
 use serde_json::Value;
 use tests::{PASSWORD, Reply, World, eventually, on_every_shape};
 
@@ -20,7 +20,7 @@ fn logged(world: &World, reply: &Reply, member: &str) -> Vec<String> {
 async fn a_login_is_recorded(world: World) {
     let ann = world.sign_up().await;
     for (password, event) in [(WRONG, "authn_login_fail"), (PASSWORD, "authn_login_success")] {
-        let reply = log_in(&world.anyone(), &ann.email, password).await;
+        let reply = world.anyone().login(&ann.email, password).await;
         assert_eq!(logged(&world, &reply, "event"), [event]);
     }
 }

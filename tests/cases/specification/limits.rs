@@ -1,6 +1,6 @@
 //! Section 8 of the API specification: limits.
 
-use super::{SECOND, fail, log_in};
+use super::{SECOND, fail};
 use serde_json::json;
 use std::time::Duration;
 use tests::{PASSWORD, Shape, World, on_every_shape};
@@ -19,7 +19,7 @@ async fn a_page_of_posts_has_20_items(world: World) {
 }
 
 /// 8, failed logins: "5 per 15 minutes", "Login, per identity plus client address".
-async fn failed_logins_are_5_in_15_minutes(shape: Shape) {
+async fn failed_logins_are_limited_to_5_in_15_minutes(shape: Shape) {
     let world = World::builder(shape)
         .clock()
         .flag("--trusted-proxies", "127.0.0.1")
@@ -28,22 +28,22 @@ async fn failed_logins_are_5_in_15_minutes(shape: Shape) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let here = world.anyone();
     fail(&here, &ann.email, 5).await;
-    log_in(&here, &ann.email, PASSWORD)
+    here.login(&ann.email, PASSWORD)
         .await
         .expect_error(429, "login_locked");
-    log_in(&here, &bob.email, PASSWORD).await.expect(200);
+    here.login(&bob.email, PASSWORD).await.expect(200);
     let elsewhere = here.with("x-forwarded-for", "198.51.100.7");
-    log_in(&elsewhere, &ann.email, PASSWORD).await.expect(200);
+    elsewhere.login(&ann.email, PASSWORD).await.expect(200);
     world.advance(15 * MINUTE - SECOND);
-    log_in(&here, &ann.email, PASSWORD)
+    here.login(&ann.email, PASSWORD)
         .await
         .expect_error(429, "login_locked");
     world.advance(2 * SECOND);
-    log_in(&here, &ann.email, PASSWORD).await.expect(200);
+    here.login(&ann.email, PASSWORD).await.expect(200);
 }
 
 /// 8, access token age: "10 minutes maximum", "Bearer authentication".
-async fn an_access_token_is_10_minutes_old_at_most(shape: Shape) {
+async fn access_tokens_are_accepted_for_10_minutes(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (ann, app) = world.user_and_app().await;
     let bearer = world
@@ -73,7 +73,7 @@ async fn request_bodies_have_a_maximum_size(world: World) {
 
 on_every_shape!(
     a_page_of_posts_has_20_items,
-    failed_logins_are_5_in_15_minutes,
-    an_access_token_is_10_minutes_old_at_most,
+    failed_logins_are_limited_to_5_in_15_minutes,
+    access_tokens_are_accepted_for_10_minutes,
     request_bodies_have_a_maximum_size,
 );

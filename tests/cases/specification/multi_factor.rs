@@ -24,7 +24,7 @@ async fn a_change_of_multi_factor_authentication_is_recorded(world: World) {
     let codes = on.expect(200);
     assert_eq!(logged(&world, &codes, "authn_mfa_enabled"), 1);
     let body = json!({ "email": ann.email, "password": PASSWORD, "otp": app.code(&world, 1) });
-    let ann = world.log_in_by(&body).await;
+    let ann = world.log_in_with(&body).await;
     let body = json!({ "password": PASSWORD, "otp": codes.json()["recovery_codes"][0] });
     let off = ann.delete("/me/mfa/totp").json(&body).await.expect(204);
     assert_eq!(logged(&world, &off, "authn_recovery_code_used"), 1);

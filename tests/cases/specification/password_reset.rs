@@ -1,12 +1,11 @@
-//! Sections 4.2 and 6 of the API specification: password resets. The endpoints, "not shown" there, are
-//! Latchkey's choice: one requests a mailed link, the other sets the password with its token.
+//! Sections 4.2 and 6 of the API specification: password resets. The endpoints, which are "not shown" there,
+//! are Latchkey's choice: one mails a link, the other sets the password with the token in the link.
 
-use super::log_in;
 use serde_json::{Value, json};
 use storage::fetch_one;
 use tests::{Call, PASSWORD, User, World, on_every_shape};
 
-const NEW: &str = "a password to be";
+const NEW_PASSWORD: &str = "a new good password";
 
 fn request(world: &World, email: &str) -> Call {
     world
@@ -16,7 +15,7 @@ fn request(world: &World, email: &str) -> Call {
 }
 
 fn confirm(world: &World, token: &str) -> Call {
-    let body = json!({ "token": token, "new_password": NEW });
+    let body = json!({ "token": token, "new_password": NEW_PASSWORD });
     world.anyone().post("/password-resets/confirmations").json(&body)
 }
 
@@ -25,8 +24,8 @@ async fn token(world: &World, user: &User) -> String {
     world.mail(&user.email, "Reset your password", 1).await.token()
 }
 
-/// 4.2, password reset: Latchkey's choice: asking for one is 202 with no body, for an address with an account
-/// and for one without.
+/// 4.2, password reset: Latchkey's choice: a request for a reset answers 202 with no body, for e-mail
+/// addresses with and without an account.
 async fn a_reset_is_requested_by_email(world: World) {
     let ann = world.sign_up().await;
     for email in [ann.email, world.fresh_email()] {
@@ -35,17 +34,18 @@ async fn a_reset_is_requested_by_email(world: World) {
     }
 }
 
-/// 4.2, password reset: Latchkey's choice: the token from the mail and a new password are 204 with no body.
+/// 4.2, password reset: Latchkey's choice: a confirmation with the token from the mail and a new password
+/// answers 204 with no body.
 async fn a_reset_is_confirmed_with_the_token_from_the_mail(world: World) {
     let ann = world.sign_up().await;
     let token = token(&world, &ann).await;
     let reply = confirm(&world, &token).await.expect(204);
     assert!(reply.body.is_empty(), "{reply}");
-    log_in(&world.anyone(), &ann.email, NEW).await.expect(200);
-    log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(401);
+    world.anyone().login(&ann.email, NEW_PASSWORD).await.expect(200);
+    world.anyone().login(&ann.email, PASSWORD).await.expect(401);
 }
 
-/// 4.2, password reset: Latchkey's choice: a token that is not good is 422 `reset_token_invalid`.
+/// 4.2, password reset: Latchkey's choice: an unknown or used token answers 422 `reset_token_invalid`.
 async fn a_reset_requires_a_valid_token(world: World) {
     let ann = world.sign_up().await;
     let token = token(&world, &ann).await;
@@ -60,7 +60,7 @@ async fn a_reset_requires_a_valid_token(world: World) {
 }
 
 /// 6: "Security events recorded in structured logs, each correlated by a `traceId`: … password reset".
-async fn a_reset_is_a_security_event_with_the_trace_id_of_its_answer(world: World) {
+async fn a_reset_is_recorded_with_the_trace_id_of_its_response(world: World) {
     let ann = world.sign_up().await;
     let token = token(&world, &ann).await;
     let reply = confirm(&world, &token).await.expect(204);
@@ -71,16 +71,16 @@ async fn a_reset_is_a_security_event_with_the_trace_id_of_its_answer(world: Worl
     let mut logged = lines.filter(|line| line["event"] == "authn_password_reset");
     let logged = logged.next().unwrap();
     assert_eq!(logged["trace_id"], reply.correlation_id(), "{logged}");
-    let who = (&logged["user_id"], &logged["address"], &logged["outcome"]);
-    assert_eq!(who, (&json!(ann.id), &json!("127.0.0.1"), &json!("success")));
+    let context = (&logged["user_id"], &logged["address"], &logged["outcome"]);
+    assert_eq!(context, (&json!(ann.id), &json!("127.0.0.1"), &json!("success")));
     let count = "SELECT COUNT(*) FROM security_events WHERE name = 'authn_password_reset' AND trace_id = $1";
     let db = world.db().await;
     let (stored,) = fetch_one!(db.reader(), (i64,), count, reply.correlation_id()).unwrap();
     assert_eq!(stored, 1);
 }
 
-/// 6: a request for a reset is recorded too, for existing and missing accounts.
-async fn requesting_a_reset_is_a_security_event(world: World) {
+/// 6: requests for a reset are recorded too, with and without an account.
+async fn reset_requests_are_recorded(world: World) {
     let ann = world.sign_up().await;
     for (email, user) in [(ann.email.clone(), Some(ann.id)), (world.fresh_email(), None)] {
         let reply = request(&world, &email).await.expect(202);
@@ -95,6 +95,6 @@ on_every_shape!(
     a_reset_is_requested_by_email,
     a_reset_is_confirmed_with_the_token_from_the_mail,
     a_reset_requires_a_valid_token,
-    a_reset_is_a_security_event_with_the_trace_id_of_its_answer,
-    requesting_a_reset_is_a_security_event,
+    a_reset_is_recorded_with_the_trace_id_of_its_response,
+    reset_requests_are_recorded,
 );

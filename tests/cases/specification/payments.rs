@@ -15,7 +15,7 @@ async fn payments_of(caller: &tests::Caller) -> usize {
 }
 
 /// 4.4, create payment: "Header `Idempotency-Key` (required, string); JSON body"; "201 with `{ id, status }`
-/// where status is `created`". Latchkey's choice: only these two, and a `Location`.
+/// where status is `created`". Latchkey's choice: no other members, and a `Location`.
 async fn create_payment_answers_201_with_id_and_status(world: World) {
     let ann = world.sign_up().await;
     let call = ann
@@ -75,8 +75,8 @@ async fn a_later_call_with_the_same_key_returns_the_stored_result(world: World) 
     assert_eq!(payments_of(&ann).await, 2);
 }
 
-/// 4.4, rule 3: "Behaviour when the same key arrives with a different body" is Latchkey's choice: 422, and
-/// nothing is created.
+/// 4.4, rule 3: "Behaviour when the same key arrives with a different body" is Latchkey's choice: 422
+/// without creating a payment.
 async fn the_same_key_with_a_different_body_is_rejected(world: World) {
     let ann = world.sign_up().await;
     ann.payment("a-key", &body()).await.expect(201);
@@ -91,25 +91,27 @@ async fn the_same_key_with_a_different_body_is_rejected(world: World) {
 /// full; or canceled.
 async fn a_payment_is_created_captured_refunded_or_canceled(world: World) {
     let ann = world.sign_up().await;
-    let (paid, given_up) = (ann.pay(1000).await, ann.pay(1000).await);
+    let (paid, abandoned) = (ann.pay(1000).await, ann.pay(1000).await);
     for (payment, act, members, status) in [
         (&paid, "captures", json!({}), "captured"),
         (&paid, "refunds", json!({ "amount": 400 }), "partially_refunded"),
         (&paid, "refunds", json!({}), "refunded"),
-        (&given_up, "cancellations", json!({}), "canceled"),
+        (&abandoned, "cancellations", json!({}), "canceled"),
     ] {
         assert_ne!(ann.get(&payment.path).await.expect(200).json()["status"], status);
-        let moved = ann.act(payment, act, &members).await.expect(201);
+        let moved = ann.transition(payment, act, &members).await.expect(201);
         assert_eq!(moved.json()["status"], status);
     }
 }
 
 /// 7, status 409: "Explicit business conflict"; Latchkey's choice: a transition from another state.
-async fn a_transition_from_another_state_is_a_409(world: World) {
+async fn a_transition_from_another_state_answers_409(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
-    ann.act(&payment, "cancellations", &json!({})).await.expect(201);
-    let reply = ann.act(&payment, "captures", &json!({})).await;
+    ann.transition(&payment, "cancellations", &json!({}))
+        .await
+        .expect(201);
+    let reply = ann.transition(&payment, "captures", &json!({})).await;
     reply.expect_error(409, "payment_state_conflict");
 }
 
@@ -135,6 +137,6 @@ on_every_shape!(
     a_later_call_with_the_same_key_returns_the_stored_result,
     the_same_key_with_a_different_body_is_rejected,
     a_payment_is_created_captured_refunded_or_canceled,
-    a_transition_from_another_state_is_a_409,
+    a_transition_from_another_state_answers_409,
     payments_are_visible_to_their_user_only,
 );

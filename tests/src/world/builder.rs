@@ -24,7 +24,7 @@ pub struct WorldBuilder {
 }
 
 impl WorldBuilder {
-    /// Sets a flag of the programs that support it.
+    /// Sets a flag. Programs that do not support it start without it.
     #[must_use]
     pub fn flag(mut self, name: &str, value: &str) -> Self {
         self.flags.push((name.to_owned(), value.to_owned()));
@@ -45,7 +45,7 @@ impl WorldBuilder {
         self
     }
 
-    /// Does not wait until the programs are ready.
+    /// Makes [`WorldBuilder::start`] return before the programs are ready.
     #[must_use]
     pub fn without_readiness_check(mut self) -> Self {
         self.waits_until_ready = false;
@@ -75,7 +75,7 @@ impl WorldBuilder {
             true => world.start_many(&self).await,
         };
         world.anyone = world.anyone.at(&format!("http://localhost:{port}"));
-        world.anyone = world.anyone().under(world.contract().await);
+        world.anyone = world.anyone().with_contract(world.contract().await);
         if self.waits_until_ready {
             world.wait_until_ready().await;
         }
@@ -124,7 +124,7 @@ impl World {
         Self::builder(shape).start().await
     }
 
-    /// Starts the single-process program.
+    /// Starts the single-process program. Returns its port.
     async fn start_one(&mut self, setup: &WorldBuilder) -> u16 {
         let mut defaults = vec![("--data-dir", self.data_dir().display().to_string())];
         defaults.extend(
@@ -137,7 +137,7 @@ impl World {
     }
 
     /// Starts replicas of each service behind one origin. The issuers start concurrently on an empty
-    /// database.
+    /// database. Returns the port of the reverse proxy.
     async fn start_many(&mut self, setup: &WorldBuilder) -> u16 {
         let reverse_proxy = ReverseProxy::start().await;
         let base = format!("http://localhost:{}", reverse_proxy.port);
@@ -158,7 +158,7 @@ impl World {
         ];
         let issuer = setup.config(Program::AuthServer, self, &defaults);
         let issuers = self.launch(vec![issuer; REPLICAS]).await;
-        reverse_proxy.issuers(issuers);
+        reverse_proxy.add_issuers(issuers);
         let mut defaults = defaults.to_vec();
         let database = self.database.as_ref().unwrap();
         defaults.retain(|(name, _)| *name != "--database-url");
@@ -167,14 +167,14 @@ impl World {
         defaults.push(("--jwks-url", jwks));
         let api = setup.config(Program::ApiServer, self, &defaults);
         let apis = self.launch(vec![api; REPLICAS]).await;
-        reverse_proxy.apis(apis);
+        reverse_proxy.add_apis(apis);
         self.reverse_proxy.insert(reverse_proxy).port
     }
 
     /// Starts processes concurrently. Returns their ports.
-    async fn launch(&mut self, all: Vec<ProgramConfig>) -> Vec<u16> {
-        let begin = self.processes.len();
-        for config in all {
+    async fn launch(&mut self, configs: Vec<ProgramConfig>) -> Vec<u16> {
+        let first = self.processes.len();
+        for config in configs {
             let log = self.dir.path().join(format!("log-{}", self.processes.len()));
             self.processes.push(Process {
                 config,
@@ -183,8 +183,8 @@ impl World {
                 log,
             });
         }
-        start_all(&mut self.processes[begin..]).await;
-        self.processes[begin..]
+        start_all(&mut self.processes[first..]).await;
+        self.processes[first..]
             .iter()
             .map(|process| process.port)
             .collect()

@@ -4,7 +4,7 @@ use serde_json::json;
 use storage::fetch_one;
 use tests::{
     Post, User, World, cursor, expect_cursor_outlives_item, expect_pages_of_45,
-    expect_short_page_backwards_is_first, follow_pages, ids, items, link, on_every_shape,
+    expect_prev_stops_at_first_page, follow_pages, ids, items, link, on_every_shape,
 };
 
 const START: i64 = 1_700_000_000_000_000;
@@ -33,8 +33,9 @@ fn reversed(ids: &[i64]) -> Vec<i64> {
     ids.iter().rev().copied().collect()
 }
 
-/// Pages through 45 comments at these microseconds, interleaved with comments on another post.
-async fn both_ways(world: &World, at: impl Fn(i64) -> i64) {
+/// Pages through 45 comments at these microseconds, interleaved with comments on another post, ascending and
+/// descending.
+async fn expect_pages_in_both_orders(world: &World, at: impl Fn(i64) -> i64) {
     let ann = world.sign_up().await;
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
     let mut oldest_first = Vec::new();
@@ -62,11 +63,11 @@ async fn both_ways(world: &World, at: impl Fn(i64) -> i64) {
 }
 
 async fn comments_a_microsecond_apart_are_all_listed_once(world: World) {
-    both_ways(&world, |n| n).await;
+    expect_pages_in_both_orders(&world, |n| n).await;
 }
 
 async fn comments_of_the_same_instant_are_all_listed_once(world: World) {
-    both_ways(&world, |_| 0).await;
+    expect_pages_in_both_orders(&world, |_| 0).await;
 }
 
 async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
@@ -164,7 +165,7 @@ async fn going_back_past_the_start_returns_the_first_page(world: World) {
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, 0..45).await;
     for query in ["?", "?order=asc&"] {
-        expect_short_page_backwards_is_first(&ann, &post.comments(), query).await;
+        expect_prev_stops_at_first_page(&ann, &post.comments(), query).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Repeated requests while the first one is in progress wait and block no other requests.
 
-use super::{expect_replay, payment, replicas, rows};
+use super::{expect_replay, payment, rows};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use storage::db::{Db, Tx};
@@ -18,7 +18,8 @@ async fn lock_payments(db: &Db) -> Tx {
     tx
 }
 
-/// Waits until a request waits for the lock. Only PostgreSQL shows that.
+/// Waits until a request waits for the lock. Returns immediately on SQLite, which does not report waiting
+/// requests.
 async fn wait_until_blocked(db: &Db) {
     let waiting = "SELECT COUNT(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                    WHERE d.datname = current_database() AND NOT l.granted";
@@ -30,7 +31,7 @@ async fn wait_until_blocked(db: &Db) {
 async fn waiting_requests_time_out_without_blocking_others(world: World) {
     let ann = world.sign_up().await;
     let (bob, key, db) = (world.sign_up().await, fresh_key(), world.db().await);
-    let replicas = replicas(&world, &ann);
+    let replicas = world.at_each_api(&ann);
     let lock = lock_payments(&db).await;
     let is_sqlite = matches!(db, Db::Sqlite { .. });
     let began = Instant::now();
@@ -60,7 +61,7 @@ async fn waiting_requests_time_out_without_blocking_others(world: World) {
     assert!(!repeated.is_finished() && !first.is_finished());
     let repeated = repeated.await.unwrap();
     assert!(began.elapsed() >= MAX_WAIT, "{:?}", began.elapsed());
-    // SQLite gives up a write after the same time, so any of them may have been the first.
+    // On SQLite any of them may have been the first to begin its write, which fails after the same time.
     let gave_up = status_counts(&repeated).get(&503).copied().unwrap_or_default();
     assert!(
         gave_up <= usize::from(is_sqlite),
@@ -84,7 +85,7 @@ async fn waiting_requests_time_out_without_blocking_others(world: World) {
 async fn waiting_requests_get_the_response_of_the_first(world: World) {
     let ann = world.sign_up().await;
     let (key, db) = (fresh_key(), world.db().await);
-    let replicas = replicas(&world, &ann);
+    let replicas = world.at_each_api(&ann);
     let lock = lock_payments(&db).await;
     let first = tokio::spawn(replicas[0].payment(&key, &payment()).into_future());
     wait_until_blocked(&db).await;
@@ -111,7 +112,7 @@ async fn waiting_requests_get_the_response_of_the_first(world: World) {
 async fn aborted_requests_leave_no_claim(world: World) {
     let ann = world.sign_up().await;
     let (key, db) = (fresh_key(), world.db().await);
-    for replica in replicas(&world, &ann) {
+    for replica in world.at_each_api(&ann) {
         let lock = lock_payments(&db).await;
         let first = tokio::spawn(replica.payment(&key, &payment()).into_future());
         wait_until_blocked(&db).await;

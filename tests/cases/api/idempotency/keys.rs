@@ -6,12 +6,12 @@ use tests::{Call, Caller, Payment, RawConnection, World, fresh_key, on_every_sha
 
 /// The writes that require a key, without one.
 fn writes_without_key(caller: &Caller, made: &Payment) -> Vec<Call> {
-    let act = |act: &str| caller.post(&format!("{}/{act}", made.path)).json(&json!({}));
+    let transition = |name: &str| caller.post(&format!("{}/{name}", made.path)).json(&json!({}));
     vec![
         caller.post("/payments").json(&payment()),
-        act("captures"),
-        act("cancellations"),
-        act("refunds"),
+        transition("captures"),
+        transition("cancellations"),
+        transition("refunds"),
     ]
 }
 
@@ -37,7 +37,7 @@ async fn a_missing_key_precedes_all_other_errors(world: World) {
     }
     let missing = ann.post("/payments/pay_x/captures").json(&json!({}));
     missing.await.expect_problem(400, "idempotency_key_missing");
-    // An unknown path or method precedes it.
+    // The errors for unknown paths and methods precede it.
     ann.post("/payments/x/y").await.expect_error(404, "not_found");
     ann.call("PUT", "/payments")
         .await
@@ -49,7 +49,7 @@ async fn malformed_keys_are_rejected(world: World) {
     let ann = world.sign_up().await;
     let made = ann.pay(100).await;
     let post = ann.publish("A post").await;
-    let no_keys = [
+    let malformed = [
         "",
         " ",
         &"k".repeat(256),
@@ -63,15 +63,13 @@ async fn malformed_keys_are_rejected(world: World) {
         "\"key\"; a=1",
         "key, another",
     ];
-    for no_key in no_keys {
+    for key in malformed {
         let posts = [
             ann.post("/posts").json(&json!({ "title": "A title" })),
             ann.post(&post.comments()).json(&json!({ "body": "A comment" })),
         ];
         for call in writes_without_key(&ann, &made).into_iter().chain(posts) {
-            call.key(no_key)
-                .await
-                .expect_problem(400, "idempotency_key_invalid");
+            call.key(key).await.expect_problem(400, "idempotency_key_invalid");
         }
     }
     for call in writes_without_key(&ann, &made) {
@@ -86,7 +84,7 @@ async fn malformed_keys_are_rejected(world: World) {
     );
 }
 
-/// The HTTP layer rejects it.
+/// The HTTP parser rejects these requests.
 async fn control_characters_in_keys_are_rejected(world: World) {
     let ann = world.sign_up().await;
     for character in ['\x01', '\x7f', '\0'] {

@@ -18,7 +18,7 @@ struct Observations {
     made: AtomicUsize,
     /// The number of requests without a complete response.
     broken: AtomicUsize,
-    /// The number of 201 responses that replay a request without a complete response.
+    /// The number of 201 responses to retries of requests that had been committed.
     replayed: AtomicUsize,
 }
 
@@ -56,12 +56,12 @@ async fn payments_are_atomic_under_kills(shape: Shape) {
     // 200 rounds on each engine, fewer where all replicas are killed.
     let rounds = if shape == Shape::Split { 40 } else { 200 };
     let ann = world.sign_up().await;
-    let (replicas, observed) = (super::replicas(&world, &ann), Arc::new(Observations::default()));
+    let (replicas, observed) = (world.at_each_api(&ann), Arc::new(Observations::default()));
     let clients: Vec<_> = (0..CLIENTS)
         .map(|_| tokio::spawn(keep_paying(replicas.clone(), Arc::clone(&observed))))
         .collect();
     for round in 0..rounds {
-        // Waits until the clients make progress, then kills at a different moment in each round.
+        // Waits until the clients make progress. The delay before the kill differs from round to round.
         let made = observed.made.load(Ordering::Relaxed);
         while observed.made.load(Ordering::Relaxed) < made + CLIENTS {
             assert!(!clients.iter().any(|client| client.is_finished()));

@@ -1,6 +1,6 @@
 //! A hundred concurrent requests with one key: one runs, and all get the same response.
 
-use super::{payment, replicas, rows};
+use super::{payment, rows};
 use serde_json::json;
 use std::collections::BTreeSet;
 use tests::{World, fresh_key, on_every_shape, run_concurrently};
@@ -10,7 +10,7 @@ const REQUESTS: usize = 100;
 
 async fn a_hundred_requests_with_one_key_create_one_payment(world: World) {
     let ann = world.sign_up().await;
-    let replicas = replicas(&world, &ann);
+    let replicas = world.at_each_api(&ann);
     for round in 0..ROUNDS {
         let (key, members) = (fresh_key(), json!({ "amount": round + 1, "currency": "EUR" }));
         let replies = run_concurrently(REQUESTS, |n| {
@@ -33,7 +33,7 @@ async fn a_hundred_requests_with_one_key_create_one_payment(world: World) {
 
 async fn two_bodies_with_one_key_create_one_payment(world: World) {
     let ann = world.sign_up().await;
-    let replicas = replicas(&world, &ann);
+    let replicas = world.at_each_api(&ann);
     for _ in 0..10 {
         let key = fresh_key();
         let replies = run_concurrently(40, |n| {
@@ -56,9 +56,9 @@ async fn two_bodies_with_one_key_create_one_payment(world: World) {
 /// A refund that is sent many times runs once, also concurrently with other refunds.
 async fn concurrent_refunds_with_one_key_refund_once(world: World) {
     let ann = world.sign_up().await;
-    let replicas = replicas(&world, &ann);
+    let replicas = world.at_each_api(&ann);
     let made = ann.pay(1000).await;
-    ann.act(&made, "captures", &json!({})).await.expect(201);
+    ann.transition(&made, "captures", &json!({})).await.expect(201);
     let keys = [fresh_key(), fresh_key(), fresh_key()];
     let replies = run_concurrently(60, |n| {
         let call = replicas[n % replicas.len()].post(&format!("{}/refunds", made.path));

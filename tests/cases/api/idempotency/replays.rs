@@ -1,7 +1,7 @@
 //! Repeated requests return the same response and have no effect.
 
-use super::{expect_replay, payment, replicas, rows};
-use serde_json::{Value, json};
+use super::{expect_replay, payment, rows};
+use serde_json::json;
 use tests::{Call, World, fresh_key, on_every_shape};
 
 async fn a_replay_returns_the_stored_response_and_creates_nothing(mut world: World) {
@@ -9,7 +9,7 @@ async fn a_replay_returns_the_stored_response_and_creates_nothing(mut world: Wor
     let key = fresh_key();
     let first = ann.payment(&key, &payment()).await.expect(201);
     let replay_everywhere = async |world: &World| {
-        for replica in replicas(world, &ann) {
+        for replica in world.at_each_api(&ann) {
             for _ in 0..100 {
                 expect_replay(&replica.payment(&key, &payment()).await, &first);
             }
@@ -42,18 +42,17 @@ async fn every_write_with_a_key_runs_once(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let (capture, cancel, refund) = (ann.pay(100).await, ann.pay(100).await, ann.pay(100).await);
-    ann.act(&refund, "captures", &json!({})).await.expect(201);
-    let act = |path: String, members: Value| (path, members);
+    ann.transition(&refund, "captures", &json!({})).await.expect(201);
     for (path, members) in [
-        act("/payments".to_owned(), payment()),
-        act(format!("{}/captures", capture.path), json!({})),
-        act(format!("{}/cancellations", cancel.path), json!({})),
-        act(format!("{}/refunds", refund.path), json!({ "amount": 10 })),
-        act(
+        ("/payments".to_owned(), payment()),
+        (format!("{}/captures", capture.path), json!({})),
+        (format!("{}/cancellations", cancel.path), json!({})),
+        (format!("{}/refunds", refund.path), json!({ "amount": 10 })),
+        (
             "/posts".to_owned(),
             json!({ "title": "A title", "body": "é \u{1f980}" }),
         ),
-        act(post.comments(), json!({ "body": "A comment" })),
+        (post.comments(), json!({ "body": "A comment" })),
     ] {
         let key = fresh_key();
         let call = || ann.post(&path).key(&key).json(&members);

@@ -3,9 +3,7 @@
 use super::{START, cursor, insert, items, title};
 use foundation::clock::Timestamp;
 use serde_json::{Value, json};
-use tests::{
-    World, base64url, expect_cursor_outlives_item, expect_short_page_backwards_is_first, on_every_shape,
-};
+use tests::{World, base64url, expect_cursor_outlives_item, expect_prev_stops_at_first_page, on_every_shape};
 
 async fn invalid_cursors_return_the_first_page(world: World) {
     let ann = world.sign_up().await;
@@ -86,7 +84,7 @@ async fn going_back_past_the_start_returns_the_first_page(world: World) {
     let ann = world.sign_up().await;
     insert(&world, &ann, (0..45).map(|n| (title(n), n))).await;
     for query in ["?", "?sort=title&", "?order=asc&"] {
-        expect_short_page_backwards_is_first(&ann, "/posts", query).await;
+        expect_prev_stops_at_first_page(&ann, "/posts", query).await;
     }
 }
 

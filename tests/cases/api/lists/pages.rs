@@ -11,8 +11,9 @@ async fn expect_pages_of_45(caller: &Caller, query: &str, titles: &[String]) {
     assert_eq!(found, titles, "{query}");
 }
 
-/// Checks `sort=created_at` and `sort=title`. The id breaks ties.
-async fn both_ways(world: World, posts: Vec<(String, i64)>) {
+/// Pages through 45 posts, sorted by `created_at` and by `title`, ascending and descending. The id breaks
+/// ties.
+async fn expect_pages_in_both_orders(world: World, posts: Vec<(String, i64)>) {
     let ann = world.sign_up().await;
     insert(&world, &ann, posts.clone()).await;
     let mut numbered: Vec<(usize, (String, i64))> = posts.into_iter().enumerate().collect();
@@ -37,11 +38,11 @@ async fn both_ways(world: World, posts: Vec<(String, i64)>) {
 }
 
 async fn posts_a_microsecond_apart_are_all_listed_once(world: World) {
-    both_ways(world, (0..45).map(|n| (title(n), n)).collect()).await;
+    expect_pages_in_both_orders(world, (0..45).map(|n| (title(n), n)).collect()).await;
 }
 
 async fn posts_of_the_same_instant_are_all_listed_once(world: World) {
-    both_ways(world, (0..45).map(|n| (title(n), 0)).collect()).await;
+    expect_pages_in_both_orders(world, (0..45).map(|n| (title(n), 0)).collect()).await;
 }
 
 async fn posts_of_the_same_title_are_all_listed_once(world: World) {

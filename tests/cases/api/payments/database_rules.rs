@@ -5,7 +5,7 @@ use storage::execute;
 use tests::{World, on_every_shape};
 
 const FORWARD: &str = "only moves forward";
-const NO_MORE: &str = "refunded_at_most_captured_at_most_amount";
+const AMOUNTS_IN_ORDER: &str = "refunded_at_most_captured_at_most_amount";
 const AGREE: &str = "status_and_amounts_agree";
 
 async fn the_database_enforces_amounts_and_states(world: World) {
@@ -13,19 +13,29 @@ async fn the_database_enforces_amounts_and_states(world: World) {
     let (created, captured, partial) = (ann.pay(100).await, ann.pay(100).await, ann.pay(100).await);
     let (refunded, canceled) = (ann.pay(100).await, ann.pay(100).await);
     for payment in [&captured, &partial, &refunded] {
-        let capture = ann.act(payment, "captures", &json!({ "amount": 80 }));
+        let capture = ann.transition(payment, "captures", &json!({ "amount": 80 }));
         capture.await.expect(201);
     }
-    ann.act(&partial, "refunds", &json!({ "amount": 30 }))
+    ann.transition(&partial, "refunds", &json!({ "amount": 30 }))
         .await
         .expect(201);
-    ann.act(&refunded, "refunds", &json!({})).await.expect(201);
-    ann.act(&canceled, "cancellations", &json!({})).await.expect(201);
+    ann.transition(&refunded, "refunds", &json!({})).await.expect(201);
+    ann.transition(&canceled, "cancellations", &json!({}))
+        .await
+        .expect(201);
     let db = world.db().await;
     for (payment, set, rule) in [
         (&created, "status = 'captured'", AGREE),
-        (&created, "status = 'captured', amount_captured = 101", NO_MORE),
-        (&created, "status = 'captured', amount_captured = -1", NO_MORE),
+        (
+            &created,
+            "status = 'captured', amount_captured = 101",
+            AMOUNTS_IN_ORDER,
+        ),
+        (
+            &created,
+            "status = 'captured', amount_captured = -1",
+            AMOUNTS_IN_ORDER,
+        ),
         (&created, "status = 'canceled', amount_captured = 1", AGREE),
         (
             &created,
@@ -48,7 +58,7 @@ async fn the_database_enforces_amounts_and_states(world: World) {
         (
             &captured,
             "status = 'partially_refunded', amount_refunded = 81",
-            NO_MORE,
+            AMOUNTS_IN_ORDER,
         ),
         (
             &captured,
@@ -63,7 +73,7 @@ async fn the_database_enforces_amounts_and_states(world: World) {
             FORWARD,
         ),
         (&partial, "amount_refunded = 29", FORWARD),
-        (&partial, "amount_refunded = 81", NO_MORE),
+        (&partial, "amount_refunded = 81", AMOUNTS_IN_ORDER),
         (&partial, "amount_refunded = 80", AGREE),
         (&partial, "status = 'captured', amount_refunded = 0", FORWARD),
         (&partial, "status = 'refunded'", AGREE),

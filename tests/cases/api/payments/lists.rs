@@ -31,7 +31,9 @@ fn ids(items: &[Value]) -> Vec<String> {
         .collect()
 }
 
-async fn both_ways(world: World, at: impl Fn(i64) -> i64) {
+/// Pages through 45 payments at these microseconds, interleaved with payments of another user, ascending and
+/// descending.
+async fn expect_pages_in_both_orders(world: World, at: impl Fn(i64) -> i64) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let mut oldest_first = Vec::new();
     for n in 0..45 {
@@ -52,11 +54,11 @@ async fn both_ways(world: World, at: impl Fn(i64) -> i64) {
 }
 
 async fn payments_a_microsecond_apart_are_all_listed_once(world: World) {
-    both_ways(world, |n| n).await;
+    expect_pages_in_both_orders(world, |n| n).await;
 }
 
 async fn payments_of_the_same_instant_are_all_listed_once(world: World) {
-    both_ways(world, |_| 0).await;
+    expect_pages_in_both_orders(world, |_| 0).await;
 }
 
 async fn lists_and_reads_return_the_same_payment(world: World) {

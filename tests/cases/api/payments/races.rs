@@ -14,7 +14,7 @@ async fn request_concurrently(
 ) -> Vec<Reply> {
     run_concurrently(n, |i| {
         let (act, members) = &moves[i % moves.len()];
-        ann.act(payment, act, members).into_future()
+        ann.transition(payment, act, members).into_future()
     })
     .await
 }
@@ -23,7 +23,7 @@ async fn refunds_never_exceed_the_captured_amount(world: World) {
     let ann = world.sign_up().await;
     for _ in 0..ROUNDS {
         let payment = ann.pay(1000).await;
-        ann.act(&payment, "captures", &json!({})).await.expect(201);
+        ann.transition(&payment, "captures", &json!({})).await.expect(201);
         let replies =
             request_concurrently(&ann, &payment, 20, &[("refunds", json!({ "amount": 300 }))]).await;
         assert_eq!(status_counts(&replies), [(201, 3), (422, 17)].into());

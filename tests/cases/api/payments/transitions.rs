@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use storage::execute;
 use tests::{Payment, User, World, fresh_key, on_every_shape};
 
-/// The state and the captured and refunded amounts after a successful transition.
-async fn after(ann: &User, payment: &Payment, act: &str, members: Value) -> (String, i64, i64) {
-    let reply = ann.act(payment, act, &members).await.expect(201);
+/// Expects that a transition succeeds. Returns the status, and the captured and refunded amounts.
+async fn state_after(ann: &User, payment: &Payment, transition: &str, members: Value) -> (String, i64, i64) {
+    let reply = ann.transition(payment, transition, &members).await.expect(201);
     assert_eq!(reply.header("location"), payment.path);
     let record = reply.json();
     assert_eq!(ann.get(&payment.path).await.expect(200).json(), record);
@@ -22,24 +22,26 @@ fn state(status: &str, captured: i64, refunded: i64) -> (String, i64, i64) {
 async fn captured_amounts_can_be_refunded_in_parts(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
-    let captured = after(&ann, &payment, "captures", json!({})).await;
+    let captured = state_after(&ann, &payment, "captures", json!({})).await;
     assert_eq!(captured, state("captured", 1000, 0));
-    let part = after(&ann, &payment, "refunds", json!({ "amount": 300 })).await;
+    let part = state_after(&ann, &payment, "refunds", json!({ "amount": 300 })).await;
     assert_eq!(part, state("partially_refunded", 1000, 300));
-    let more = after(&ann, &payment, "refunds", json!({ "amount": 699 })).await;
+    let more = state_after(&ann, &payment, "refunds", json!({ "amount": 699 })).await;
     assert_eq!(more, state("partially_refunded", 1000, 999));
-    let rest = after(&ann, &payment, "refunds", json!({})).await;
+    let rest = state_after(&ann, &payment, "refunds", json!({})).await;
     assert_eq!(rest, state("refunded", 1000, 1000));
 }
 
-async fn uncaptured_amounts_are_released(world: World) {
+async fn refunds_are_limited_to_the_captured_amount(world: World) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
-    let captured = after(&ann, &payment, "captures", json!({ "amount": 400 })).await;
+    let captured = state_after(&ann, &payment, "captures", json!({ "amount": 400 })).await;
     assert_eq!(captured, state("captured", 400, 0));
-    let more = ann.act(&payment, "refunds", &json!({ "amount": 401 })).await;
+    let more = ann
+        .transition(&payment, "refunds", &json!({ "amount": 401 }))
+        .await;
     more.expect_validation_errors(&["/amount"]);
-    let all = after(&ann, &payment, "refunds", json!({ "amount": 400 })).await;
+    let all = state_after(&ann, &payment, "refunds", json!({ "amount": 400 })).await;
     assert_eq!(all, state("refunded", 400, 400));
 }
 
@@ -73,23 +75,23 @@ async fn zero_and_excessive_amounts_are_rejected(world: World) {
         json!(1.5),
         Value::Null,
     ] {
-        let call = ann.act(&payment, "captures", &json!({ "amount": bad }));
+        let call = ann.transition(&payment, "captures", &json!({ "amount": bad }));
         call.await.expect_validation_errors(&["/amount"]);
     }
     for (act, members, at) in [
         ("captures", json!({ "amont": 1 }), "/amont"),
         ("cancellations", json!({ "amount": 1 }), "/amount"),
     ] {
-        ann.act(&payment, act, &members)
+        ann.transition(&payment, act, &members)
             .await
             .expect_validation_errors(&[at]);
     }
-    let captured = after(&ann, &payment, "captures", json!({ "amount": 100 })).await;
+    let captured = state_after(&ann, &payment, "captures", json!({ "amount": 100 })).await;
     assert_eq!(captured, state("captured", 100, 0));
-    let refunded = after(&ann, &payment, "refunds", json!({ "amount": 60 })).await;
+    let refunded = state_after(&ann, &payment, "refunds", json!({ "amount": 60 })).await;
     assert_eq!(refunded, state("partially_refunded", 100, 60));
     for bad in [json!(41), json!(100), json!(0)] {
-        let call = ann.act(&payment, "refunds", &json!({ "amount": bad }));
+        let call = ann.transition(&payment, "refunds", &json!({ "amount": bad }));
         call.await.expect_validation_errors(&["/amount"]);
     }
 }
@@ -115,7 +117,7 @@ async fn transitions_from_another_state_conflict(world: World) {
     ] {
         let payment = ann.pay(100).await;
         for (act, members) in acts {
-            ann.act(&payment, act, &members).await.expect(201);
+            ann.transition(&payment, act, &members).await.expect(201);
         }
         if name == "failed" {
             let fail = "UPDATE payments SET status = 'failed' WHERE public_id = $1";
@@ -128,7 +130,7 @@ async fn transitions_from_another_state_conflict(world: World) {
         assert_eq!(before["status"], name);
         for act in ["captures", "cancellations", "refunds"] {
             if !legal.contains(&act) {
-                let reply = ann.act(&payment, act, &json!({})).await;
+                let reply = ann.transition(&payment, act, &json!({})).await;
                 reply.expect_error(409, "payment_state_conflict");
             }
         }
@@ -138,7 +140,7 @@ async fn transitions_from_another_state_conflict(world: World) {
 
 on_every_shape!(
     captured_amounts_can_be_refunded_in_parts,
-    uncaptured_amounts_are_released,
+    refunds_are_limited_to_the_captured_amount,
     transitions_need_no_body,
     zero_and_excessive_amounts_are_rejected,
     transitions_from_another_state_conflict,

@@ -224,7 +224,7 @@ async fn edits_check_in_the_documented_order(world: World) {
         .expect(200);
 }
 
-async fn deletions_check_in_the_same_order(world: World) {
+async fn deletions_check_in_the_documented_order(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let theirs = bob.publish("Theirs").await;
     world
@@ -255,8 +255,8 @@ async fn deletions_check_in_the_same_order(world: World) {
 async fn an_unparsable_if_match_deletes_nothing(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
-    for unreadable in [",", "x", ", ,"] {
-        let reply = ann.delete(&post.path).header("if-match", unreadable).await;
+    for unparsable in [",", "x", ", ,"] {
+        let reply = ann.delete(&post.path).header("if-match", unparsable).await;
         reply.expect_error(412, "precondition_failed");
     }
     ann.get(&post.path).await.expect(200);
@@ -271,5 +271,5 @@ on_every_shape!(
     unchanged_posts_answer_304,
     deleted_posts_stay_deleted,
     edits_check_in_the_documented_order,
-    deletions_check_in_the_same_order,
+    deletions_check_in_the_documented_order,
 );

@@ -1,4 +1,4 @@
-//! The `users …` commands beside a running server.
+//! The `users …` commands while the server is running.
 
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tests::{App, Authenticator, PASSWORD, Tokens, User, World, on_every_shape};
 
 const NEW: &str = "a new good password";
 
-/// A user with two sessions and a connected app.
+/// A user with two sessions, and an app with tokens of the user.
 struct Fixture {
     ann: User,
     elsewhere: User,
@@ -122,8 +122,8 @@ async fn reset_mfa_allows_sign_in_with_the_password_alone(world: World) {
     let nothing = world.run(&args, "");
     assert_eq!(nothing.status.code(), Some(1), "{nothing:?}");
     fixture.ann.get("/me").await.expect(200);
-    let codes = Authenticator::turn_on(&world, &fixture.ann).await;
-    let ann = world.log_in_by(&codes.sign_in(&world, &fixture.ann)).await;
+    let codes = Authenticator::enable(&world, &fixture.ann).await;
+    let ann = world.log_in_with(&codes.sign_in(&world, &fixture.ann)).await;
     let fixture = Fixture {
         tokens: fixture.app.tokens(&ann, "posts:read").await,
         elsewhere: ann.clone(),

@@ -114,7 +114,7 @@ async fn concurrent_exchanges_do_not_survive_disconnecting(world: World) {
         .await;
         assert_eq!(replies[0].status, 204, "{}", replies[0]);
         for given in replies[1..].iter().filter(|reply| reply.status == 200) {
-            Tokens::of(given.clone()).expect_revoked(&world, &app).await;
+            Tokens::parse(given.clone()).expect_revoked(&world, &app).await;
         }
         let late = app.exchange(&anyone, &grant).await;
         late.expect_token_error(400, "invalid_grant");

@@ -136,7 +136,7 @@ async fn deleting_an_account_keeps_only_content_that_others_read(world: World) {
         let refused = world.run(&["users", command, "--email", &ann.email], "");
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     }
-    assert!(rows_of(&world, ann.id).await.is_empty());
+    assert!(tables_with_rows(&world, ann.id).await.is_empty());
     let query = "SELECT amount FROM payments WHERE public_id = $1 AND user_id = $2";
     let db = world.db().await;
     let kept = fetch_one!(db.reader(), (i64,), query, payment.id.as_str(), ann.id);
@@ -150,8 +150,8 @@ async fn deleting_an_account_keeps_only_content_that_others_read(world: World) {
     assert!(names.contains(&("user_deleted".to_owned(),)), "{names:?}");
 }
 
-/// The tables with remaining rows of this user.
-async fn rows_of(world: &World, id: i64) -> Vec<String> {
+/// The tables that still have rows of this user, apart from those that outlive the account.
+async fn tables_with_rows(world: &World, id: i64) -> Vec<String> {
     let db = world.db().await;
     let query = "SELECT 'sessions' FROM sessions WHERE user_id = $1
                  UNION ALL SELECT 'totp' FROM totp WHERE user_id = $1
@@ -185,13 +185,13 @@ async fn the_email_of_a_deleted_account_can_sign_up_again_without_its_data(world
 
 async fn deletion_requires_a_one_time_code_if_mfa_is_on(world: World) {
     let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
-    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
+    let app = Authenticator::enable(&world, &ann).await;
+    let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     delete(&ann, PASSWORD).await.expect_error(403, "mfa_required");
     ann.get("/me").await.expect(200);
     let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] });
     ann.delete("/me").json(&body).await.expect(204);
-    assert!(rows_of(&world, ann.id).await.is_empty());
+    assert!(tables_with_rows(&world, ann.id).await.is_empty());
 }
 
 async fn deletion_attempts_count_wrong_passwords(world: World) {
@@ -204,8 +204,8 @@ async fn deletion_attempts_count_wrong_passwords(world: World) {
     delete(&ann, PASSWORD).await.expect_error(429, "login_locked");
 }
 
-/// Makes this user the only administrator by demoting those of the first start.
-async fn the_only_administrator(world: &World) -> User {
+/// Creates an administrator and demotes all others.
+async fn only_administrator(world: &World) -> User {
     let admin = world.user_with_role("admin").await;
     let update = "UPDATE users SET role = 'user' WHERE id <> $1";
     execute!(world.db().await.writer(), update, admin.id).unwrap();
@@ -213,7 +213,7 @@ async fn the_only_administrator(world: &World) -> User {
 }
 
 async fn the_last_administrator_cannot_be_deleted(world: World) {
-    let admin = the_only_administrator(&world).await;
+    let admin = only_administrator(&world).await;
     delete(&admin, PASSWORD).await.expect_error(403, "forbidden");
     let email = admin.email.as_str();
     for command in [
@@ -233,13 +233,13 @@ async fn the_last_administrator_cannot_be_deleted(world: World) {
 
 async fn concurrent_deletions_keep_one_administrator(shape: Shape) {
     let world = World::builder(shape).flag("--argon2-permits", "4").start().await;
-    let mut left = the_only_administrator(&world).await;
+    let mut remaining = only_administrator(&world).await;
     for _ in 0..5 {
-        let people = [left, world.user_with_role("admin").await];
+        let people = [remaining, world.user_with_role("admin").await];
         let replies = run_concurrently(2, |n| delete(&people[n], PASSWORD).into_future()).await;
         assert_eq!(status_counts(&replies), [(204, 1), (403, 1)].into());
         let [a, b] = people;
-        left = if replies[0].status == 403 { a } else { b };
+        remaining = if replies[0].status == 403 { a } else { b };
     }
 }
 

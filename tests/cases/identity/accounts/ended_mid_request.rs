@@ -1,4 +1,4 @@
-//! A session that ends while its request body is still arriving. The request must have no effect, because an
+//! Sessions that end while a request body is still arriving. Such a request must have no effect, because an
 //! attacker may have sent it.
 
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn begin(world: &World, user: &User, path: &str, body: &str) -> RawConnect
         signed_in.cookie("sid"),
     );
     raw.send(head).await;
-    // The program sends it when it reads the body, after it checked the session.
+    // The program sends this status when it begins to read the body, which is after the check of the session.
     raw.read_until("100 Continue").await;
     raw
 }

@@ -26,7 +26,7 @@ async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: World)
         .json(&again)
         .await
         .expect_error(404, "not_found");
-    let app = Authenticator::turn_on(&world, &ann).await;
+    let app = Authenticator::enable(&world, &ann).await;
     let codes: BTreeSet<&String> = app.recovery_codes.iter().collect();
     assert_eq!(codes.len(), 10);
     assert!(codes.iter().all(|code| code.len() == 19), "{codes:?}");
@@ -35,7 +35,7 @@ async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: World)
     let refused = world.anyone().post("/login").json(&password_alone).await;
     let refused = refused.expect_error(403, "mfa_required");
     assert!(refused.set_cookie("sid").is_none(), "{refused}");
-    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
+    let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], true);
     bystander.get("/me").await.expect(200);
     world.log_in(&bystander.email, PASSWORD).await;
@@ -66,7 +66,7 @@ async fn enrollment_requires_the_password_and_a_code(world: World) {
         .await
         .expect_error(401, "unauthenticated");
     let ann = world
-        .log_in_by(&json!({ "email": ann.email, "password": PASSWORD, "otp": app.code(&world, 1) }))
+        .log_in_with(&json!({ "email": ann.email, "password": PASSWORD, "otp": app.code(&world, 1) }))
         .await;
     let again = ann
         .post("/me/mfa/totp")
@@ -78,7 +78,7 @@ async fn enrollment_requires_the_password_and_a_code(world: World) {
 async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
+    let app = Authenticator::enable(&world, &ann).await;
     let log_in = |otp: &str| {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
         world.anyone().post("/login").json(&body)
@@ -105,7 +105,7 @@ async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
 
 async fn recovery_codes_work_once_instead_of_a_code(world: World) {
     let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
+    let app = Authenticator::enable(&world, &ann).await;
     let log_in = |otp: &str| {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
         world.anyone().post("/login").json(&body)
@@ -140,8 +140,8 @@ async fn recovery_codes_work_once_instead_of_a_code(world: World) {
 
 async fn recovery_codes_of_other_users_are_rejected(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
-    let anns = Authenticator::turn_on(&world, &ann).await;
-    Authenticator::turn_on(&world, &bob).await;
+    let anns = Authenticator::enable(&world, &ann).await;
+    Authenticator::enable(&world, &bob).await;
     let body = json!({ "email": bob.email, "password": PASSWORD, "otp": anns.recovery_codes[0] });
     let stolen = world.anyone().post("/login").json(&body).await;
     stolen.expect_error(403, "mfa_required");
@@ -151,7 +151,7 @@ async fn enabling_mfa_ends_all_sessions_and_tokens(world: World) {
     let (ann, app) = world.user_and_app().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let tokens = app.tokens(&ann, "posts:read").await;
-    Authenticator::turn_on(&world, &ann).await;
+    Authenticator::enable(&world, &ann).await;
     tokens.expect_revoked(&world, &app).await;
     for session in [&ann, &elsewhere] {
         session.get("/me").await.expect_error(401, "unauthenticated");
@@ -161,9 +161,9 @@ async fn enabling_mfa_ends_all_sessions_and_tokens(world: World) {
 async fn disabling_mfa_ends_all_sessions_and_tokens(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (ann, app) = world.user_and_app().await;
-    let codes = Authenticator::turn_on(&world, &ann).await;
-    let ann = world.log_in_by(&codes.sign_in(&world, &ann)).await;
-    let elsewhere = world.log_in_by(&codes.sign_in(&world, &ann)).await;
+    let codes = Authenticator::enable(&world, &ann).await;
+    let ann = world.log_in_with(&codes.sign_in(&world, &ann)).await;
+    let elsewhere = world.log_in_with(&codes.sign_in(&world, &ann)).await;
     let tokens = app.tokens(&ann, "posts:read").await;
     let off = |password: &str, otp: &str| {
         ann.delete("/me/mfa/totp")
@@ -182,7 +182,7 @@ async fn disabling_mfa_ends_all_sessions_and_tokens(shape: Shape) {
     }
     let ann = world.log_in(&ann.email, PASSWORD).await;
     assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], false);
-    let other = Authenticator::turn_on(&world, &ann).await;
+    let other = Authenticator::enable(&world, &ann).await;
     let old = json!({ "email": ann.email, "password": PASSWORD, "otp": codes.recovery_codes[1] });
     world
         .anyone()
@@ -190,7 +190,7 @@ async fn disabling_mfa_ends_all_sessions_and_tokens(shape: Shape) {
         .json(&old)
         .await
         .expect_error(403, "mfa_required");
-    world.log_in_by(&other.sign_in(&world, &ann)).await;
+    world.log_in_with(&other.sign_in(&world, &ann)).await;
 }
 
 /// Signs in on the page, step by step.
@@ -217,24 +217,28 @@ async fn sign_in_on_page(world: &World, ann: &User, otp: &[&str]) -> Page {
 
 async fn the_sign_in_page_asks_for_a_code_after_the_password(world: World) {
     let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
+    let app = Authenticator::enable(&world, &ann).await;
     let wrong = app.code(&world, 120);
-    let code = app.next(&world);
+    let code = app.next_code(&world);
     let page = sign_in_on_page(&world, &ann, &["", &wrong, &code]).await;
     assert_eq!(page.reply.status, 303, "{}", page.reply);
     assert!(page.reply.set_cookie("sid").is_some(), "{}", page.reply);
     let page = sign_in_on_page(&world, &ann, &[&code]).await;
-    assert!(page.words().contains("wrong or was used"), "{}", page.reply);
+    assert!(
+        page.visible_text().contains("wrong or was used"),
+        "{}",
+        page.reply
+    );
     let page = sign_in_on_page(&world, &ann, &[&"1".repeat(200)]).await;
-    assert!(page.words().contains("too long"), "{}", page.reply);
+    assert!(page.visible_text().contains("too long"), "{}", page.reply);
     let page = sign_in_on_page(&world, &ann, &[&app.recovery_codes[0]]).await;
     assert_eq!(page.reply.status, 303, "{}", page.reply);
 }
 
 async fn mfa_changes_are_recorded(world: World) {
     let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
-    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
+    let app = Authenticator::enable(&world, &ann).await;
+    let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] });
     ann.delete("/me/mfa/totp").json(&body).await.expect(204);
     let query = "SELECT name FROM security_events WHERE user_id = $1 AND name LIKE 'authn_mfa%' ORDER BY id";

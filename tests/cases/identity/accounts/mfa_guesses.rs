@@ -4,11 +4,12 @@ use serde_json::json;
 use std::time::Duration;
 use tests::{Authenticator, PASSWORD, Shape, World, on_every_shape};
 
-/// Codes and passwords allow five guesses in total, whichever of the two is known.
+/// Wrong codes and wrong passwords lock out after five failures in total, so that knowledge of one factor
+/// gives no further guesses at the other.
 async fn wrong_codes_and_wrong_passwords_share_one_counter(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
+    let app = Authenticator::enable(&world, &ann).await;
     let log_in = |password: &str, otp: Option<&str>| {
         let mut body = json!({ "email": ann.email, "password": password });
         if let Some(otp) = otp {
@@ -16,7 +17,7 @@ async fn wrong_codes_and_wrong_passwords_share_one_counter(shape: Shape) {
         }
         world.anyone().post("/login").json(&body)
     };
-    // From a different hour.
+    // The code of a time step an hour ahead.
     let wrong = app.code(&world, 120);
     for _ in 0..2 {
         log_in(PASSWORD, Some(&wrong))
@@ -29,18 +30,18 @@ async fn wrong_codes_and_wrong_passwords_share_one_counter(shape: Shape) {
     log_in(PASSWORD, Some(&wrong))
         .await
         .expect_error(403, "mfa_required");
-    for otp in [None, Some(wrong.as_str()), Some(app.next(&world).as_str())] {
+    for otp in [None, Some(wrong.as_str()), Some(app.next_code(&world).as_str())] {
         log_in(PASSWORD, otp).await.expect_error(429, "login_locked");
     }
     world.advance(Duration::from_secs(15 * 60 + 1));
-    world.log_in_by(&app.sign_in(&world, &ann)).await;
+    world.log_in_with(&app.sign_in(&world, &ann)).await;
     for _ in 0..4 {
         log_in(PASSWORD, Some(&wrong))
             .await
             .expect_error(403, "mfa_required");
     }
     // Success with both factors clears the counter.
-    world.log_in_by(&app.sign_in(&world, &ann)).await;
+    world.log_in_with(&app.sign_in(&world, &ann)).await;
     log_in(PASSWORD, Some(&wrong))
         .await
         .expect_error(403, "mfa_required");
@@ -50,8 +51,8 @@ async fn wrong_codes_and_wrong_passwords_share_one_counter(shape: Shape) {
 async fn guesses_within_a_session_are_limited(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
-    let app = Authenticator::turn_on(&world, &ann).await;
-    let ann = world.log_in_by(&app.sign_in(&world, &ann)).await;
+    let app = Authenticator::enable(&world, &ann).await;
+    let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     let off = |otp: Option<&str>| {
         let mut body = json!({ "password": PASSWORD });
         if let Some(otp) = otp {
@@ -60,7 +61,7 @@ async fn guesses_within_a_session_are_limited(shape: Shape) {
         ann.delete("/me/mfa/totp").json(&body)
     };
     off(None).await.expect_error(403, "mfa_required");
-    // From a different hour.
+    // The code of a time step an hour ahead.
     let wrong = app.code(&world, 120);
     for _ in 0..4 {
         off(Some(&wrong)).await.expect_error(403, "mfa_required");
@@ -72,7 +73,7 @@ async fn guesses_within_a_session_are_limited(shape: Shape) {
         .await
         .expect_error(403, "forbidden");
     off(Some(&wrong)).await.expect_error(403, "mfa_required");
-    let right = app.next(&world);
+    let right = app.next_code(&world);
     off(Some(&right)).await.expect_error(429, "login_locked");
     ann.delete("/me")
         .json(&json!({ "password": PASSWORD, "otp": right }))

@@ -74,10 +74,7 @@ async fn sessions_of_other_users_answer_404(world: World) {
     let path = format!("/me/sessions/{}", current(&ann).await);
     let hidden = bob.delete(&path).await.expect_error(404, "not_found");
     let missing = bob.delete("/me/sessions/999999").await;
-    assert_eq!(
-        hidden.without_variable_headers(),
-        missing.without_variable_headers()
-    );
+    assert_eq!(hidden.comparable_parts(), missing.comparable_parts());
     for id in ["abc", "0", "-1", "+1"] {
         let reply = bob.delete(&format!("/me/sessions/{id}")).await;
         reply.expect_error(404, "not_found");

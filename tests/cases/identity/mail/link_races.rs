@@ -1,11 +1,9 @@
 //! Fifty concurrent uses of one link: it works once.
 
-use super::{
-    CONFIRM_NEW, RESET, UserWithSessions, confirm, log_in, me, request_change, request_reset, reset,
-};
+use super::{CONFIRM_NEW, RESET, UserWithSessions, confirm, me, request_change, request_reset, reset};
 use tests::{Caller, PASSWORD, Reply, Shape, User, World, on_every_shape, run_concurrently, status_counts};
 
-/// Rounds of each race. A round of resets costs fifty hashes.
+/// The number of rounds. A round of resets costs up to fifty hashes.
 const RESETS: u8 = 6;
 const CHANGES: u8 = 20;
 
@@ -19,7 +17,8 @@ fn from(caller: &Caller, round: u8) -> Caller {
     caller.with("x-forwarded-for", &format!("198.51.100.{round}"))
 }
 
-/// Expects one success. The others came too late or exceeded a limit.
+/// Expects one success, and that the other requests were too late (422) or shed (503). Returns the index of
+/// the success.
 fn expect_one(replies: &[Reply]) -> usize {
     let counted = status_counts(replies);
     let others = [422, 503].map(|status| counted.get(&status).copied().unwrap_or_default());
@@ -46,8 +45,8 @@ async fn fifty_concurrent_resets_succeed_once(shape: Shape) {
         })
         .await;
         let winner = expect_one(&replies);
-        log_in(&caller, &ann.email, &password(winner)).await.expect(200);
-        log_in(&caller, &ann.email, PASSWORD).await.expect(401);
+        caller.login(&ann.email, &password(winner)).await.expect(200);
+        caller.login(&ann.email, PASSWORD).await.expect(401);
     }
 }
 
@@ -91,7 +90,7 @@ async fn concurrent_links_of_an_account_succeed_once(shape: Shape) {
             0 => (new, PASSWORD.to_owned()),
             _ => (ann.here.email.clone(), password(0)),
         };
-        log_in(&caller, &email, &password).await.expect(200);
+        caller.login(&email, &password).await.expect(200);
     }
 }
 

@@ -13,7 +13,7 @@ async fn a_mailbox_receives_three_links_per_15_minutes(shape: Shape) {
     let first = request_reset(&world.anyone(), &ann.email).await.expect(202);
     for _ in 0..4 {
         let reply = request_reset(&world.anyone(), &ann.email.to_uppercase()).await;
-        assert_eq!(reply.without_variable_headers(), first.without_variable_headers());
+        assert_eq!(reply.comparable_parts(), first.comparable_parts());
     }
     world.mail(&ann.email, RESET, 3).await;
     world.wait_until_mailed().await;
@@ -44,10 +44,7 @@ async fn a_client_address_requests_twenty_mails_per_15_minutes(shape: Shape) {
         .await
         .expect_error(429, "rate_limited");
     let unknown = request_reset(&attacker, &world.fresh_email()).await;
-    assert_eq!(
-        known.without_variable_headers(),
-        unknown.without_variable_headers()
-    );
+    assert_eq!(known.comparable_parts(), unknown.comparable_parts());
     assert_eq!(known.header("retry-after"), "900");
     let page = attacker.get("/forgot").await.expect(200);
     assert!(page.header("content-type").starts_with("text/html"), "{page}");
@@ -66,7 +63,7 @@ async fn address_changes_cannot_flood_a_mailbox(world: World) {
     world.mail(&unknown, CONFIRM_NEW, 3).await;
     world.wait_until_mailed().await;
     assert_eq!(world.mails(&unknown).len(), 3);
-    // The user's own address counts the same.
+    // Beyond the limit, requests for links to the user's own address also answer 202.
     for _ in 0..5 {
         ann.post("/email-verifications")
             .json(&json!({}))

@@ -4,7 +4,7 @@
 //! Equal distributions differ with p < 0.01 in one of a hundred samples. Therefore a sample that differs is
 //! repeated twice: chance alone fails a test once in a million runs, while a real gap fails every sample.
 
-use super::{log_in, request_reset};
+use super::request_reset;
 use foundation::clock::Timestamp;
 use identity::passwords::{Passwords, Policy};
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use tests::{Call, Caller, Shape, World, median, on_every_shape, rank_test};
 /// E-mail addresses of each kind per sample.
 const PER_KIND: usize = 500;
 const SAMPLES: usize = 3;
-const NOISE: f64 = 0.01;
+/// The p-value above which a difference counts as chance.
+const SIGNIFICANCE: f64 = 0.01;
 /// A gap of medians that is not measurable over a network. Even smaller gaps, such as one more cached row,
 /// are significant in the rank test.
 const NEGLIGIBLE_GAP: Duration = Duration::from_micros(200);
@@ -23,6 +24,7 @@ fn known(sample: usize, n: usize) -> String {
     format!("known-{sample}-{n:03}@example.org")
 }
 
+/// As long as a known address, so that the requests have the same size.
 fn unknown(sample: usize, n: usize) -> String {
     format!("nobod-{sample}-{n:03}@example.org")
 }
@@ -37,7 +39,7 @@ async fn insert_known_accounts(world: &World) {
         min_length: 8,
     };
     let passwords = Passwords::new(policy).unwrap();
-    let password = passwords.parse_new("the password of them all").unwrap();
+    let password = passwords.parse_new("the password of all users").unwrap();
     let hash = passwords.hash(password).await.unwrap();
     let insert = "INSERT INTO users (email, email_key, email_verified, role, password_hash, password_version,
                                      password_change_required, created_at, updated_at)
@@ -60,11 +62,12 @@ fn shuffled(n: usize) -> Vec<usize> {
     numbers.into_iter().map(|(_, i)| i).collect()
 }
 
-/// Sends requests for every address of a sample until one sample shows no gap. Expects identical responses.
+/// Sends a request for each address of a sample, and repeats this with further samples until one shows no
+/// gap. Expects identical responses.
 async fn expect_no_gap(world: &World, status: u16, call: impl Fn(&Caller, &str) -> Call) {
     insert_known_accounts(world).await;
     let anyone = world.anyone();
-    let mut ps = Vec::new();
+    let mut p_values = Vec::new();
     let mut first = None;
     for sample in 0..SAMPLES {
         let (mut of_known, mut of_unknown) = (Vec::new(), Vec::new());
@@ -79,18 +82,18 @@ async fn expect_no_gap(world: &World, status: u16, call: impl Fn(&Caller, &str) 
             let began = Instant::now();
             let reply = call.await;
             times.push(began.elapsed());
-            let answer = reply.expect(status).without_variable_headers();
+            let answer = reply.expect(status).comparable_parts();
             assert_eq!(first.get_or_insert(answer.clone()), &answer);
         }
         let p = rank_test(&of_known, &of_unknown);
         let gap = median(&of_known).abs_diff(median(&of_unknown));
         assert!(gap < Duration::from_millis(5), "{gap:?} between the medians");
-        if p > NOISE || gap < NEGLIGIBLE_GAP {
+        if p > SIGNIFICANCE || gap < NEGLIGIBLE_GAP {
             return;
         }
-        ps.push(p);
+        p_values.push(p);
     }
-    panic!("known and unknown e-mails differ in time: p {ps:?}");
+    panic!("known and unknown e-mails differ in time: p-values {p_values:?}");
 }
 
 async fn start_world(shape: Shape) -> World {
@@ -108,7 +111,7 @@ async fn resets_take_equally_long_for_unknown_emails(shape: Shape) {
 async fn sign_ins_take_equally_long_for_unknown_emails(shape: Shape) {
     let world = start_world(shape).await;
     expect_no_gap(&world, 401, |caller, email| {
-        log_in(caller, email, "not the password")
+        caller.login(email, "not the password")
     })
     .await;
 }

@@ -12,28 +12,32 @@ const HASH_MEMORY: u64 = 19_456;
 /// The memory allowed for the requests themselves in KiB.
 const OTHER_MEMORY: u64 = 64 * 1024;
 
-/// Samples the memory of all processes. Records the largest growth of a process in KiB.
+/// Samples the memory of all processes, and records the largest growth of a process in KiB.
 struct MemoryWatch {
-    most: Arc<AtomicU64>,
+    largest_growth: Arc<AtomicU64>,
     stopped: Arc<AtomicBool>,
     watching: std::thread::JoinHandle<()>,
 }
 
 impl MemoryWatch {
     fn begin(world: &World) -> Self {
-        let (most, stopped) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
-        let (found, end) = (Arc::clone(&most), Arc::clone(&stopped));
-        let before: Vec<(u32, u64)> = world.pids().into_iter().map(|pid| (pid, resident(pid))).collect();
+        let (largest_growth, stopped) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
+        let (growth, end) = (Arc::clone(&largest_growth), Arc::clone(&stopped));
+        let before: Vec<(u32, u64)> = world
+            .pids()
+            .into_iter()
+            .map(|pid| (pid, resident_kib(pid)))
+            .collect();
         let watching = std::thread::spawn(move || {
             while !end.load(Ordering::Relaxed) {
                 for (pid, before) in &before {
-                    found.fetch_max(resident(*pid).saturating_sub(*before), Ordering::Relaxed);
+                    growth.fetch_max(resident_kib(*pid).saturating_sub(*before), Ordering::Relaxed);
                 }
                 std::thread::park_timeout(Duration::from_millis(5));
             }
         });
         Self {
-            most,
+            largest_growth,
             stopped,
             watching,
         }
@@ -42,16 +46,16 @@ impl MemoryWatch {
     fn expect_bounded(self) {
         self.stopped.store(true, Ordering::Relaxed);
         self.watching.join().unwrap();
-        let most = self.most.load(Ordering::Relaxed);
+        let growth = self.largest_growth.load(Ordering::Relaxed);
         assert!(
-            most <= PERMITS * HASH_MEMORY + OTHER_MEMORY,
-            "{most} KiB more than before"
+            growth <= PERMITS * HASH_MEMORY + OTHER_MEMORY,
+            "the memory of a process grew by {growth} KiB"
         );
     }
 }
 
 /// The resident set size of a process in KiB.
-fn resident(pid: u32) -> u64 {
+fn resident_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.unwrap().trim_end_matches("kB").trim().parse().unwrap()

@@ -5,7 +5,7 @@ use storage::db::Error;
 use storage::execute;
 use tests::{Db, World, on_every_shape};
 
-/// Runs a statement that must violate this constraint.
+/// Runs a statement that must violate a constraint or a trigger with `rule` in its name or message.
 async fn expect_constraint_violation(db: &Db, statement: &'static str, rule: &str) {
     let message = match execute!(db.writer(), statement) {
         Ok(changed) => panic!("{statement}: changed {changed}"),
@@ -19,18 +19,19 @@ async fn expect_success(db: &Db, statement: &'static str) {
     assert_eq!(execute!(db.writer(), statement).unwrap(), 1, "{statement}");
 }
 
-const PAST: &str = "times once set cannot change";
-const BEFORE_IT_SIGNS: &str = "published_before_it_signs";
-const UNTIL_DEAD: &str = "published_until_its_tokens_expire";
-const PRIVATE: &str = "private_key_until_deleted";
-const AGREE: &str = "state_and_times_agree";
+/// The trigger that guards the order of the states and the immutable columns.
+const FORWARD_ONLY: &str = "times once set cannot change";
+const PUBLISHED_BEFORE_SIGNING: &str = "published_before_it_signs";
+const PUBLISHED_UNTIL_DEAD: &str = "published_until_its_tokens_expire";
+const PRIVATE_KEY: &str = "private_key_until_deleted";
+const STATE_AND_TIMES: &str = "state_and_times_agree";
 
 async fn staged_keys_can_only_become_active_and_not_early(world: World) {
     let db = world.db().await;
     for (statement, rule) in [
         (
             "UPDATE signing_keys SET state = 'active', activated_at = sign_after - 1 WHERE state = 'staged'",
-            BEFORE_IT_SIGNS,
+            PUBLISHED_BEFORE_SIGNING,
         ),
         (
             "UPDATE signing_keys SET state = 'active', activated_at = sign_after WHERE state = 'staged'",
@@ -38,46 +39,49 @@ async fn staged_keys_can_only_become_active_and_not_early(world: World) {
         ),
         (
             "UPDATE signing_keys SET state = 'active' WHERE state = 'staged'",
-            AGREE,
+            STATE_AND_TIMES,
         ),
         (
             "UPDATE signing_keys SET sign_after = created_at + 1 WHERE state = 'staged'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET created_at = created_at - 1 WHERE state = 'staged'",
-            PAST,
+            FORWARD_ONLY,
         ),
-        ("UPDATE signing_keys SET number = 7 WHERE state = 'staged'", PAST),
+        (
+            "UPDATE signing_keys SET number = 7 WHERE state = 'staged'",
+            FORWARD_ONLY,
+        ),
         (
             "UPDATE signing_keys SET kid = 'another' WHERE state = 'staged'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET public_jwk = '{}' WHERE state = 'staged'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET activated_at = sign_after WHERE state = 'staged'",
-            AGREE,
+            STATE_AND_TIMES,
         ),
         (
             "UPDATE signing_keys SET sealed_private_key = NULL WHERE state = 'staged'",
-            PRIVATE,
+            PRIVATE_KEY,
         ),
         (
             "UPDATE signing_keys SET compromised = TRUE WHERE state = 'staged'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET state = 'retired', activated_at = sign_after, retired_at = sign_after, \
           dead_after = sign_after + 660000000 WHERE state = 'staged'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET state = 'deleted', deleted_at = sign_after, sealed_private_key = NULL \
           WHERE state = 'staged'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "DELETE FROM signing_keys WHERE state = 'staged'",
@@ -93,30 +97,30 @@ async fn active_keys_can_only_be_retired(world: World) {
     for (statement, rule) in [
         (
             "UPDATE signing_keys SET state = 'staged', activated_at = NULL WHERE state = 'active'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET state = 'deleted', deleted_at = activated_at, sealed_private_key = NULL \
           WHERE state = 'active'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET activated_at = activated_at + 1 WHERE state = 'active'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET state = 'retired' WHERE state = 'active'",
-            AGREE,
+            STATE_AND_TIMES,
         ),
         (
             "UPDATE signing_keys SET state = 'retired', retired_at = activated_at, \
           dead_after = activated_at + 599999999 WHERE state = 'active'",
-            UNTIL_DEAD,
+            PUBLISHED_UNTIL_DEAD,
         ),
         (
             "UPDATE signing_keys SET state = 'retired', retired_at = activated_at, \
           dead_after = activated_at + 660000000, sealed_private_key = NULL WHERE state = 'active'",
-            PRIVATE,
+            PRIVATE_KEY,
         ),
         ("DELETE FROM signing_keys", "cannot be deleted"),
     ] {
@@ -132,28 +136,28 @@ async fn retired_keys_can_only_be_deleted_and_not_early(world: World) {
     for (statement, rule) in [
         (
             "UPDATE signing_keys SET state = 'active', retired_at = NULL, dead_after = NULL WHERE state = 'retired'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET state = 'active' WHERE state = 'retired'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET dead_after = dead_after - 1 WHERE state = 'retired'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET state = 'deleted', deleted_at = dead_after - 1, sealed_private_key = NULL \
           WHERE state = 'retired'",
-            UNTIL_DEAD,
+            PUBLISHED_UNTIL_DEAD,
         ),
         (
             "UPDATE signing_keys SET state = 'deleted', deleted_at = dead_after WHERE state = 'retired'",
-            PRIVATE,
+            PRIVATE_KEY,
         ),
         (
             "UPDATE signing_keys SET state = 'deleted', sealed_private_key = NULL WHERE state = 'retired'",
-            AGREE,
+            STATE_AND_TIMES,
         ),
     ] {
         expect_constraint_violation(&db, statement, rule).await;
@@ -164,11 +168,11 @@ async fn retired_keys_can_only_be_deleted_and_not_early(world: World) {
     for (statement, rule) in [
         (
             "UPDATE signing_keys SET state = 'retired', deleted_at = NULL WHERE state = 'deleted'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET compromised = TRUE WHERE state = 'deleted'",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "DELETE FROM signing_keys WHERE state = 'deleted'",
@@ -187,11 +191,11 @@ async fn compromised_keys_are_deleted_for_good(world: World) {
     for (statement, rule) in [
         (
             "UPDATE signing_keys SET compromised = FALSE WHERE compromised",
-            PAST,
+            FORWARD_ONLY,
         ),
         (
             "UPDATE signing_keys SET state = 'active', compromised = FALSE WHERE compromised",
-            PAST,
+            FORWARD_ONLY,
         ),
     ] {
         expect_constraint_violation(&db, statement, rule).await;
@@ -212,7 +216,7 @@ async fn keys_begin_as_staged_and_only_one_is_staged(world: World) {
             "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after, \
           compromised) SELECT 'x', 3, 'staged', '{}', sealed_private_key, 0, 0, FALSE \
           FROM signing_keys WHERE state = 'active'",
-            BEFORE_IT_SIGNS,
+            PUBLISHED_BEFORE_SIGNING,
         ),
         (
             "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after, \

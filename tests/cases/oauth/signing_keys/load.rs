@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tests::{App, Caller, Shape, Tokens, World, on_every_shape};
 
-/// The age of a token at its last use, longer than two rotations.
-const OLD: Duration = Duration::from_secs(10);
+/// The minimum age of a token at its second use, longer than two rotations.
+const AGE_AT_SECOND_USE: Duration = Duration::from_secs(10);
 const CALLERS: usize = 3;
 const ROTATIONS: usize = 10;
 
@@ -16,7 +16,7 @@ const ROTATIONS: usize = 10;
 struct CallCounts {
     done: AtomicBool,
     calls: AtomicUsize,
-    refused: AtomicUsize,
+    rejected: AtomicUsize,
 }
 
 impl CallCounts {
@@ -24,19 +24,19 @@ impl CallCounts {
         let reply = anyone.bearer(token).get("/protected").await;
         self.calls.fetch_add(1, Ordering::Relaxed);
         if reply.status != 200 {
-            self.refused.fetch_add(1, Ordering::Relaxed);
+            self.rejected.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-/// Refreshes continuously. Uses each token when fresh and again when old.
+/// Refreshes continuously. Uses each access token when it is fresh, and again when it is old.
 async fn keep_calling(anyone: Caller, app: App, mut tokens: Tokens, counts: Arc<CallCounts>) {
     let mut held = VecDeque::from([(Instant::now(), tokens.access.clone())]);
     while !counts.done.load(Ordering::Relaxed) {
-        tokens = Tokens::of(app.refresh(&anyone, &tokens.refresh).await);
+        tokens = Tokens::parse(app.refresh(&anyone, &tokens.refresh).await);
         counts.call(&anyone, &tokens.access).await;
         held.push_back((Instant::now(), tokens.access.clone()));
-        while let Some((_, old)) = held.pop_front_if(|(made_at, _)| made_at.elapsed() > OLD) {
+        while let Some((_, old)) = held.pop_front_if(|(made_at, _)| made_at.elapsed() > AGE_AT_SECOND_USE) {
             counts.call(&anyone, &old).await;
         }
     }
@@ -71,13 +71,13 @@ async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
     for caller in callers {
         caller.await.unwrap();
     }
-    let (calls, refused) = (
+    let (calls, rejected) = (
         counts.calls.load(Ordering::Relaxed),
-        counts.refused.load(Ordering::Relaxed),
+        counts.rejected.load(Ordering::Relaxed),
     );
     assert!(
-        calls > 100 && refused == 0,
-        "{refused} of {calls} valid tokens were rejected"
+        calls > 100 && rejected == 0,
+        "{rejected} of {calls} valid tokens were rejected"
     );
     assert_ne!(key_in_state(&world, "active"), first);
 }

@@ -55,9 +55,9 @@ async fn rotations_are_atomic_under_kills(shape: Shape) {
         tokio::time::sleep(until_killed).await;
         rotation.kill().unwrap();
         rotation.wait().unwrap();
-        let came_through = key_in_state(&world, "active") != before;
-        until_killed = until_killed * if came_through { 3 } else { 5 } / 4;
-        rotated += u32::from(came_through);
+        let has_rotated = key_in_state(&world, "active") != before;
+        until_killed = until_killed * if has_rotated { 3 } else { 5 } / 4;
+        rotated += u32::from(has_rotated);
         assert_eq!(kids(&world, "staged").len(), 1, "{:?}", list(&world));
     }
     assert!(

@@ -1,6 +1,6 @@
 //! "Anti-CSRF (double submit)".
 
-use super::super::{attributes, log_in};
+use super::super::attributes;
 use serde_json::json;
 use tests::{Call, Caller, PASSWORD, Post, User, World, on_every_shape};
 
@@ -18,7 +18,7 @@ fn changes(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
             .json(&json!({ "body": "A comment" })),
         caller.delete(&post.path),
         caller.post("/users").json(&new_user),
-        log_in(caller, &user.email, PASSWORD),
+        caller.login(&user.email, PASSWORD),
         caller.post("/logout"),
         caller.call("PUT", "/me/password").json(&new_password),
     ]
@@ -68,7 +68,7 @@ async fn statement_1_reads_need_no_token(world: World) {
 /// 5, anti-CSRF 2: "Cookies use SameSite in addition to this token".
 async fn statement_2_cookies_use_samesite_in_addition(world: World) {
     let ann = world.sign_up().await;
-    let login = log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
+    let login = world.anyone().login(&ann.email, PASSWORD).await.expect(200);
     let csrf = world.anyone().get("/csrf").await.expect(200);
     for (reply, cookie) in [(login, "sid"), (csrf, "csrf")] {
         let attributes = attributes(&reply, cookie);

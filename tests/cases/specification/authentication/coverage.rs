@@ -16,9 +16,9 @@ async fn listing_and_creating_posts_answer_401(world: World) {
     create.expect_error(401, "unauthenticated");
 }
 
-/// 5, coverage: "which other endpoints require authentication" is Latchkey's choice: all but signing up and
-/// in, the anti-forgery token, and reading a published post and its comments.
-async fn everything_but_reading_one_post_answers_401(world: World) {
+/// 5, coverage: "which other endpoints require authentication" is Latchkey's choice: all except sign-up,
+/// sign-in, the anti-forgery token, and reading a published post and its comments.
+async fn all_but_public_operations_answer_401(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -49,7 +49,7 @@ async fn a_refresh_token_lives_14_days_unused_and_30_in_total(shape: Shape) {
     let mut used = app.tokens(&ann, "posts:read").await;
     for _ in 0..2 {
         world.advance(14 * DAY - SECOND);
-        used = Tokens::of(app.refresh(&world.anyone(), &used.refresh).await);
+        used = Tokens::parse(app.refresh(&world.anyone(), &used.refresh).await);
     }
     world.advance(2 * DAY + 3 * SECOND);
     for tokens in [unused, used] {
@@ -71,9 +71,9 @@ async fn a_post_is_changed_by_its_author_editors_and_administrators(world: World
     }
 }
 
-/// 5, coverage: scope names are Latchkey's choice. A request beyond the token's scope is rejected with the
-/// name of the missing scope.
-async fn a_token_does_what_its_scope_names(world: World) {
+/// 5, coverage: scope names are Latchkey's choice. A request beyond the token's scope is rejected, and
+/// the response names the missing scope.
+async fn tokens_are_limited_to_their_scope(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let none = caller_with_scope(&world, &ann, "payments:read").await;
@@ -96,8 +96,8 @@ async fn a_token_does_what_its_scope_names(world: World) {
 
 on_every_shape!(
     listing_and_creating_posts_answer_401,
-    everything_but_reading_one_post_answers_401,
+    all_but_public_operations_answer_401,
     a_refresh_token_lives_14_days_unused_and_30_in_total,
     a_post_is_changed_by_its_author_editors_and_administrators,
-    a_token_does_what_its_scope_names,
+    tokens_are_limited_to_their_scope,
 );

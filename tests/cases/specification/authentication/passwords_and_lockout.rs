@@ -1,6 +1,6 @@
 //! "Passwords and lockout".
 
-use super::super::{SECOND, WRONG, fail, log_in};
+use super::super::{SECOND, WRONG, fail};
 use identity::passwords::{Passwords, Policy};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -28,27 +28,30 @@ async fn statement_1_passwords_are_stored_hashed_and_salted(world: World) {
     assert!(!world.dump().contains(PASSWORD));
 }
 
-/// 5, passwords 1: "with cost parameters that are reviewed over time and migrated progressively": a hash that
-/// cost less than new ones do is replaced when its user signs in.
+/// 5, passwords 1: "with cost parameters that are reviewed over time and migrated progressively": a hash with
+/// lower cost parameters than the current ones is replaced when its user signs in.
 async fn statement_1_cost_parameters_are_migrated_progressively(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
-    let of_old = Passwords::new(Policy {
+    let outdated = Passwords::new(Policy {
         memory_kib: 1_024,
         passes: 1,
         permits: 1,
         min_length: 8,
     })
     .unwrap();
-    let old = of_old.hash(of_old.parse_new(PASSWORD).unwrap()).await.unwrap();
+    let old = outdated
+        .hash(outdated.parse_new(PASSWORD).unwrap())
+        .await
+        .unwrap();
     let update = "UPDATE users SET password_hash = $1";
     execute!(world.db().await.writer(), update, old.as_str()).unwrap();
-    log_in(&world.anyone(), &ann.email, WRONG).await.expect(401);
+    world.anyone().login(&ann.email, WRONG).await.expect(401);
     assert_eq!(stored(&world, &ann).await, old);
-    log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
+    world.anyone().login(&ann.email, PASSWORD).await.expect(200);
     let new = stored(&world, &ann).await;
     assert!(new.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{new}");
-    log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
-    assert_eq!(stored(&world, &ann).await, new, "once");
+    world.anyone().login(&ann.email, PASSWORD).await.expect(200);
+    assert_eq!(stored(&world, &ann).await, new, "a migrated hash is kept");
     assert_eq!(
         stored(&world, &bob).await,
         old,
@@ -58,7 +61,7 @@ async fn statement_1_cost_parameters_are_migrated_progressively(world: World) {
 
 /// Expects that the sign-in is blocked before the password is checked.
 async fn expect_locked(world: &World, user: &User) -> Reply {
-    let reply = log_in(&world.anyone(), &user.email, PASSWORD).await;
+    let reply = world.anyone().login(&user.email, PASSWORD).await;
     reply.expect_error(429, "login_locked")
 }
 
@@ -69,11 +72,11 @@ async fn statement_2_attempts_are_limited_to_5_failures_per_15_minutes(shape: Sh
     fail(&world.anyone(), &ann.email, 5).await;
     expect_locked(&world, &ann).await;
     fail(&world.anyone(), &bob.email, 4).await;
-    log_in(&world.anyone(), &bob.email, PASSWORD).await.expect(200);
+    world.anyone().login(&bob.email, PASSWORD).await.expect(200);
     world.advance(15 * MINUTE - SECOND);
     expect_locked(&world, &ann).await;
     world.advance(2 * SECOND);
-    log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
+    world.anyone().login(&ann.email, PASSWORD).await.expect(200);
 }
 
 /// 5, lockout 2: "counted per identity plus client address".
@@ -84,13 +87,13 @@ async fn statement_2_failures_are_counted_per_identity_plus_address(shape: Shape
     let here = world.anyone().with("x-forwarded-for", "198.51.100.1");
     let elsewhere = world.anyone().with("x-forwarded-for", "198.51.100.2");
     fail(&here, &ann.email, 5).await;
-    let locked = log_in(&here, &ann.email, PASSWORD).await;
+    let locked = here.login(&ann.email, PASSWORD).await;
     locked.expect_error(429, "login_locked");
-    log_in(&elsewhere, &ann.email, PASSWORD).await.expect(200);
-    log_in(&here, &bob.email, PASSWORD).await.expect(200);
+    elsewhere.login(&ann.email, PASSWORD).await.expect(200);
+    here.login(&bob.email, PASSWORD).await.expect(200);
 }
 
-/// 5, lockout 2: "in a sliding window": each failure counts for fifteen minutes of its own.
+/// 5, lockout 2: "in a sliding window": each failure counts for the fifteen minutes after it.
 async fn statement_2_the_window_slides(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
@@ -104,7 +107,7 @@ async fn statement_2_the_window_slides(shape: Shape) {
 }
 
 /// 5, lockout 2: "with backoff"; Latchkey's choice: each response is delayed longer than the one before.
-async fn statement_2_each_failure_waits_longer_than_the_one_before(world: World) {
+async fn statement_2_responses_to_failures_are_increasingly_delayed(world: World) {
     let ann = world.sign_up().await;
     for at_least in [0, 100, 200, 400, 800] {
         let began = Instant::now();
@@ -112,7 +115,7 @@ async fn statement_2_each_failure_waits_longer_than_the_one_before(world: World)
         let took = began.elapsed();
         assert!(
             took >= Duration::from_millis(at_least),
-            "{took:?} of {at_least} ms"
+            "the response took {took:?} instead of at least {at_least} ms"
         );
     }
 }
@@ -140,8 +143,8 @@ async fn statement_3_accesses_are_logged(world: World) {
 /// 5, lockout 3: "… and security events are logged", under the `traceId` of their request.
 async fn statement_3_security_events_are_logged(world: World) {
     let ann = world.sign_up().await;
-    let failed = log_in(&world.anyone(), &ann.email, WRONG).await.expect(401);
-    let signed_in = log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
+    let failed = world.anyone().login(&ann.email, WRONG).await.expect(401);
+    let signed_in = world.anyone().login(&ann.email, PASSWORD).await.expect(200);
     for (reply, name) in [(failed, "authn_login_fail"), (signed_in, "authn_login_success")] {
         let lines = logged(&world, &reply);
         let is_event = |line: &&Value| line["event"] == name && line["trace_id"] == reply.correlation_id();
@@ -155,7 +158,7 @@ on_every_shape!(
     statement_2_attempts_are_limited_to_5_failures_per_15_minutes,
     statement_2_failures_are_counted_per_identity_plus_address,
     statement_2_the_window_slides,
-    statement_2_each_failure_waits_longer_than_the_one_before,
+    statement_2_responses_to_failures_are_increasingly_delayed,
     statement_3_accesses_are_logged,
     statement_3_security_events_are_logged,
 );

@@ -1,6 +1,6 @@
 //! "Session model".
 
-use super::super::{SECOND, attributes, in_production, log_in};
+use super::super::{SECOND, attributes, in_production};
 use serde_json::json;
 use std::time::Duration;
 use tests::{PASSWORD, Shape, World, on_every_shape};
@@ -11,7 +11,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// mapped to user id) and sets the cookie `sid`".
 async fn statement_1_logging_in_creates_a_session_and_sets_its_cookie(world: World) {
     for user in [world.sign_up().await, world.sign_up().await] {
-        let reply = log_in(&world.anyone(), &user.email, PASSWORD).await.expect(200);
+        let reply = world.anyone().login(&user.email, PASSWORD).await.expect(200);
         let caller = world.anyone().cookies(&format!("sid={}", reply.cookie("sid")));
         assert_eq!(caller.get("/me").await.expect(200).json()["id"], json!(user.id));
     }
@@ -21,7 +21,7 @@ async fn statement_1_logging_in_creates_a_session_and_sets_its_cookie(world: Wor
 async fn statement_2_the_cookie_is_httponly_secure_and_samesite(shape: Shape) {
     for world in [in_production(shape).await, World::start(shape).await] {
         let ann = world.sign_up().await;
-        let reply = log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
+        let reply = world.anyone().login(&ann.email, PASSWORD).await.expect(200);
         let attributes = attributes(&reply, "sid");
         for attribute in ["httponly", "secure", "samesite=lax", "path=/"] {
             assert!(attributes.iter().any(|found| found == attribute), "{reply}");
@@ -34,7 +34,7 @@ async fn statement_2_the_cookie_is_httponly_secure_and_samesite(shape: Shape) {
 async fn statement_2_the_cookie_has_a_reasonable_lifetime(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
-    let reply = log_in(&world.anyone(), &ann.email, PASSWORD).await.expect(200);
+    let reply = world.anyone().login(&ann.email, PASSWORD).await.expect(200);
     assert!(
         attributes(&reply, "sid").contains(&"max-age=43200".to_owned()),
         "{reply}"
@@ -50,7 +50,7 @@ async fn statement_2_the_cookie_has_a_reasonable_lifetime(shape: Shape) {
 /// or changes the password, which invalidates older identifiers.
 async fn statement_2_the_identifier_is_rotated_on_suspicion(world: World) {
     let ann = world.sign_up().await;
-    let again = log_in(&ann, &ann.email, PASSWORD).await.expect(200);
+    let again = ann.login(&ann.email, PASSWORD).await.expect(200);
     ann.get("/me").await.expect_error(401, "unauthenticated");
     let again = world.anyone().session(&again.cookie("sid"), &ann.csrf);
     let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
@@ -66,7 +66,7 @@ async fn statement_3_the_identifier_is_regenerated_at_login(world: World) {
     let (ann, eve) = (world.sign_up().await, world.sign_up().await);
     for planted in ["an-identifier-of-eves-choice", eve.sid.as_str()] {
         let browser = world.anyone().session(planted, &ann.csrf);
-        let reply = log_in(&browser, &ann.email, PASSWORD).await.expect(200);
+        let reply = browser.login(&ann.email, PASSWORD).await.expect(200);
         assert_ne!(reply.cookie("sid"), planted);
         let known_to_eve = world.anyone().cookies(&format!("sid={planted}"));
         let reply = known_to_eve.get("/me").await;
