@@ -338,7 +338,7 @@ CREATE INDEX security_events_name ON security_events (name, at, id);
 CREATE INDEX security_events_user_id ON security_events (user_id, at, id);
 
 -- Alerts for the operator, at most one for each kind, subject and period. `period` is the number of quarters of an hour
--- since 1970 UTC. `said_at` is the time at which the alert was logged, `delivered_at` that of its delivery to the webhook.
+-- since 1970 UTC. `logged_at` is the time at which the alert was logged, `delivered_at` that of its delivery to the webhook.
 CREATE TABLE alerts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,
@@ -349,12 +349,12 @@ CREATE TABLE alerts (
     client_id TEXT,
     trace_id TEXT NOT NULL,
     detail TEXT,
-    said_at BIGINT,
+    logged_at BIGINT,
     attempts BIGINT NOT NULL,
     due_at BIGINT NOT NULL,
     delivered_at BIGINT
 );
 CREATE UNIQUE INDEX alerts_once ON alerts (kind, subject, period);
 CREATE INDEX alerts_at ON alerts (at);
-CREATE INDEX alerts_unsaid ON alerts (id) WHERE said_at IS NULL;
+CREATE INDEX alerts_unlogged ON alerts (id) WHERE logged_at IS NULL;
 CREATE INDEX alerts_undelivered ON alerts (due_at) WHERE delivered_at IS NULL;

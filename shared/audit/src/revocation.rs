@@ -13,10 +13,10 @@ use storage::{execute, sql};
 
 sql! {
     // One row for each of the user's families that was revoked at this moment.
-    DENY_FAMILIES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+    REVOKE_FAMILIES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
                      SELECT 'family', id, $2, $3 FROM refresh_families WHERE user_id = $1 AND revoked_at = $2
                      ON CONFLICT (kind, subject) DO NOTHING";
-    DENY = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
+    REVOKE = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
             ON CONFLICT (kind, subject) DO NOTHING";
     PRUNE = "DELETE FROM revocations WHERE expires_at <= $1";
 }
@@ -78,21 +78,21 @@ impl PendingAnnouncement {
 }
 
 /// Revokes, in the caller's transaction, the access tokens of the user's families that were revoked at `revoked_at`.
-pub async fn deny_families(
+pub async fn revoke_families(
     tx: &mut Tx,
     user_id: i64,
     revoked_at: Timestamp,
 ) -> Result<PendingAnnouncement, Error> {
     let expires_at = revoked_at.after(RETENTION);
-    execute!(tx.on(), DENY_FAMILIES, user_id, revoked_at, expires_at)?;
+    execute!(tx.on(), REVOKE_FAMILIES, user_id, revoked_at, expires_at)?;
     Ok(PendingAnnouncement { is_due: true })
 }
 
 /// Revokes, in the caller's transaction, all access tokens signed by this key. The revocation never expires, because
 /// a holder of a copied key can sign new tokens at any time.
-pub async fn deny_key(tx: &mut Tx, kid: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
+pub async fn revoke_key(tx: &mut Tx, kid: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
     let never = Timestamp::from_micros(i64::MAX);
-    execute!(tx.on(), DENY, Kind::Key.as_str(), kid, now, never)?;
+    execute!(tx.on(), REVOKE, Kind::Key.as_str(), kid, now, never)?;
     Ok(PendingAnnouncement { is_due: true })
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 /// The number of notifications that are kept for a slow subscriber.
 const CAPACITY: usize = 64;
 /// The Redis channel between processes.
-const CHANNEL: &str = "feed";
+const CHANNEL: &str = "notifications";
 /// The interval at which to check whether Redis was emptied or replaced, and the pause before a reconnection.
 const EPOCH_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 

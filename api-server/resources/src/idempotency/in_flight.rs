@@ -1,7 +1,8 @@
 //! The writes with an idempotency key that this process is executing.
 
+use foundation::sync::lock;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
 /// The running writes by the id of their claim. Clones share one map.
@@ -33,7 +34,7 @@ pub(super) struct RunningWrite(watch::Receiver<()>);
 impl InFlight {
     /// Registers the write with this id unless it is registered already.
     pub(super) fn register(&self, id: &[u8]) -> Registration {
-        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = lock(&self.0);
         if let Some(finished) = running.get(id) {
             return Registration::Occupied(RunningWrite(finished.clone()));
         }
@@ -57,7 +58,7 @@ impl RunningWrite {
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        let mut running = self.in_flight.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = lock(&self.in_flight.0);
         running.remove(&self.id);
     }
 }

@@ -221,7 +221,7 @@ impl KeyStore {
         if !table::discard(&mut tx, key, &context).await? {
             return Ok(None);
         }
-        let announcement = revocation::deny_key(&mut tx, &key.kid, context.now).await?;
+        let announcement = revocation::revoke_key(&mut tx, &key.kid, context.now).await?;
         if let Some(successor) = successor
             && !unless_conflict(table::activate(&mut tx, &successor.kid, &context).await)?
         {

@@ -36,8 +36,8 @@ sql! {
               WHERE p.user_id = e.user_id AND p.at > e.at - $2
                 AND p.name IN ('authn_login_success', 'authn_login_fail')) >= $6
         ON CONFLICT (kind, subject, period) DO NOTHING";
-    CLAIM_UNLOGGED = "UPDATE alerts SET said_at = $1
-           WHERE id = (SELECT MIN(id) FROM alerts WHERE said_at IS NULL) AND said_at IS NULL
+    CLAIM_UNLOGGED = "UPDATE alerts SET logged_at = $1
+           WHERE id = (SELECT MIN(id) FROM alerts WHERE logged_at IS NULL) AND logged_at IS NULL
            RETURNING id, at, kind, user_id, client_id, trace_id, detail";
 }
 

@@ -164,7 +164,7 @@ pub async fn revoke(
     let Some(first) = rows.first() else {
         return Ok(PendingAnnouncement::none());
     };
-    let announcement = revocation::deny_families(tx, first.user_id, now).await?;
+    let announcement = revocation::revoke_families(tx, first.user_id, now).await?;
     let ids: Vec<&str> = rows.iter().map(|family| family.id.as_str()).collect();
     let event = Event::success(EventName::TokenRevoked)
         .user(first.user_id)
