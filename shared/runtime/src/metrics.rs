@@ -3,12 +3,10 @@
 //! [`Metrics`] is a layer of the log. It counts the events of three log targets: requests, security events and alerts. The
 //! filter of log lines does not apply to it, so every event is counted, and the code that logs does not depend on metrics.
 
-use crate::server;
-use axum::Router;
-use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+mod exporter;
+
+pub use exporter::Exporter;
+
 use clap::Args;
 use foundation::clock;
 use foundation::log::{ACCESS, ALERT, SECURITY, field};
@@ -20,17 +18,14 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use std::fmt::Debug;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
-use tokio::net::TcpListener;
 use tracing::Subscriber;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
-use web::health::Health;
 
 /// Settings of the metrics.
 #[derive(Args, Clone, Debug)]
@@ -47,9 +42,6 @@ pub struct MetricsArgs {
 
 /// The upper bounds of the latency histogram, in seconds.
 const LATENCY_BUCKETS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// The largest number of connections to the metrics listener.
-const MAX_CONNECTIONS: usize = 64;
-
 /// The metrics of this process. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Metrics {
@@ -241,42 +233,6 @@ fn method_label(method: &str) -> &'static str {
         .into_iter()
         .find(|known| *known == method)
         .unwrap_or("other")
-}
-
-/// A bound metrics listener that does not accept connections yet.
-#[derive(Debug)]
-pub struct Exporter {
-    listener: TcpListener,
-    metrics: Metrics,
-}
-
-impl Exporter {
-    /// Binds the listener.
-    pub async fn bind(address: SocketAddr, metrics: Metrics) -> io::Result<Self> {
-        Ok(Self {
-            listener: server::bind(address).await?,
-            metrics,
-        })
-    }
-
-    /// Logs the URL of the metrics and serves them until SIGINT or SIGTERM.
-    #[allow(clippy::disallowed_methods, reason = "this listener has no OpenAPI document")]
-    pub async fn serve(self) -> io::Result<()> {
-        tracing::info!("metrics on http://{}/metrics", self.listener.local_addr()?);
-        let router = Router::new()
-            .route("/metrics", get(get_metrics))
-            .with_state(self.metrics);
-        server::run(self.listener, router, MAX_CONNECTIONS, Health::default()).await
-    }
-}
-
-/// `GET /metrics`.
-async fn get_metrics(State(metrics): State<Metrics>) -> Response {
-    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    match metrics.render() {
-        Ok(text) => ([(header::CONTENT_TYPE, content_type)], text).into_response(),
-        Err(error) => error.to_string().into_response(),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,52 @@
+//! The listener that serves the metrics, apart from the API.
+
+use super::Metrics;
+use crate::server;
+use axum::Router;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use std::io;
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
+use web::health::Health;
+
+/// The largest number of connections to the metrics listener.
+const MAX_CONNECTIONS: usize = 64;
+
+/// A bound metrics listener that does not accept connections yet.
+#[derive(Debug)]
+pub struct Exporter {
+    listener: TcpListener,
+    metrics: Metrics,
+}
+
+impl Exporter {
+    /// Binds the listener.
+    pub async fn bind(address: SocketAddr, metrics: Metrics) -> io::Result<Self> {
+        Ok(Self {
+            listener: server::bind(address).await?,
+            metrics,
+        })
+    }
+
+    /// Logs the URL of the metrics and serves them until SIGINT or SIGTERM.
+    #[allow(clippy::disallowed_methods, reason = "this listener has no OpenAPI document")]
+    pub async fn serve(self) -> io::Result<()> {
+        tracing::info!("metrics on http://{}/metrics", self.listener.local_addr()?);
+        let router = Router::new()
+            .route("/metrics", get(get_metrics))
+            .with_state(self.metrics);
+        server::run(self.listener, router, MAX_CONNECTIONS, Health::default()).await
+    }
+}
+
+/// `GET /metrics`.
+async fn get_metrics(State(metrics): State<Metrics>) -> Response {
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    match metrics.render() {
+        Ok(text) => ([(header::CONTENT_TYPE, content_type)], text).into_response(),
+        Err(error) => error.to_string().into_response(),
+    }
+}
