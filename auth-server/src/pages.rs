@@ -220,7 +220,7 @@ pub fn render(page: &impl Template) -> Response {
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(CONTENT_SECURITY_POLICY),
         ),
-        (header::X_FRAME_OPTIONS, HeaderValue::from_static("REVOKE")),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
         // With no-referrer, browsers would send these forms with Origin: null.
         (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

@@ -5,10 +5,10 @@ use crate::error::{Error, ensure};
 use crate::jwks::Jwks;
 use audit::revocation::{Kind, RevocationMirror};
 use foundation::clock::Timestamp;
+use foundation::json::StrictObject;
 use foundation::scope::Scope;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation, decode};
-use serde::de::IgnoredAny;
 use std::time::Duration;
 
 /// The maximum length of a token, in bytes.
@@ -105,7 +105,7 @@ impl Verifier {
     async fn verify_signature(&self, token: &str) -> Result<(String, Object), Error> {
         ensure(token.len() <= MAX_LENGTH, "it is over 8 KiB")?;
         let mut segments = token.split('.');
-        let (Some(header), Some(claims), Some(_), None) =
+        let (Some(header), Some(_), Some(_), None) =
             (segments.next(), segments.next(), segments.next(), segments.next())
         else {
             return Err(Error::malformed());
@@ -119,9 +119,10 @@ impl Verifier {
         let key = self.jwks.key(kid).await.map_err(Error::NoKeys)?;
         let key =
             key.ok_or_else(|| Error::Invalid("its kid is not that of a key of the issuer".to_owned()))?;
-        decode::<IgnoredAny>(token, &key, &self.validation).map_err(|error| invalid(error.kind()))?;
-        // The claims are parsed again, because the library accepts duplicate members.
-        Ok((kid.to_owned(), object(claims)?))
+        // The library accepts duplicate members; `StrictObject` refuses them.
+        let decoded = decode::<StrictObject>(token, &key, &self.validation);
+        let StrictObject(claims) = decoded.map_err(|error| invalid(error.kind()))?.claims;
+        Ok((kid.to_owned(), claims))
     }
 
     /// Checks `iss` and `aud` more strictly than the library, which accepts lists of several values.

@@ -33,6 +33,19 @@ struct StrictValue(Value);
 
 struct StrictVisitor;
 
+/// A JSON object in which no object has duplicate members and no string contains a NUL, for use with serde.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StrictObject(pub Map<String, Value>);
+
+impl<'de> Deserialize<'de> for StrictObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match StrictValue::deserialize(deserializer)? {
+            StrictValue(Value::Object(object)) => Ok(Self(object)),
+            StrictValue(_) => Err(de::Error::custom("not a JSON object")),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for StrictValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(StrictVisitor).map(StrictValue)

@@ -110,7 +110,7 @@ fn file_response(content_type: &str, bytes: Cow<'static, [u8]>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type),
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
-        (header::X_FRAME_OPTIONS, "REVOKE"),
+        (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, CACHING),
     ];

@@ -13,7 +13,7 @@ fn expect_page(page: &Page, status: u16) {
     );
     assert_eq!(header("cache-control"), "no-store");
     assert_eq!(header("referrer-policy"), "same-origin");
-    assert_eq!(header("x-frame-options"), "REVOKE");
+    assert_eq!(header("x-frame-options"), "DENY");
     page.expect_page_within_origin();
 }
 
