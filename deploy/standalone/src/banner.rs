@@ -1,11 +1,11 @@
 //! The start-up banner.
 
-use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, OneTimePassword};
+use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, InitialPassword};
 use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 
-/// Prints the URLs, a new administrator's one-time password and a first command to standard output.
-pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Result<()> {
+/// Prints the URLs, the initial password of a new administrator and a first command to standard output.
+pub(crate) fn print(urls: &Urls, password: Option<&InitialPassword>) -> io::Result<()> {
     let base = origin_of(&urls.base);
     let issuer = &urls.issuer;
     let mut out = io::stdout().lock();
@@ -23,14 +23,14 @@ pub(crate) fn print(urls: &Urls, password: Option<&OneTimePassword>) -> io::Resu
         crate::demo::PATH
     )?;
     match password {
-        Some(OneTimePassword::Terminal(secret)) => {
+        Some(InitialPassword::Terminal(secret)) => {
             writeln!(
                 out,
                 "  administrator {ADMINISTRATOR}, one-time password {} (shown only once)",
                 secret.expose()
             )?;
         }
-        Some(OneTimePassword::File(path)) => {
+        Some(InitialPassword::File(path)) => {
             writeln!(
                 out,
                 "  administrator {ADMINISTRATOR}, one-time password in {}",

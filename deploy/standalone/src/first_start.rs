@@ -1,11 +1,11 @@
-//! The first start: it generates the sealing keys and creates the administrator and the demo client. Later starts change
-//! nothing.
+//! The first start generates the sealing keys and creates the administrator and the demo client. A later start adds
+//! only what is missing.
 
 use audit::events::{Event, EventName};
 use auth_server::clients::{Registration, register};
 use foundation::context::RequestContext;
 use foundation::email::Email;
-use foundation::private_files::{Existing, write};
+use foundation::private_files::{self, Existing};
 use foundation::sealing::SealingKey;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
@@ -26,15 +26,16 @@ pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
 pub(crate) const ACCOUNT_KEY: &str = "account.key";
 
-/// The place where the operator finds the administrator's one-time password.
-pub(crate) enum OneTimePassword {
+/// The place where the operator finds the initial password of the administrator, which must be replaced at sign-in.
+pub(crate) enum InitialPassword {
     /// The terminal: the banner shows the password once.
     Terminal(Secret),
     /// A file, because standard output is not a terminal.
     File(PathBuf),
 }
 
-/// Returns the configured key, or else the key in `file` of `data_dir`. Generates a missing file.
+/// Returns the configured key, or else the key in `file` of `data_dir`. Generates a missing file. Fails if the file is
+/// invalid, or cannot be read or written.
 pub(crate) fn load_or_generate_key(
     configured: Option<SealingKey>,
     file: &str,
@@ -42,7 +43,7 @@ pub(crate) fn load_or_generate_key(
 ) -> Result<SealingKey, InvalidSetting> {
     let path = data_dir.join(file);
     if configured.is_none() && !path.exists() {
-        match write(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
+        match private_files::write(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
             // Another process started at the same time and wrote its key first: use that one.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             written => written.map_err(|error| InvalidSetting(format!("{}: {error}", path.display())))?,
@@ -66,9 +67,9 @@ pub(crate) fn load_key(
     text.parse().map_err(|error| failed(&error))
 }
 
-/// Creates the administrator and the demo client if they are missing. Returns the one-time password of an administrator
-/// that it created.
-pub(crate) async fn bootstrap(runtime: &Runtime) -> Result<Option<OneTimePassword>, Error> {
+/// Creates the administrator and the demo client if they are missing. Returns the initial password if this call created
+/// the administrator.
+pub(crate) async fn bootstrap(runtime: &Runtime) -> Result<Option<InitialPassword>, Error> {
     let (db, context) = (&runtime.identity.db, RequestContext::without_request());
     let password = create_administrator(runtime, &context).await?;
     if clients::find(db, DEMO_CLIENT_ID).await?.is_none() {
@@ -80,12 +81,12 @@ pub(crate) async fn bootstrap(runtime: &Runtime) -> Result<Option<OneTimePasswor
     Ok(password)
 }
 
-/// Creates the administrator unless there is one. If several first starts run at the same time, one of them creates the
+/// Creates an administrator unless there is one. If several processes do this at the same time, one of them creates the
 /// account; the others return `None` and write no password.
 async fn create_administrator(
     runtime: &Runtime,
     context: &RequestContext,
-) -> Result<Option<OneTimePassword>, Error> {
+) -> Result<Option<InitialPassword>, Error> {
     let (db, passwords) = (&runtime.identity.db, &runtime.identity.passwords);
     if users::has_administrator(db).await? {
         return Ok(None);
@@ -113,11 +114,11 @@ async fn create_administrator(
         .await?;
     // The file is written before the commit, because nobody could use an account whose password was lost.
     let password = match io::stdout().is_terminal() {
-        true => OneTimePassword::Terminal(secret),
+        true => InitialPassword::Terminal(secret),
         false => {
             let path = runtime.data_dir.join("admin-password");
-            write(&path, &line(secret.expose()), Existing::Replaced)?;
-            OneTimePassword::File(path)
+            private_files::write(&path, &line(secret.expose()), Existing::Replaced)?;
+            InitialPassword::File(path)
         }
     };
     tx.commit().await?;

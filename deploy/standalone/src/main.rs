@@ -54,7 +54,7 @@ async fn run(args: Args) -> Result<(), Error> {
     let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;
     let password = first_start::bootstrap(&runtime).await?;
     // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
-    // reachable from inside.
+    // reachable from this machine.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
     let health = api.health(runtime.health());
     let routes = issuer.routes().merge(api.routes()).merge(demo::routes().into());

@@ -1,6 +1,6 @@
 //! Alerts: conditions that an operator must look at. An alert is a row that is committed with its cause or derived from
-//! committed events, so none is lost. The issuer logs and counts each one once ([`detection`]) and delivers it to the
-//! webhook ([`webhook`]).
+//! committed events, so none is lost. The issuer logs and counts each alert at least once ([`detection`]) and, if a
+//! webhook is configured, tries to deliver it for three days ([`webhook`]).
 
 pub mod detection;
 pub mod webhook;
@@ -18,8 +18,8 @@ sql! {
     PRUNE = "DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE at <= $1 ORDER BY at LIMIT 500)";
 }
 
-/// The length of a period. At most one alert of a kind is raised for a subject in each period.
-const PERIOD: Duration = Duration::from_secs(15 * 60);
+/// Duplicate alerts are suppressed within fixed 15-minute windows, counted from the Unix epoch.
+const DEDUPLICATION_PERIOD: Duration = Duration::from_secs(15 * 60);
 
 /// The kind of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum AlertKind {
     /// Many lockouts in a short time over all accounts: an attacker may be trying many of them.
     LockoutBurst,
     /// Sign-in attempts at one account from many networks: its password may be shared or be under attack.
-    ManyAddresses,
+    ManyNetworks,
 }
 
 impl AlertKind {
@@ -44,12 +44,12 @@ impl AlertKind {
             Self::CodeReuse => "code_reuse",
             Self::KeyCompromised => "key_compromised",
             Self::LockoutBurst => "lockout_burst",
-            Self::ManyAddresses => "account_from_many_addresses",
+            Self::ManyNetworks => "account_from_many_addresses",
         }
     }
 }
 
-/// The user, client and detail that an alert concerns.
+/// The user and client that an alert is about, and a detail, each if known. Together they identify duplicates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AlertSubject<'a> {
     pub(crate) user_id: Option<i64>,
@@ -82,13 +82,14 @@ struct Alert {
 }
 
 impl Alert {
-    /// Returns the alert's public id, which is the same at every delivery attempt.
-    fn webhook_id(&self) -> String {
+    /// Returns the id in logs and webhook requests, which is the same at every delivery attempt.
+    fn public_id(&self) -> String {
         format!("alert_{}_{}", self.at.micros(), self.id)
     }
 }
 
-/// Raises an alert in the transaction of its cause, unless one with the same subject exists in the current period.
+/// Raises an alert in the transaction of its cause, unless an alert of the same kind and subject exists in the current
+/// period ([`DEDUPLICATION_PERIOD`]).
 pub(crate) async fn raise(
     tx: &mut Tx,
     kind: AlertKind,
@@ -101,7 +102,7 @@ pub(crate) async fn raise(
         context.now,
         kind.as_str(),
         subject.to_key(),
-        context.now.seconds() / PERIOD.as_secs().cast_signed(),
+        context.now.seconds() / DEDUPLICATION_PERIOD.as_secs().cast_signed(),
         subject.user_id,
         subject.client_id,
         context.trace_id.as_str(),

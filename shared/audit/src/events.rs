@@ -28,7 +28,7 @@ pub enum EventName {
     LoginSuccess,
     /// A password or one-time code was wrong, or the e-mail address unknown.
     LoginFail,
-    /// A failed sign-in locked out an account from a network.
+    /// Too many failed sign-ins locked an account for one network.
     LoginLock,
     /// A user signed out.
     Logout,
@@ -42,7 +42,7 @@ pub enum EventName {
     MfaDisabled,
     /// A recovery code was used instead of a one-time code.
     RecoveryCodeUsed,
-    /// An account's failed sign-ins were cleared.
+    /// The lockouts and failed sign-ins of an account were cleared.
     LoginUnlock,
     /// A user's role was changed.
     RoleChange,
@@ -138,7 +138,7 @@ impl EventName {
         }
     }
 
-    /// Returns the alert that a single event of this name raises.
+    /// Returns the alert that a single event of this name raises, if any.
     const fn alert(self) -> Option<AlertKind> {
         match self {
             Self::CodeReuse => Some(AlertKind::CodeReuse),

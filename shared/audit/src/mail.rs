@@ -1,5 +1,5 @@
-//! Mails. [`Mails`] seals each mail and queues it in the transaction of its cause, so that it is sent if and only if the
-//! transaction commits. [`Delivery`] sends the queued mails.
+//! Mails. [`Mails`] seals each mail and queues it in the transaction of its cause, so that a rollback also discards the
+//! mail. [`Delivery`] sends the queued mails and gives up a mail that cannot be sent within three days.
 
 pub(crate) mod delivery;
 mod link;

@@ -22,8 +22,8 @@ const MAX_BACKOFF: Duration = Duration::from_secs(3600);
 pub(crate) struct Due {
     /// The row's primary key.
     pub(crate) id: i64,
-    /// The time of the next attempt. A claim changes it, so that only one of several processes that read it can claim
-    /// the row.
+    /// The time of the next attempt. A claim changes this time, so that only one of several processes that read the row
+    /// can claim it.
     pub(crate) due_at: Timestamp,
 }
 

@@ -12,7 +12,7 @@ use storage::notifications::{Notification, Notifications};
 use storage::{execute, sql};
 
 sql! {
-    // One row for each of the user's families that was revoked at this moment.
+    // One row for each family of the user $1 whose `revoked_at` is $2.
     REVOKE_FAMILIES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
                      SELECT 'family', id, $2, $3 FROM refresh_families WHERE user_id = $1 AND revoked_at = $2
                      ON CONFLICT (kind, subject) DO NOTHING";
@@ -77,7 +77,8 @@ impl PendingAnnouncement {
     }
 }
 
-/// Revokes, in the caller's transaction, the access tokens of the user's families that were revoked at `revoked_at`.
+/// Revokes, in the caller's transaction, the access tokens of those refresh token families of the user whose revocation
+/// time is exactly `revoked_at`: the caller revoked the families with this time before.
 pub async fn revoke_families(
     tx: &mut Tx,
     user_id: i64,

@@ -8,7 +8,8 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-/// A point in time: microseconds since 1970-01-01 UTC. Serialized as RFC 3339 with `Z` and exactly six decimals.
+/// A point in time: microseconds since 1970-01-01 UTC. Displayed and serialized as RFC 3339 with `Z` and exactly six
+/// decimals, which fails for times after the year 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Timestamp(i64);
@@ -48,13 +49,13 @@ impl Timestamp {
         self.0.div_euclid(1_000_000)
     }
 
-    /// Returns the time that is `length` later.
+    /// Returns the time that is `length` later, or the latest timestamp if that is out of range.
     #[must_use]
     pub fn after(self, length: Duration) -> Self {
         Self(self.0.saturating_add(micros(length)))
     }
 
-    /// Returns the time that is `length` earlier.
+    /// Returns the time that is `length` earlier, or the earliest timestamp if that is out of range.
     #[must_use]
     pub fn before(self, length: Duration) -> Self {
         Self(self.0.saturating_sub(micros(length)))
@@ -65,7 +66,8 @@ impl Timestamp {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Parses an RFC 3339 date and time with any offset, rounded down to microseconds. Returns `None` for any other text.
+    /// Parses an RFC 3339 date and time with any offset, rounded down to microseconds. Returns `None` for any other
+    /// text.
     pub fn parse(text: &str) -> Option<Self> {
         let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
         i64::try_from(nanos.div_euclid(1_000)).ok().map(Self)

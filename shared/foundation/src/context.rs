@@ -1,4 +1,4 @@
-//! The context of an action that domain functions need: the time, the trace id and the client's address.
+//! The data about the current request that domain functions need: its time, trace id, client address and user agent.
 
 use crate::clock::{self, Timestamp};
 use crate::random;
@@ -11,7 +11,7 @@ pub struct RequestContext {
     pub now: Timestamp,
     /// The W3C trace id, which for a request is also the correlation id of the response.
     pub trace_id: String,
-    /// The client's address; `None` without a request.
+    /// The IP address of the HTTP client; `None` without a request.
     pub address: Option<IpAddr>,
     /// The `User-Agent` header, at most 200 characters, without control characters; `None` if absent.
     pub user_agent: Option<String>,

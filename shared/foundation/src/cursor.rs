@@ -23,7 +23,8 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Parses a cursor, with or without padding. Returns `None` unless it is an object of exactly these two members.
+    /// Parses a serialized cursor, with or without padding. Returns `None` if it is longer than 512 bytes or is not an
+    /// object of exactly the members `created_at` and `id`.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;

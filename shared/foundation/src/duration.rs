@@ -9,7 +9,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         Some(digits) => (digits, text.as_bytes()[text.len() - 1]),
         None => (text, b's'),
     };
-    let seconds: u64 = match unit {
+    let seconds_per_unit: u64 = match unit {
         b's' => 1,
         b'm' => 60,
         b'h' => 3_600,
@@ -18,13 +18,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let n: u64 = digits
         .parse()
         .map_err(|_| "a duration is an integer followed by s, m, h or d, such as 10m".to_owned())?;
-    match n.checked_mul(seconds) {
-        Some(length @ 1..=315_360_000) => Ok(Duration::from_secs(length)),
+    match n.checked_mul(seconds_per_unit) {
+        Some(seconds @ 1..=315_360_000) => Ok(Duration::from_secs(seconds)),
         _ => Err("a duration must be between 1s and 3650d".to_owned()),
     }
 }
 
-/// Formats a duration for messages, rounded up to a whole unit: "24 hours", "15 minutes", "40 seconds".
+/// Formats a duration for messages: in seconds below a minute, in minutes below two hours, otherwise in hours, rounded
+/// up to a whole unit. Examples: "24 hours", "15 minutes", "40 seconds".
 pub fn in_words(length: Duration) -> String {
     let (n, unit) = match length.as_secs() {
         seconds if seconds < 60 => (seconds.max(1), "second"),

@@ -23,7 +23,7 @@ pub struct Email {
 }
 
 impl Email {
-    /// Parses an address. The error completes the sentence "The address …".
+    /// Parses an address, ignoring surrounding white space. The error completes the sentence "The address …".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         let (local, domain) = text.rsplit_once('@').ok_or("has no @")?;
@@ -66,7 +66,7 @@ impl Email {
         (local, domain)
     }
 
-    /// Returns the form for comparisons: lower case, with the domain in ASCII.
+    /// Returns the form for comparisons: the local part in lower case and the domain in its ASCII form (RFC 5890).
     pub fn key(&self) -> &str {
         &self.key
     }

@@ -19,7 +19,7 @@ pub fn text(min: usize, max: usize, pattern: &str, description: &str) -> Object 
         .build()
 }
 
-/// Implements the traits of utoipa for types with the given schemas.
+/// Implements `PartialSchema` and `ToSchema` of utoipa: `schema! { Type = schema; … }`.
 #[macro_export]
 macro_rules! schema {
     ($($type:ty = $schema:expr;)+) => { $(

@@ -83,7 +83,7 @@ impl Scope {
 impl FromStr for Scope {
     type Err = UnknownScope;
 
-    /// Parses names separated by spaces. Repeated names count once.
+    /// Parses names separated by spaces. Repeated names count once. Fails if a name is not in [`ALL`].
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
         text.split(' ')
             .filter(|name| !name.is_empty())

@@ -1,23 +1,24 @@
-//! The error of an invalid setting, and helpers that several crates use for their settings.
+//! The error type for invalid settings, and shared helpers that read settings.
 
 use crate::private_files;
 use crate::sealing::SealingKey;
 use crate::secret::Secret;
 use std::path::Path;
 
-/// An invalid setting. The message names the setting and the remedy.
+/// An invalid setting. The message names the setting and the problem, and the remedy where it is not obvious. Names
+/// omit the prefix `LATCHKEY_`.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSetting(pub String);
 
-/// Creates the directory of the setting DATA_DIR with mode 0700. Succeeds if it exists.
+/// Creates the directory that DATA_DIR names, with mode 0700. Succeeds if the directory exists.
 pub fn create_data_dir(path: &Path) -> Result<(), InvalidSetting> {
     private_files::create_dir(path)
         .map_err(|error| InvalidSetting(format!("DATA_DIR {}: {error}", path.display())))
 }
 
-/// Reads the secret setting `name` from its value or its file, without surrounding white space. Returns `None` if
-/// neither is set. Fails if both are set or the file cannot be read.
+/// Returns the secret given as `value`, or the content of `file`, trimmed. `name` appears in error messages only.
+/// Returns `None` if neither is set. Fails if both are set or the file cannot be read.
 pub fn read_secret(
     name: &str,
     value: Option<&str>,
@@ -37,8 +38,8 @@ pub fn read_secret(
     Ok(Some(Secret::new(text.trim())))
 }
 
-/// Reads the sealing key `name` from its value or its file. Returns `None` if neither is set. Fails if both are set, the
-/// file cannot be read, or the text is not a key.
+/// Returns the sealing key given as `value`, or the one in `file`. `name` appears in error messages only. Returns
+/// `None` if neither is set. Fails if both are set, the file cannot be read, or the key is malformed.
 pub fn read_key(
     name: &str,
     value: Option<&str>,

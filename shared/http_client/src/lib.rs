@@ -1,12 +1,13 @@
-//! HTTP clients for other servers, with a time limit, a size limit and no redirects.
+//! HTTP requests to other servers: clients with a time limit and no redirects, and response bodies with a size limit.
 
 use reqwest::{Client, Response, redirect};
 use std::net::IpAddr;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// Builds a client for `url` that follows no redirects and ends each call after `timeout`. It uses the proxies of the
-/// environment, except for loopback URLs.
+/// Builds a client for requests to `url`. A request, with the response body, fails after `timeout`; redirects are not
+/// followed. The client uses the proxy that the environment variables name, unless `url` is a loopback URL. Fails if
+/// TLS cannot be set up.
 pub fn build(url: &Url, timeout: Duration) -> Result<Client, reqwest::Error> {
     let builder = Client::builder()
         .timeout(timeout)
@@ -31,7 +32,8 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Reads a response body of at most `limit` bytes. The error is a message for the log.
+/// Reads a response body. Fails if it is longer than `limit` bytes or the connection fails. The error is a message for
+/// the log.
 pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(error_chain)? {

@@ -13,7 +13,7 @@ use foundation::email::Email;
 use foundation::sealing::UnsealError;
 use std::time::{Duration, Instant};
 use storage::db;
-use storage::expiring::Attempt;
+use storage::expiring::AttemptDecision;
 use storage::redis;
 use utoipa::ToSchema;
 
@@ -149,13 +149,15 @@ pub(crate) async fn reserve_attempt(
     let started = Instant::now();
     loop {
         match counters.reserve(&identity.expiring, context.now).await? {
-            Attempt::Begun => return Ok(counters),
-            Attempt::Refused { until, .. } => {
+            AttemptDecision::Begun => return Ok(counters),
+            AttemptDecision::Refused { until, .. } => {
                 let retry_after = until.since(context.now);
                 return Err(Error::Locked { retry_after });
             }
-            Attempt::Busy if started.elapsed() > MAX_WAIT => return Err(passwords::Error::Overloaded.into()),
-            Attempt::Busy => tokio::time::sleep(POLL_INTERVAL).await,
+            AttemptDecision::Busy if started.elapsed() > MAX_WAIT => {
+                return Err(passwords::Error::Overloaded.into());
+            }
+            AttemptDecision::Busy => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
 }

@@ -10,7 +10,7 @@ use foundation::network;
 use foundation::secret;
 use std::net::IpAddr;
 use std::time::Duration;
-use storage::expiring::{Attempt, Count, ExpiringStore, Rule, Window};
+use storage::expiring::{AttemptDecision, Count, ExpiringStore, Rule, Window};
 use storage::redis::Unavailable;
 
 /// The window of the lockout: five failures within 15 minutes lock the account for the 15 minutes after the fifth.
@@ -95,18 +95,18 @@ impl AttemptCounters {
     }
 
     /// Reserves an attempt under every counter. If the account throttle refused it, or may be the cause of
-    /// [`Attempt::Busy`], and the network is known, tries again without that throttle.
+    /// [`AttemptDecision::Busy`], and the network is known, tries again without that throttle.
     pub(crate) async fn reserve(
         &mut self,
         store: &ExpiringStore,
         now: Timestamp,
-    ) -> Result<Attempt, Unavailable> {
+    ) -> Result<AttemptDecision, Unavailable> {
         let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
         self.failures = failures;
         let may_be_throttled = matches!(
             attempt,
-            Attempt::Busy
-                | Attempt::Refused {
+            AttemptDecision::Busy
+                | AttemptDecision::Refused {
                     count: ACCOUNT_THROTTLE_INDEX,
                     ..
                 }

@@ -1,7 +1,7 @@
 //! Configuration: each setting is a flag and a `LATCHKEY_…` environment variable of the same name.
 //!
-//! The crates define the settings of their own code; this module combines them. A program with an invalid setting prints
-//! one line and exits with code 64.
+//! Each crate defines its own settings; this module combines those that every program has. A program with an invalid
+//! setting prints one line and exits with code 64.
 
 mod command_line;
 mod network;
@@ -30,7 +30,8 @@ pub struct CommonArgs {
     #[command(flatten)]
     pub network: NetworkArgs,
 
-    /// The directory of the SQLite database and of the keys that the first start generates.
+    /// The directory of the SQLite database, if DATABASE_URL is not set, and of the keys that `latchkey` generates at
+    /// its first start.
     #[arg(
         long,
         env = "LATCHKEY_DATA_DIR",
@@ -60,7 +61,7 @@ pub struct CommonArgs {
     #[command(flatten)]
     pub rate_limits: RateLimitArgs,
 
-    /// Settings of sign-in: the limits of failures and the captcha.
+    /// Settings of sign-in: the limits on failed sign-ins, and the captcha.
     #[command(flatten)]
     pub sign_in: SignInArgs,
 
@@ -82,7 +83,8 @@ pub struct CommonArgs {
 }
 
 impl CommonArgs {
-    /// Fails if a value is invalid or a combination is insecure in production.
+    /// Fails if a value is invalid or a combination is insecure in production. The log filter, the listen addresses and
+    /// the eviction policy of Redis are checked later, in [`Runtime::prepare`](crate::startup::Runtime::prepare).
     pub fn check(&self) -> Result<(), InvalidSetting> {
         self.network.check()?;
         self.sessions.check()?;
@@ -91,13 +93,14 @@ impl CommonArgs {
         self.database.url(&self.data_dir).map(|_| ())
     }
 
-    /// Fails in production without Redis, for a `program` that can have replicas.
+    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas; `program` is
+    /// named in the error.
     pub fn require_redis_in_production(&self, program: &str) -> Result<(), InvalidSetting> {
         self.redis
             .require_in_production(program, self.network.is_production())
     }
 
-    /// Opens the database, on PostgreSQL with at most `connections` connections.
+    /// Opens the database. On PostgreSQL, the pool holds at most `connections` connections.
     pub async fn open_database(&self, connections: u32) -> Result<Db, InvalidSetting> {
         self.database.open(&self.data_dir, connections).await
     }

@@ -1,7 +1,8 @@
 //! Metrics for Prometheus (OpenMetrics text), on a separate listener.
 //!
-//! [`Metrics`] is a layer of the log. It counts the events of three log targets: requests, security events and alerts. The
-//! filter of log lines does not apply to it, so every event is counted, and the code that logs does not depend on metrics.
+//! [`Metrics`] is a layer of the log. It counts the events of three log targets: requests, security events and alerts.
+//! The filter of log lines does not apply to it, so every event is counted, and the code that logs does not depend on
+//! metrics.
 
 mod exporter;
 
@@ -42,6 +43,7 @@ pub struct MetricsArgs {
 
 /// The upper bounds of the latency histogram, in seconds.
 const LATENCY_BUCKETS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
 /// The metrics of this process. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Metrics {

@@ -27,15 +27,15 @@ const MAX_HEADERS: usize = 100;
 /// The time that requests in progress have to finish after a signal to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Binds a listener. The error message names the address.
+/// Binds a listener. The error message names `address`.
 pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address)
         .await
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
 }
 
-/// Serves requests until SIGINT or SIGTERM, then reports the drain to `health` and waits up to 20 s for the requests in
-/// progress.
+/// Serves requests until SIGINT or SIGTERM, with at most `max_connections` at a time. Then reports the drain to
+/// `health` and waits up to 20 s for the requests in progress. Fails only if the signals cannot be handled.
 pub async fn run(
     listener: TcpListener,
     router: Router,

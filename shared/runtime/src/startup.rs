@@ -61,13 +61,13 @@ pub struct Runtime {
     pub policy: Arc<Policy>,
     /// The services of accounts and sign-in, with the database, the revocations and the mail queue.
     pub identity: Identity,
-    /// The rate limits.
+    /// The rate limiter of all routes that are limited.
     pub rate_limiter: RateLimiter,
     /// The origins whose pages may read responses of API routes.
     pub cors: Cors,
     /// The notifications between processes.
     pub notifications: Notifications,
-    /// The directory of the SQLite database and of generated keys.
+    /// The directory of the setting DATA_DIR.
     pub data_dir: PathBuf,
     redis: Option<Redis>,
     exporter: Option<Exporter>,
@@ -152,7 +152,7 @@ impl Runtime {
     }
 
     /// Starts the background tasks, prints the bound address to standard output and serves `routes` until SIGINT or
-    /// SIGTERM. Then closes the database.
+    /// SIGTERM. Then closes the database. Fails if the OpenAPI document cannot be built or standard output is closed.
     pub async fn serve(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());

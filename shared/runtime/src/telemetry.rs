@@ -42,8 +42,8 @@ pub struct LogArgs {
     pub log_level: String,
 }
 
-/// Starts logging, and counts events if there are metrics. The filter of log lines does not affect the counts. Fails if
-/// the filter is invalid or logging was already started.
+/// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not affect the
+/// counts. Fails if the filter is invalid or logging was already started.
 pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<(), String> {
     let level = args.log_level.as_str();
     let filter = EnvFilter::try_new(level).map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;

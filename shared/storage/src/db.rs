@@ -30,7 +30,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The number of SQLite connections that read.
 const SQLITE_READERS: u32 = 4;
 
-/// A value for either engine.
+/// A value for the engine in use: `S` on SQLite, `P` on PostgreSQL.
 #[derive(Clone, Debug)]
 pub enum Engine<S, P> {
     /// The value for SQLite.
@@ -42,8 +42,8 @@ pub enum Engine<S, P> {
 /// The connections to the database. Clones share them.
 #[derive(Clone, Debug)]
 pub enum Db {
-    /// One connection writes, so that writes queue in its pool instead of failing with `SQLITE_BUSY`. Others read at the
-    /// same time (WAL).
+    /// One connection writes, so that writes queue in its pool instead of failing with `SQLITE_BUSY`. Others read at
+    /// the same time (WAL).
     Sqlite {
         /// The pool of the only connection that writes.
         writer: SqlitePool,
@@ -66,8 +66,8 @@ pub struct Tx {
 pub struct DatabaseUrl(Engine<Box<SqliteConnectOptions>, Box<PgConnectOptions>>);
 
 impl Db {
-    /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections. Creates a missing SQLite
-    /// file with mode 0600. Fails if the database does not accept a connection within 2 s.
+    /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections. Creates a missing
+    /// SQLite file with mode 0600. Fails if that is not possible, or if no connection is accepted within 2 s.
     pub async fn open(url: &DatabaseUrl, postgres_connections: u32) -> Result<Self, Error> {
         match &url.0 {
             Engine::Sqlite(options) => {
@@ -96,8 +96,8 @@ impl Db {
         }
     }
 
-    /// Applies the missing migrations. Fails if the database has a migration that this program does not know, or knows
-    /// with other content.
+    /// Applies the missing migrations. Fails if the database has a migration that this program does not know or that
+    /// differs from the program's own.
     pub async fn migrate(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite { writer, .. } => sqlx::migrate!("../../migrations/sqlite").run(writer).await?,
@@ -106,7 +106,7 @@ impl Db {
         Ok(())
     }
 
-    /// Returns the connections for statements that read.
+    /// Returns the pool for statements that only read.
     pub fn reader(&self) -> Engine<&SqlitePool, &PgPool> {
         match self {
             Self::Sqlite { readers, .. } => Engine::Sqlite(readers),
@@ -114,7 +114,7 @@ impl Db {
         }
     }
 
-    /// Returns the connections for single statements that write and commit at once.
+    /// Returns the pool for single statements that write. Each commits by itself.
     pub fn writer(&self) -> Engine<&SqlitePool, &PgPool> {
         match self {
             Self::Sqlite { writer, .. } => Engine::Sqlite(writer),
@@ -134,7 +134,7 @@ impl Db {
         })
     }
 
-    /// Returns a watch that detects commits of any process.
+    /// Returns a [`Watch`], which detects commits by any process.
     pub fn watch(&self) -> Watch {
         Watch::new(self)
     }
@@ -144,7 +144,7 @@ impl Db {
         crate::fetch_one!(self.reader(), (i64,), "SELECT CAST(1 AS BIGINT)").map(|_| ())
     }
 
-    /// Closes every connection after its current statement.
+    /// Closes all connections. Waits for those in use.
     pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers } => {
@@ -178,7 +178,8 @@ impl Tx {
         Ok(is_locked)
     }
 
-    /// Commits and then runs the hooks of [`after_commit`](Self::after_commit).
+    /// Commits the transaction, then runs the hooks of [`after_commit`](Self::after_commit) in the order of their
+    /// addition. A failed commit runs none.
     pub async fn commit(self) -> Result<(), Error> {
         match self.engine {
             Engine::Sqlite(tx) => tx.commit().await?,

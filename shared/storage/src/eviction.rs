@@ -5,7 +5,8 @@ use std::collections::HashMap;
 /// Makes room for one more entry in a map of at most `capacity` entries. Returns whether there is room.
 ///
 /// A full map first loses its expired entries. If more than nine tenths remain, it also loses those with the lowest
-/// weights, so that a flood of new keys does not displace keys that matter. An entry without a weight is never evicted.
+/// weights, so that a flood of new keys does not displace keys that matter. An entry without a weight is evicted only
+/// when it has expired.
 pub(crate) fn make_room<V>(
     map: &mut HashMap<String, V>,
     capacity: usize,
@@ -16,6 +17,7 @@ pub(crate) fn make_room<V>(
         return true;
     }
     map.retain(|_, entry| !is_expired(entry));
+    // The threshold doubles, so that few passes are enough.
     let mut threshold: usize = 0;
     while map.len() > capacity / 10 * 9 && map.values().any(|entry| weight(entry).is_some()) {
         map.retain(|_, entry| weight(entry).is_none_or(|weight| weight > threshold));

@@ -1,5 +1,5 @@
-//! State that expires: failed attempts in sliding windows, claims of keys that may be used once, and remembered keys. If
-//! the store is lost, limits and claims start anew, and no other data is affected.
+//! State that expires: failed attempts in sliding windows, claims of keys that may be used once, and remembered keys. A
+//! loss of the store resets all counts and frees all claims; it affects no other data.
 
 mod attempts;
 mod memory;
@@ -24,14 +24,15 @@ pub enum ExpiringStore {
 
 /// The decision whether an attempt may proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
-    /// The attempt may proceed. It counts as a failure unless it is reported as succeeded or canceled within 30 seconds.
+pub enum AttemptDecision {
+    /// The attempt may proceed. It counts as a failure unless it is reported as succeeded or canceled within 30
+    /// seconds.
     Begun,
-    /// Refused for now: the attempts under way could fill a count if all of them failed. The caller may retry soon.
+    /// Refused for now: if all attempts under way failed, a count would reach its limit. The caller may retry soon.
     Busy,
     /// Refused: a count has reached its limit.
     Refused {
-        /// The index of that count in the list that the caller passed.
+        /// The index of the count that reached its limit, in the list that the caller passed.
         count: usize,
         /// The end of the refusal.
         until: Timestamp,
@@ -78,28 +79,30 @@ impl ExpiringStore {
 
     /// Atomically reserves an attempt under every count, or under none if one of them refuses it. Concurrent callers
     /// never exceed a limit, because attempts under way count. Returns the decision and the number of failures of each
-    /// count.
+    /// count, or [`AttemptDecision::Busy`] and an empty list if the store is full or the counts changed too often
+    /// meanwhile.
     pub async fn begin_attempt(
         &self,
         counts: &[Count],
         now: Timestamp,
-    ) -> Result<(Attempt, Vec<usize>), Unavailable> {
+    ) -> Result<(AttemptDecision, Vec<usize>), Unavailable> {
         self.apply(counts, Operation::Begin, now).await
     }
 
-    /// Records that an attempt failed. Returns the number of failures of each count, including this one; or an
-    /// empty list if the failure was not counted, because the store is full or the counts changed too often meanwhile.
+    /// Records that an attempt begun under `counts` failed. Returns the number of failures of each count, including
+    /// this one; or an empty list if the failure was not counted, because the store is full or the counts changed too
+    /// often meanwhile.
     pub async fn attempt_failed(&self, counts: &[Count], now: Timestamp) -> Result<Vec<usize>, Unavailable> {
         Ok(self.apply(counts, Operation::Fail, now).await?.1)
     }
 
-    /// Records that an attempt succeeded, which clears the counts with [`Rule::Lockout`].
+    /// Records that an attempt begun under `counts` succeeded, which clears the counts with [`Rule::Lockout`].
     pub async fn attempt_succeeded(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
         self.apply(counts, Operation::Succeed, now).await.map(|_| ())
     }
 
-    /// Cancels an attempt that ended without a decision, for example because no password was verified. It does not
-    /// count.
+    /// Cancels an attempt that ended without an outcome, for example because no password was verified. A canceled
+    /// attempt does not count.
     pub async fn attempt_canceled(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
         self.apply(counts, Operation::Cancel, now).await.map(|_| ())
     }
@@ -108,10 +111,10 @@ impl ExpiringStore {
     /// one of them refuses it. Returns `None` if the action was counted, otherwise the end of the refusal.
     pub async fn take(&self, counts: &[Count], now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
         match self.apply(counts, Operation::Take, now).await?.0 {
-            Attempt::Begun => Ok(None),
-            Attempt::Refused { until, .. } => Ok(Some(until)),
+            AttemptDecision::Begun => Ok(None),
+            AttemptDecision::Refused { until, .. } => Ok(Some(until)),
             // The caller may retry at once: the attempts under way end soon.
-            Attempt::Busy => Ok(Some(now)),
+            AttemptDecision::Busy => Ok(Some(now)),
         }
     }
 
@@ -120,15 +123,15 @@ impl ExpiringStore {
         counts: &[Count],
         operation: Operation,
         now: Timestamp,
-    ) -> Result<(Attempt, Vec<usize>), Unavailable> {
+    ) -> Result<(AttemptDecision, Vec<usize>), Unavailable> {
         match self {
             Self::Memory(memory) => Ok(memory.apply(counts, operation, now)),
             Self::Redis(store) => store.apply(counts, operation, now).await,
         }
     }
 
-    /// Claims `key` until `expires_at`. Returns true to the first caller and false to all others until then. A store in
-    /// memory that is full returns false to every caller.
+    /// Claims `key` until `expires_at`. Returns true to the first caller and false to all others until then. Redis
+    /// keeps a claim 60 s longer. A store in memory that is full returns false to every caller.
     pub async fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> Result<bool, Unavailable> {
         match self {
             Self::Memory(memory) => Ok(memory.claim(key, expires_at, now)),

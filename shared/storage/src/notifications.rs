@@ -1,6 +1,6 @@
-//! Notifications between processes that rows in the database changed, so that they reload these rows before their next
-//! poll. The rows themselves are always read from the database: a lost notification delays a process until its next poll
-//! and has no other effect.
+//! Notifications by which a process informs the others that rows in the database changed, so that they reload these
+//! rows before their next poll. The rows themselves are always read from the database: if a notification is lost, the
+//! receiver sees the change at its next poll.
 
 use crate::redis::{Redis, Unavailable};
 use foundation::random;
@@ -87,8 +87,8 @@ impl Notifications {
         }
     }
 
-    /// Relays the notifications of one connection until it ends. Notifications are lost while there is no connection
-    /// and when Redis is emptied or replaced, so publishes [`Notification::Missed`] then.
+    /// Relays the notifications of one connection until it ends. Publishes [`Notification::Missed`] at the start and
+    /// when Redis was emptied or replaced, because notifications may have been lost before.
     async fn receive(&self, redis: &Redis, epoch: &mut Option<String>) -> Result<(), Unavailable> {
         let mut messages = redis.subscribe(CHANNEL).await?.into_on_message();
         self.publish_locally(Notification::Missed);

@@ -19,11 +19,11 @@ const CAPACITY: usize = 100_000;
 /// The numbers of requests that are allowed per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotas {
-    /// Reads of one principal.
+    /// Reads of one principal: a user, or a user of a client.
     pub reads: u32,
     /// Writes of one principal.
     pub writes: u32,
-    /// Requests from one address.
+    /// Requests from one network: an IPv4 address or an IPv6 /64.
     pub address: u32,
 }
 
@@ -85,7 +85,8 @@ impl RateLimiter {
         Some(self.count_request(&network::of_address(address), limit, now))
     }
 
-    /// Counts a request of an authenticated principal. Returns `None` if requests are not limited.
+    /// Counts a request of an authenticated principal, as a read or a write. Returns `None` if requests are not
+    /// limited.
     pub fn by_principal(&self, principal: &str, is_read: bool, now: Timestamp) -> Option<Decision> {
         let quotas = self.quotas?;
         let (name, quota) = match is_read {

@@ -1,5 +1,5 @@
-//! The client of the Redis that replicas share. Redis holds only state that may be lost. Every command fails with
-//! [`Unavailable`] if Redis does not respond in time.
+//! The client of the Redis server that replicas share. Redis holds only state that may be lost. Every command fails
+//! with [`Unavailable`] if Redis does not respond in time.
 
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use ::redis::io::tcp::TcpSettings;
@@ -19,7 +19,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The prefix of every key and channel, which separates them from those of other programs.
 const PREFIX: &str = "latchkey:";
 
-/// The URL of a Redis: `redis://…`, `rediss://…` with TLS, or `redis+unix:///PATH`.
+/// The URL of a Redis server: `redis://…`, `rediss://…` with TLS, or `redis+unix:///PATH`.
 #[derive(Clone)]
 pub struct RedisUrl(Client);
 

@@ -29,8 +29,8 @@ pub struct DatabaseArgs {
 /// Settings of Redis.
 #[derive(Args, Clone, Debug)]
 pub struct RedisArgs {
-    /// The URL of the Redis that all replicas share, `redis://…`, `rediss://…` or `redis+unix:///PATH` [default: state is
-    /// kept in the memory of this process].
+    /// The URL of the Redis that all replicas share, `redis://…`, `rediss://…` or `redis+unix:///PATH` [default: state
+    /// is kept in the memory of this process].
     #[arg(
         long,
         env = "LATCHKEY_REDIS_URL",
@@ -82,7 +82,8 @@ pub struct RateLimitArgs {
 }
 
 impl DatabaseArgs {
-    /// Returns the configured URL, or that of a SQLite file in `data_dir`.
+    /// Returns the configured URL, or else that of the SQLite file in `data_dir`. Fails if the path of that file cannot
+    /// be part of a URL.
     pub fn url(&self, data_dir: &Path) -> Result<DatabaseUrl, InvalidSetting> {
         match &self.database_url {
             Some(url) => Ok(url.clone()),
@@ -92,8 +93,8 @@ impl DatabaseArgs {
         }
     }
 
-    /// Opens the database, on PostgreSQL with at most `connections` connections. If no URL is configured, creates
-    /// `data_dir` for the SQLite file.
+    /// Opens the database. On PostgreSQL, the pool holds at most `connections` connections. If no URL is configured,
+    /// creates `data_dir` for the SQLite file.
     pub async fn open(&self, data_dir: &Path, connections: u32) -> Result<Db, InvalidSetting> {
         if self.database_url.is_none() {
             create_data_dir(data_dir)?;
@@ -129,8 +130,8 @@ impl RedisArgs {
         Ok(())
     }
 
-    /// Fails in production without Redis, for a `program` that can have replicas, because each replica would count
-    /// failed sign-ins alone.
+    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas, because each
+    /// replica would count failed sign-ins alone; `program` is named in the error.
     pub fn require_in_production(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
         if is_production && self.redis_url.is_none() {
             return Err(InvalidSetting(format!(

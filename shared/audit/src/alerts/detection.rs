@@ -1,9 +1,10 @@
 //! Detection of suspicious patterns of security events, and the log lines of all alerts.
 //!
 //! Each scan overlaps the previous one by the longest time a request may take to commit, so it also finds events that
-//! were committed late. The unique index on alerts lets only one replica raise each alert.
+//! were committed late. The unique index on alerts lets only one replica raise each alert. A pattern raises no alert
+//! within 15 minutes after the previous one of the same kind and subject.
 
-use crate::alerts::{Alert, AlertKind, PERIOD};
+use crate::alerts::{Alert, AlertKind, DEDUPLICATION_PERIOD};
 use foundation::clock::{self, Timestamp};
 use foundation::log;
 use std::time::Duration;
@@ -24,7 +25,7 @@ sql! {
                   WHERE a.kind = $1 AND a.subject = '' AND a.at > n.at - $3))
         ON CONFLICT (kind, subject, period) DO NOTHING";
     // Checks each user once, at the latest sign-in attempt, so that the cost is linear in the number of attempts.
-    RAISE_MANY_ADDRESSES = "INSERT INTO alerts (at, kind, subject, period, user_id, trace_id, detail, attempts, due_at)
+    RAISE_MANY_NETWORKS = "INSERT INTO alerts (at, kind, subject, period, user_id, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, CAST(e.user_id AS TEXT), e.at / $3, e.user_id, e.trace_id, $7, 0, $4
         FROM security_events e
         WHERE e.id IN (SELECT MAX(n.id) FROM security_events n
@@ -67,8 +68,8 @@ const PATTERNS: [Pattern; 2] = [
         detail: "at least 5 lockouts within 5 minutes, over all accounts",
     },
     Pattern {
-        kind: AlertKind::ManyAddresses,
-        statement: RAISE_MANY_ADDRESSES,
+        kind: AlertKind::ManyNetworks,
+        statement: RAISE_MANY_NETWORKS,
         threshold: 5,
         window: Duration::from_secs(15 * 60),
         detail: "sign-ins from at least 5 networks within 15 minutes",
@@ -88,8 +89,8 @@ pub async fn follow(db: Db) {
     }
 }
 
-/// Scans the events after `since` and logs new alerts. Does nothing if the database has not changed since the version
-/// `seen`. Returns the start of the next scan.
+/// Scans the events after `since` and logs new alerts. Does nothing if the database still has the version `seen`;
+/// otherwise updates `seen`. Returns the `since` of the next scan.
 async fn scan(
     db: &Db,
     watch: &mut Watch,
@@ -110,7 +111,7 @@ async fn scan(
     Ok(now.before(COMMIT_DELAY))
 }
 
-/// Raises the alerts of one pattern.
+/// Raises the alerts of one pattern for the events after `since`.
 async fn raise_matching(db: &Db, pattern: Pattern, since: Timestamp, now: Timestamp) -> Result<(), Error> {
     let micros = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
     execute!(
@@ -118,7 +119,7 @@ async fn raise_matching(db: &Db, pattern: Pattern, since: Timestamp, now: Timest
         pattern.statement,
         pattern.kind.as_str(),
         micros(pattern.window),
-        micros(PERIOD),
+        micros(DEDUPLICATION_PERIOD),
         now,
         since,
         pattern.threshold,
@@ -141,7 +142,7 @@ async fn log_next(db: &Db, now: Timestamp) -> Result<bool, Error> {
         client_id = alert.client_id,
         trace_id = alert.trace_id,
         detail = alert.detail,
-        alert_id = alert.webhook_id(),
+        alert_id = alert.public_id(),
     );
     tx.commit().await?;
     Ok(true)

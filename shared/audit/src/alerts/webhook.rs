@@ -29,7 +29,7 @@ sql! {
 }
 
 /// The smallest length of a secret, in bytes.
-const MIN_SECRET: usize = 16;
+const MIN_SECRET_LENGTH: usize = 16;
 
 /// The webhook that receives alerts.
 #[derive(Clone, Debug)]
@@ -71,8 +71,9 @@ struct ClaimedAlert {
 }
 
 impl Webhook {
-    /// Creates a webhook at `url` whose requests are signed with `secret`. The key is the bytes of its text, or, if it has
-    /// the prefix `whsec_`, the bytes that the rest encodes in base64 (Standard Webhooks).
+    /// Creates a webhook at `url` whose requests are signed with `secret`. The signing key is the text of the secret,
+    /// or, if the text begins with `whsec_`, the bytes that the remainder encodes in base64 (Standard Webhooks).
+    /// Connects at the first delivery.
     pub fn new(url: Url, secret: &Secret) -> Result<Self, InvalidWebhook> {
         if !http_client::is_confidential(&url) {
             return Err(InvalidWebhook::Insecure);
@@ -81,7 +82,7 @@ impl Webhook {
             Some(text) => STANDARD.decode(text).map_err(|_| InvalidWebhook::Secret)?,
             None => secret.expose().as_bytes().to_vec(),
         };
-        if secret.len() < MIN_SECRET {
+        if secret.len() < MIN_SECRET_LENGTH {
             return Err(InvalidWebhook::Secret);
         }
         let client = http_client::build(&url, AlertDelivery::ATTEMPT_TIMEOUT)
@@ -98,9 +99,9 @@ impl Webhook {
         outbox::run(AlertDelivery { webhook: self, db }).await;
     }
 
-    /// Posts an alert. The response's body is not read.
+    /// Posts an alert. Fails unless the response is 2xx; its body is not read. The error is a message for the log.
     async fn post(&self, alert: &Alert, now: Timestamp) -> Result<(), String> {
-        let (id, seconds, body) = (alert.webhook_id(), now.seconds(), body(alert));
+        let (id, seconds, body) = (alert.public_id(), now.seconds(), body(alert));
         let request = self
             .client
             .post(self.url.clone())
@@ -118,7 +119,8 @@ impl Webhook {
         }
     }
 
-    /// Returns the value of the header `webhook-signature`: `v1,` and the MAC over id, time and body (Standard Webhooks).
+    /// Returns the value of the header `webhook-signature`: `v1,` and the MAC over id, time and body (Standard
+    /// Webhooks).
     fn sign(&self, id: &str, seconds: i64, body: &str) -> String {
         let tag = hmac::sign(&self.key, format!("{id}.{seconds}.{body}").as_bytes());
         format!("v1,{}", STANDARD.encode(tag))
@@ -152,11 +154,11 @@ impl Outbox for AlertDelivery {
         execute!(self.db.writer(), DELIVERED, claimed.alert.id, now).map(|_| ())
     }
 
-    /// Gives up the alert if the next attempt would be later than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER): `DUE` no
-    /// longer finds it then.
+    /// Gives up the alert if it would be older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER) at the next attempt, when
+    /// `DUE` no longer finds it.
     async fn record_failure(&self, claimed: &ClaimedAlert, error: &str, now: Timestamp) -> Result<(), Error> {
         let ClaimedAlert { alert, attempts } = claimed;
-        let (next, alert_id) = (now.after(outbox::backoff(*attempts)), alert.webhook_id());
+        let (next, alert_id) = (now.after(outbox::backoff(*attempts)), alert.public_id());
         if next < alert.at.after(outbox::GIVE_UP_AFTER) {
             tracing::warn!(
                 error,
@@ -176,7 +178,7 @@ impl Outbox for AlertDelivery {
     }
 }
 
-/// Returns the request's body (Standard Webhooks).
+/// Returns the JSON body of the request (Standard Webhooks).
 fn body(alert: &Alert) -> String {
     json!({
         "type": format!("alert.{}", alert.kind),

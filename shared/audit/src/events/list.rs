@@ -46,7 +46,7 @@ pub struct SecurityEvent {
     pub detail: Option<String>,
 }
 
-/// The condition on listed events. A field that is `None` selects all events.
+/// The condition on listed events. A field that is `None` imposes no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only events of this name.
@@ -65,7 +65,8 @@ impl SecurityEvent {
     }
 }
 
-/// Returns up to `limit` events, newest first, that precede the position `before`, or the newest of all.
+/// Returns up to `limit` events that match `filter`, newest first: those older than the position `before`, or the
+/// newest of all if there is no position.
 pub async fn newest(
     db: &Db,
     filter: &Filter,

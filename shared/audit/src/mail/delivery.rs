@@ -23,11 +23,11 @@ sql! {
 pub struct Delivery {
     /// The database with the queue.
     pub db: Db,
-    /// Unseals the queued mails.
+    /// The queue, which unseals the mails.
     pub mails: Mails,
-    /// The mails' destination.
+    /// The SMTP server or the directory that receives the mails.
     pub transport: Transport,
-    /// The sender.
+    /// The sender of every mail.
     pub from: Mailbox,
 }
 

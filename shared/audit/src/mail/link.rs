@@ -1,6 +1,6 @@
 //! The texts of mails with a link to one of the issuer's pages. The link carries a token.
 
-use crate::mail::message::{Mail, from_address};
+use crate::mail::message::{Mail, origin_phrase};
 use foundation::context::RequestContext;
 use foundation::duration::in_words;
 use foundation::secret::Secret;
@@ -23,6 +23,7 @@ impl Link {
     /// The path of the page that confirms an address.
     pub const VERIFY: &'static str = "/verify";
 
+    /// Returns the mail with the link to a page of `issuer` that carries `token`. `lifetime` is that of the token.
     pub(super) fn to_mail(
         self,
         to: Option<&str>,
@@ -36,7 +37,7 @@ impl Link {
             cause,
             instruction,
         } = self.texts();
-        let from = from_address(context);
+        let from = origin_phrase(context);
         // The link has a line of its own, so that it can be copied from a mail program that does not open links.
         let text = format!(
             "At {when}, someone{from} {cause} at {issuer}.\n\n{instruction}:\n\n{issuer}{path}?token={token}\n\nThe \

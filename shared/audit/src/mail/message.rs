@@ -14,7 +14,7 @@ const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitte
 /// The longest line in bytes, without CRLF (RFC 5322 §2.1.1).
 const MAX_LINE: usize = 998;
 
-/// A mail to be sent. Its serialized form is what the queue stores.
+/// A mail to be sent. The queue stores its serialized form, sealed.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Mail {
     /// The recipient. A mail without one is queued like any other and never sent.
@@ -30,13 +30,13 @@ pub(super) struct Mail {
 pub(super) struct Unsendable;
 
 /// Returns the phrase " from the IP address …" for the text of a mail, or an empty text if there is no address.
-pub(super) fn from_address(context: &RequestContext) -> String {
+pub(super) fn origin_phrase(context: &RequestContext) -> String {
     let address = context.address;
     address.map_or_else(String::new, |address| format!(" from the IP address {address}"))
 }
 
-/// Formats a mail. The Message-ID consists of the mail's id and time: if a mail is sent twice because of a crash,
-/// receivers can recognize the duplicate. Fails if the address is invalid.
+/// Formats a mail to the address `to`. The Message-ID consists of the mail's id and creation time: if a mail is sent
+/// twice because of a crash, receivers can recognize the duplicate. Fails if the address is invalid.
 pub(super) fn compose(
     mail: &Mail,
     to: &str,

@@ -1,6 +1,6 @@
 //! The texts of notices about changes to an account.
 
-use crate::mail::message::{Mail, from_address};
+use crate::mail::message::{Mail, origin_phrase};
 use foundation::context::RequestContext;
 
 /// A change to an account that its owner is notified of.
@@ -33,9 +33,10 @@ pub enum Notice<'a> {
 }
 
 impl Notice<'_> {
+    /// Returns the mail to `email` about its account at `issuer`.
     pub(super) fn to_mail(self, email: &str, issuer: &str, context: &RequestContext) -> Mail {
         let (subject, message) = self.texts();
-        let from = from_address(context);
+        let from = origin_phrase(context);
         let text = format!(
             "{message}\n\nThis happened at {when}{from}, for the account {email} at {issuer}.\n\nIf this was not you, \
              reset your password right away and contact the administrator.\n",

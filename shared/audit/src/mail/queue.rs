@@ -35,7 +35,8 @@ impl Mails {
         }
     }
 
-    /// Queues a notice about an account in the caller's transaction. It is sent after the commit.
+    /// Queues a notice to the address `email` about its account, in the caller's transaction. The notice is sent after
+    /// the commit.
     pub async fn send_notice(
         &self,
         tx: &mut Tx,
@@ -47,9 +48,9 @@ impl Mails {
         self.queue(tx, &mail, context.now).await
     }
 
-    /// Queues a link with a token in the caller's transaction. It is sent after the commit. Without an address in
-    /// `to` the mail is still queued, and dropped at delivery: the response time does not reveal whether an account
-    /// exists.
+    /// Queues a mail with a link that carries `token`, in the caller's transaction. The mail is sent after the commit
+    /// and names `lifetime`, the lifetime of the token. If `to` is `None`, the mail is queued all the same and dropped
+    /// at delivery, so that the response time does not reveal whether an account exists.
     pub async fn send_link(
         &self,
         tx: &mut Tx,

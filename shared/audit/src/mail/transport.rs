@@ -23,7 +23,8 @@ pub enum Transport {
     Directory(PathBuf),
 }
 
-/// The URL of an SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]`, or `smtp://…` with `?tls=required` or without TLS.
+/// The URL of an SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]`, or `smtp://…` with `?tls=required`, with
+/// `?tls=opportunistic` or, without TLS, with no query.
 #[derive(Clone)]
 pub struct SmtpUrl(Url);
 
@@ -59,7 +60,8 @@ impl Transport {
         Ok(Self::Directory(directory))
     }
 
-    /// Sends a message. In a directory the file is called `name` and replaces an existing file of that name.
+    /// Sends a message. In a directory, the message becomes the file `name` with the extension `eml`, which replaces an
+    /// existing one.
     pub(super) async fn send(&self, message: Message, name: &str) -> Result<(), SendError> {
         match self {
             Self::Smtp(server) => Ok(server.send(message).await.map(|_| ())?),
@@ -100,7 +102,7 @@ impl SmtpUrl {
 impl FromStr for SmtpUrl {
     type Err = String;
 
-    /// Parses a URL. The error does not repeat it, because it may contain a password.
+    /// Parses a URL. The error does not repeat the URL, which may contain a password.
     fn from_str(text: &str) -> Result<Self, String> {
         let usage = "use smtps://[USER:PASSWORD@]HOST[:PORT] or smtp://HOST[:PORT]?tls=required";
         let url = Url::parse(text).map_err(|error| format!("{error}; {usage}"))?;

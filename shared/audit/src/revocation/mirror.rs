@@ -27,8 +27,8 @@ const OVERLAP: Duration = Duration::from_secs(120);
 const NOTIFIED_OVERLAP: Duration = Duration::from_secs(5);
 /// The time in which notifications are collected before one read serves them all.
 const DEBOUNCE: Duration = Duration::from_millis(5);
-/// The greatest age at which the mirror is read incrementally. Older ones are read as a whole, for example after the process was stopped or the database was
-/// unavailable.
+/// The greatest age at which the mirror is read incrementally. An older mirror, for example after the process was
+/// suspended or the database was unavailable, is read as a whole.
 const MAX_INCREMENTAL_AGE: Duration = Duration::from_secs(30);
 /// The time limit of an incremental read. Callers that wait for the read fail with it.
 const INCREMENTAL_READ_TIMEOUT: Duration = Duration::from_secs(2);
@@ -109,7 +109,8 @@ impl RevocationMirror {
     }
 
     /// Returns whether any of the subjects is revoked. Reads the database first if the mirror is older than one second.
-    /// Fails if that read fails, or if the mirror was never filled.
+    /// Fails if that read fails, or if the mirror was never filled. An empty list checks only that the revocations can
+    /// be read.
     pub async fn any_revoked(&self, subjects: &[(Kind, &str)]) -> Result<bool, Error> {
         let read_at = *self.0.read_at.read().unwrap_or_else(PoisonError::into_inner);
         let read_at = read_at.ok_or_else(Error::timed_out)?;
@@ -193,6 +194,7 @@ impl RevocationMirror {
         outcome
     }
 
+    /// Reads the rows of `scope` into the mirror. A regular read also updates the state of the reads.
     async fn read(&self, scope: ReadScope, reads: &mut ReadState) -> Result<(), Error> {
         let (started_at, now) = (Instant::now(), clock::now());
         let version = reads.watch.version().await?;

@@ -71,13 +71,14 @@ impl NetworkArgs {
         }
     }
 
-    /// Returns whether this is a production installation: a listener off loopback, or an https base URL or issuer.
+    /// Returns whether this is a production installation: the listener has an address other than loopback, or the URL
+    /// of the program or of the issuer is https.
     pub fn is_production(&self) -> bool {
         let is_https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
         !self.listen.ip().is_loopback() || is_https(&self.base_url) || is_https(&self.issuer)
     }
 
-    /// Returns the URLs of the program. The defaults depend on the bound port.
+    /// Returns the URLs of the program. The default base URL contains the port of `bound`, the bound address.
     pub fn urls(&self, bound: SocketAddr) -> Result<Urls, InvalidSetting> {
         let base = match &self.base_url {
             Some(url) => url.clone(),
@@ -92,7 +93,7 @@ impl NetworkArgs {
         })
     }
 
-    /// Returns the base URL, the trusted origins and the trusted proxies.
+    /// Returns the base URL, the trusted origins and the trusted proxies. The origins of `urls` are always trusted.
     pub fn policy(&self, urls: &Urls) -> Policy {
         let mut allowed_origins: Vec<String> = self.allowed_origins.iter().map(origin_of).collect();
         allowed_origins.extend([origin_of(&urls.base), urls.issuer.clone()]);

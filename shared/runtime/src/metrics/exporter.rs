@@ -23,7 +23,7 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// Binds the listener.
+    /// Binds the listener. Fails if the address is in use or not available.
     pub async fn bind(address: SocketAddr, metrics: Metrics) -> io::Result<Self> {
         Ok(Self {
             listener: server::bind(address).await?,

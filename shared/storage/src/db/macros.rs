@@ -1,4 +1,7 @@
 //! Macros that declare statements and run them on either engine.
+//!
+//! The argument `on` of a macro that runs a statement is the result of `Db::reader`, `Db::writer` or `Tx::on`. The
+//! macro awaits the statement and evaluates to a `Result` whose error is `db::Error`.
 
 /// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines.
 #[macro_export]
@@ -16,7 +19,7 @@ macro_rules! sql {
 #[macro_export]
 macro_rules! fetch_one {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::__run!(fetch_one, query_as::<_, $row>, $on, $sql $(, $bind)*)
+        $crate::__fetch!(fetch_one, query_as::<_, $row>, $on, $sql $(, $bind)*)
     };
 }
 
@@ -24,7 +27,7 @@ macro_rules! fetch_one {
 #[macro_export]
 macro_rules! fetch_optional {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::__run!(fetch_optional, query_as::<_, $row>, $on, $sql $(, $bind)*)
+        $crate::__fetch!(fetch_optional, query_as::<_, $row>, $on, $sql $(, $bind)*)
     };
 }
 
@@ -32,7 +35,7 @@ macro_rules! fetch_optional {
 #[macro_export]
 macro_rules! fetch_all {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::__run!(fetch_all, query_as::<_, $row>, $on, $sql $(, $bind)*)
+        $crate::__fetch!(fetch_all, query_as::<_, $row>, $on, $sql $(, $bind)*)
     };
 }
 
@@ -59,7 +62,7 @@ macro_rules! execute {
 /// The common implementation of the `fetch_…!` macros.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __run {
+macro_rules! __fetch {
     ($fetch:ident, query_as::<_, $row:ty>, $on:expr, $sql:expr $(, $bind:expr)*) => {
         match $on {
             $crate::db::Engine::Sqlite(on) => {

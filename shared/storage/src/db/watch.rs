@@ -8,12 +8,12 @@ use std::sync::Arc;
 /// A version of the database. Equal versions mean that there was no commit between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// The number of the connection, because data versions of different connections are not comparable.
+    /// The number of the watch's connection, because data versions of different connections are not comparable.
     connection: u64,
     data_version: i64,
 }
 
-/// Detects commits of any process, on a connection of its own.
+/// Detects commits by any process, on a connection of its own.
 #[derive(Debug)]
 pub struct Watch {
     sqlite: Option<Arc<SqliteConnectOptions>>,

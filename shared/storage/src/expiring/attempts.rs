@@ -1,6 +1,6 @@
-//! The attempts of one count in a sliding window. Both stores use these rules.
+//! The rules by which attempts count in sliding windows. The store in memory and the one in Redis share them.
 
-use crate::expiring::{Attempt, Rule, Window};
+use crate::expiring::{AttemptDecision, Rule, Window};
 use foundation::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -49,23 +49,23 @@ pub(super) fn apply_to_all<'a>(
     counts: impl IntoIterator<Item = (&'a mut Attempts, Window)>,
     operation: Operation,
     now: Timestamp,
-) -> (Attempt, Vec<usize>) {
+) -> (AttemptDecision, Vec<usize>) {
     let mut counts: Vec<_> = counts.into_iter().collect();
-    let mut decision = Attempt::Begun;
+    let mut decision = AttemptDecision::Begun;
     let mut updated = Vec::with_capacity(counts.len());
     for (count, (attempts, window)) in counts.iter().enumerate() {
         let mut attempts = (*attempts).clone();
         match attempts.apply(operation, *window, now) {
             Admission::Admitted => {}
             Admission::RefusedUntil(until) => {
-                decision = Attempt::Refused { count, until };
+                decision = AttemptDecision::Refused { count, until };
                 break;
             }
-            Admission::Busy => decision = Attempt::Busy,
+            Admission::Busy => decision = AttemptDecision::Busy,
         }
         updated.push(attempts);
     }
-    if decision == Attempt::Begun {
+    if decision == AttemptDecision::Begun {
         for ((attempts, _), updated) in counts.iter_mut().zip(updated) {
             **attempts = updated;
         }
@@ -75,7 +75,7 @@ pub(super) fn apply_to_all<'a>(
 }
 
 impl Attempts {
-    /// Applies the operation, if it is admitted.
+    /// Applies the operation, if it is admitted. Only [`Operation::Begin`] and [`Operation::Take`] can be refused.
     fn apply(&mut self, operation: Operation, window: Window, now: Timestamp) -> Admission {
         self.advance(window, now);
         match operation {
@@ -279,7 +279,7 @@ mod tests {
             second.apply(Operation::Take, THROTTLE, at(0));
         }
         let both = [(&mut first, LOCKOUT), (&mut second, THROTTLE)];
-        let refused = Attempt::Refused {
+        let refused = AttemptDecision::Refused {
             count: 1,
             until: at(900),
         };

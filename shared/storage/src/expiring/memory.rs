@@ -2,7 +2,7 @@
 
 use crate::eviction::make_room;
 use crate::expiring::attempts::{Attempts, Operation, apply_to_all};
-use crate::expiring::{Attempt, Count, Window};
+use crate::expiring::{AttemptDecision, Count, Window};
 use foundation::clock::Timestamp;
 use foundation::sync::lock;
 use std::collections::HashMap;
@@ -30,12 +30,12 @@ impl MemoryStore {
         counts: &[Count],
         operation: Operation,
         now: Timestamp,
-    ) -> (Attempt, Vec<usize>) {
+    ) -> (AttemptDecision, Vec<usize>) {
         let mut map = lock(&self.0.attempts);
         let mut entries = Vec::with_capacity(counts.len());
         for Count { key, window } in counts {
             if !map.contains_key(key) && !make_room_for_attempts(&mut map, now) {
-                return (Attempt::Busy, Vec::new());
+                return (AttemptDecision::Busy, Vec::new());
             }
             let stored = map.get(key).map(|(_, attempts)| attempts.clone());
             entries.push((stored.unwrap_or_default(), *window));
@@ -129,7 +129,7 @@ mod tests {
         assert!(lock(&memory.0.attempts).len() <= CAPACITY);
         assert_eq!(
             begin("k", 2),
-            Attempt::Refused {
+            AttemptDecision::Refused {
                 count: 0,
                 until: at(900)
             }

@@ -1,7 +1,7 @@
 //! The expiring store that replicas share in Redis.
 
 use crate::expiring::attempts::{Attempts, Operation, apply_to_all};
-use crate::expiring::{Attempt, Count};
+use crate::expiring::{AttemptDecision, Count};
 use crate::redis::{Redis, Unavailable};
 use ::redis::{Cmd, Script};
 use foundation::clock::Timestamp;
@@ -24,7 +24,8 @@ return 1
 ";
 /// The number of tries of a compare-and-swap. Each failed try means that another caller made progress.
 const MAX_TRIES: usize = 100;
-/// The time for which Redis keeps an entry after its expiry, in case its clock differs from that of this process.
+/// The time for which Redis keeps attempts and claims after their expiry, in case its clock differs from that of this
+/// process.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 
 /// An expiring store in Redis. Clones share its connection.
@@ -53,15 +54,16 @@ impl RedisStore {
         }
     }
 
-    /// Reads the counts, applies the operation here and writes the result unless a count changed meanwhile. After a
-    /// lost race, the callers of this process retry one after the other, because many of them can share a count, such
-    /// as that of their address. After [`MAX_TRIES`] lost races, changes nothing and returns [`Attempt::Busy`].
+    /// Reads the counts, applies the operation in this process and writes the result unless a count changed meanwhile.
+    /// After a lost race, the callers of this process retry one after the other, because many of them can share a
+    /// count, such as that of their address. After [`MAX_TRIES`] lost races, changes nothing and returns
+    /// [`AttemptDecision::Busy`].
     pub(super) async fn apply(
         &self,
         counts: &[Count],
         operation: Operation,
         now: Timestamp,
-    ) -> Result<(Attempt, Vec<usize>), Unavailable> {
+    ) -> Result<(AttemptDecision, Vec<usize>), Unavailable> {
         let keys: Vec<String> = counts
             .iter()
             .map(|count| self.key("attempts", &count.key))
@@ -93,7 +95,7 @@ impl RedisStore {
                 retry_guard = Some(self.retry_lock.lock().await);
             }
         }
-        Ok((Attempt::Busy, Vec::new()))
+        Ok((AttemptDecision::Busy, Vec::new()))
     }
 
     pub(super) async fn claim(

@@ -1,5 +1,6 @@
 //! Sharing of counts between processes. At a short interval, each process adds its new requests to totals in Redis and
-//! takes over the totals. Within one interval a caller can exceed a limit.
+//! raises its own counts to these totals. A caller that uses several processes can exceed a limit until the next
+//! exchange.
 
 use crate::rate_limits::{Count, RateLimiter, WINDOW, window_at};
 use crate::redis::{Redis, Unavailable};
@@ -67,8 +68,8 @@ impl RateLimiter {
         }
     }
 
-    /// Raises each count to its total plus the requests since the exchange. A total that is lower, because Redis was
-    /// emptied, changes nothing.
+    /// Raises each count to its total plus the requests since the exchange. A lower total, which an emptied Redis
+    /// returns, changes nothing.
     fn apply_totals(&self, increments: &[Increment], totals: &[u32]) {
         for (increment, total) in increments.iter().zip(totals) {
             self.update(increment, |count| {
