@@ -52,7 +52,8 @@ pub async fn disable(
     Ok(true)
 }
 
-/// Enables a user, so that they can sign in again. Returns whether they were disabled.
+/// Enables a user, so that they can sign in again. Returns false, without effect, if the user is not disabled, does not
+/// exist or was deleted.
 pub async fn enable(db: &Db, user_id: i64, context: &RequestContext) -> Result<bool, db::Error> {
     let mut tx = db.begin().await?;
     if !changes::enable(&mut tx, user_id).await? {
@@ -67,8 +68,9 @@ pub async fn enable(db: &Db, user_id: i64, context: &RequestContext) -> Result<b
 }
 
 /// Sets a user's role and ends their sessions and tokens, so that the new role takes effect with a new sign-in. No
-/// effect if the user has the role already. Fails with [`Error::LastAdministrator`] if the last active administrator
-/// would lose the role. Call [`RevocationMirror::announce`] after the commit.
+/// effect if the user has the role already. Returns the changed user, and the announcement to pass to
+/// [`RevocationMirror::announce`] after the commit. Fails with [`Error::LastAdministrator`] if the last active
+/// administrator would lose the role, or if the user was deleted meanwhile.
 pub async fn set_role(
     tx: &mut Tx,
     user: &User,
@@ -87,9 +89,9 @@ pub async fn set_role(
     Ok((changed, announcement))
 }
 
-/// Replaces a user's password on behalf of an administrator, ends the user's sessions and tokens, and mails them a
-/// notice. If `change_required`, the user must choose another password at the next sign-in. Call
-/// [`RevocationMirror::announce`] after the commit.
+/// Replaces a user's password on behalf of an administrator, ends the user's sessions and tokens, and mails the user a
+/// notice. `password_hash` is a PHC string. If `change_required`, the user must choose another password at the next
+/// sign-in. Call [`RevocationMirror::announce`] after the commit.
 pub async fn set_password(
     tx: &mut Tx,
     mails: &Mails,
@@ -108,7 +110,8 @@ pub async fn set_password(
     Ok(announcement)
 }
 
-/// Clears the failed sign-ins of an account from all addresses, which ends its lockouts.
+/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still
+/// apply.
 pub async fn unlock(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
     changes::unlock(tx, user_id, context.now).await?;
     let event = Event::success(EventName::LoginUnlock).user(user_id);
@@ -116,9 +119,9 @@ pub async fn unlock(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Resu
 }
 
 /// Verifies the user's credentials and deletes their account. An anonymized row of `users` remains. Returns the open
-/// transaction, so that the caller can delete the user's other data in it and commit. Fails with
-/// [`Error::LastAdministrator`] for the last active administrator. Call [`RevocationMirror::announce`] after the
-/// commit.
+/// transaction, in which the caller can delete the user's other data and which it must commit, and the announcement to
+/// pass to [`RevocationMirror::announce`] after the commit. Fails with [`Error::Credentials`] if the credentials are
+/// not verified or change meanwhile, and with [`Error::LastAdministrator`] for the last active administrator.
 pub async fn delete(
     identity: &Identity,
     user: &User,

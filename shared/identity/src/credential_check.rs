@@ -17,9 +17,9 @@ use storage::expiring::AttemptDecision;
 use storage::redis;
 use utoipa::ToSchema;
 
-/// The longest time that an attempt waits for the outcome of concurrent attempts on the same account.
+/// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters.
 const MAX_WAIT: Duration = Duration::from_secs(2);
-/// The interval at which a waiting attempt asks the store again.
+/// The interval at which a waiting attempt tries to reserve again.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The reason why credentials were not verified.
@@ -32,7 +32,7 @@ pub enum Error {
     /// The password is right, but the account requires a one-time code too.
     #[error("a one-time code or a recovery code is required")]
     CodeMissing,
-    /// The password is right, but the code is wrong or was used before.
+    /// The code is wrong or was used before. The password, if the operation requires it, is right.
     #[error("the one-time code is wrong or was used already")]
     WrongCode,
     /// Too many attempts failed. The password was not verified.
@@ -47,10 +47,10 @@ pub enum Error {
     /// The captcha service cannot be used. The password was not verified.
     #[error(transparent)]
     CaptchaUnavailable(#[from] captcha::Unavailable),
-    /// The password could not be hashed.
+    /// The password could not be hashed, or too many hashes are being computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
-    /// The attempt store is unavailable: sign-in is refused.
+    /// The store that counts attempts is unavailable. No credentials are verified without it.
     #[error(transparent)]
     StoreUnavailable(#[from] redis::Unavailable),
     /// The TOTP seed was sealed under another account key.
@@ -93,14 +93,15 @@ pub(crate) enum RequiredFactors {
 /// The factors that a successful attempt verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VerifiedFactors {
-    /// All factors of the account. This clears the lockout's count of failures.
+    /// All factors of the account. The success clears the lockout's count of failures.
     All,
     /// One of the two factors of the account. Earlier failures still count, so that somebody who knows one factor
     /// cannot guess the other without limit.
     One,
 }
 
-/// Verifies the credentials of a signed-in user again, and returns the stored ones that they matched.
+/// Verifies credentials that a signed-in user presents again, and returns the stored credentials that they matched.
+/// Fails like [`reserve_attempt`] and [`verify`].
 pub(crate) async fn reauthenticate(
     identity: &Identity,
     user: &User,
@@ -116,7 +117,7 @@ pub(crate) async fn reauthenticate(
 }
 
 /// Runs `verification` under the failure counters of the user's sign-ins, so that a secret cannot be guessed without
-/// limit, and returns its value. Fails like [`reserve_attempt`], or with the error of `verification`.
+/// limit. Returns the value of `verification`. Fails like [`reserve_attempt`], or with the error of `verification`.
 pub(crate) async fn count_attempt<T>(
     identity: &Identity,
     user: &User,
@@ -131,13 +132,13 @@ pub(crate) async fn count_attempt<T>(
         Err(error) => (None, Err(error)),
     };
     record_outcome(identity, &counters, outcome, Some(user.id), context).await?;
-    // `record_outcome` returned the error of the verification, so there is a value.
+    // `record_outcome` fails with the error of `verification`, so there is a value here.
     value.ok_or(Error::WrongCode)
 }
 
-/// Reserves an attempt on the account with this key (see [`Email::key`]), which need not exist. Waits while the outcome
-/// of concurrent attempts is open. Fails with [`Error::Locked`] if too many attempts failed before, and with
-/// [`passwords::Error::Overloaded`] after [`MAX_WAIT`].
+/// Reserves an attempt on the account with this key (see [`Email::key`]). `stored` is `None` if there is no such
+/// account. Waits while concurrent attempts would reach a limit if they all failed. Fails with [`Error::Locked`] if too
+/// many attempts failed before, and with [`passwords::Error::Overloaded`] after [`MAX_WAIT`].
 pub(crate) async fn reserve_attempt(
     identity: &Identity,
     account_key: &str,
@@ -162,8 +163,9 @@ pub(crate) async fn reserve_attempt(
     }
 }
 
-/// Verifies the captcha if the failures of the reserved attempt require one. If that fails, releases the attempt, which
-/// then does not count.
+/// Verifies `answer`, the captcha widget's answer, if a captcha is configured and earlier failures require one. Fails
+/// with [`Error::CaptchaRequired`] if the answer is missing or wrong, and with [`Error::CaptchaUnavailable`] if the
+/// service cannot be used. Both errors release the reserved attempt, which then does not count.
 pub(crate) async fn require_captcha(
     identity: &Identity,
     counters: &AttemptCounters,
@@ -183,7 +185,9 @@ pub(crate) async fn require_captcha(
     Err(error)
 }
 
-/// Verifies the credentials that a reserved attempt presents, and records its outcome.
+/// Verifies the credentials that are presented in a reserved attempt, and records the attempt's outcome. `stored` is
+/// `None` if there is no such account; the password is hashed nevertheless. Fails with [`Error::WrongCredentials`],
+/// [`Error::CodeMissing`] or [`Error::WrongCode`] if the credentials do not match.
 pub(crate) async fn verify(
     identity: &Identity,
     counters: &AttemptCounters,
@@ -212,7 +216,7 @@ pub(crate) async fn verify(
     .await
 }
 
-/// Verifies the code of an account with two-step sign-in whose password was verified, if the operation requires one.
+/// Verifies the code, if the operation requires one. The account has two-step sign-in, and its password was verified.
 async fn verify_second_factor(
     identity: &Identity,
     stored: &StoredCredentials,
@@ -230,7 +234,8 @@ async fn verify_second_factor(
     }
 }
 
-/// Records the outcome of a reserved attempt. Wrong credentials count as a failure; other errors release the attempt.
+/// Records the outcome of a reserved attempt, and returns the error of `outcome`, if it is one. A wrong password or
+/// code counts as a failure and delays the return; every other error releases the attempt.
 async fn record_outcome(
     identity: &Identity,
     counters: &AttemptCounters,
@@ -255,6 +260,7 @@ async fn record_outcome(
     }
 }
 
+/// Records the event of a failed sign-in, and the event of a lockout if `failures` reaches its limit.
 async fn record_failure_events(
     identity: &Identity,
     failures: usize,

@@ -18,7 +18,8 @@ use storage::db::{self, Tx};
 /// The reason why an address was not confirmed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is unknown, used, superseded or expired. One error covers all four, so that it reveals nothing.
+    /// The token is unknown, used, superseded or expired, or the account was disabled or changed its address meanwhile.
+    /// One error covers all of these cases, so that it reveals nothing.
     #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
     /// Another account has the address.
@@ -35,13 +36,13 @@ pub enum ChangeError {
     /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
-    /// Too many mails were requested, or the mail could not be queued.
+    /// Too many mails were requested, the store that counts them is unavailable, or the mail could not be queued.
     #[error(transparent)]
     Throttled(#[from] MailThrottled),
 }
 
-/// Counts a confirmation mail to a new account, and returns whether it may be sent. Returns false if the network
-/// reached its limit or the store is unavailable. The caller creates the account in any case, because its user can
+/// Counts a confirmation mail to a new account, and returns whether the mail may be sent. Returns false if the network
+/// reached its limit or the store is unavailable. The caller creates the account in either case, because the user can
 /// [`request`] the mail later.
 pub async fn may_mail_new_account(identity: &Identity, context: &RequestContext) -> bool {
     mail_throttle::acquire_for_new_account(identity, context)
@@ -49,7 +50,7 @@ pub async fn may_mail_new_account(identity: &Identity, context: &RequestContext)
         .unwrap_or(false)
 }
 
-/// Mails a link that confirms a new account's address, in the transaction that creates the account.
+/// Mails a link that confirms the address of a new account. `tx` is the transaction that creates the account.
 pub async fn mail_new_account(
     identity: &Identity,
     tx: &mut Tx,
@@ -60,8 +61,9 @@ pub async fn mail_new_account(
     mail_link(identity, tx, user.id, email, Link::EmailVerification, context).await
 }
 
-/// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the address was
-/// mailed too often. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
+/// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the mailbox
+/// reached its limit or the address was replaced meanwhile. Fails with [`MailThrottled::TooMany`] if the network
+/// reached its limit.
 pub async fn request(
     identity: &Identity,
     session: &Session,
@@ -76,7 +78,7 @@ pub async fn request(
     }
     let mut tx = identity.db.begin().await?;
     let user_id = session.user.id;
-    // A link to an address that was replaced meanwhile would restore it.
+    // If the address was replaced meanwhile, a link to the old address would restore that address.
     if !users::lock_email(&mut tx, user_id, &email).await? {
         return Ok(());
     }
@@ -97,8 +99,8 @@ pub async fn request(
 }
 
 /// Verifies the credentials of a session's user, mails a link to the new address `to`, and mails a notice to the
-/// current one. Only [`confirm`] checks whether another account has the address, so that only the owner of the address
-/// can learn it.
+/// current one. Sends nothing and succeeds if the new mailbox reached its limit. Only [`confirm`] checks whether
+/// another account has the new address, so that only somebody who can read its mail learns of that account.
 pub async fn request_change(
     identity: &Identity,
     session: &Session,
@@ -133,9 +135,9 @@ pub async fn request_change(
     Ok(written.await.map_err(MailThrottled::from)?)
 }
 
-/// Confirms the address to which the token was mailed. If it is not the account's current address, changes the
-/// account's address to it, and ends every session, refresh token and access token of the user. A failure does not use
-/// the token up.
+/// Confirms the address to which the token was mailed. If that is not the account's current address, it becomes the
+/// account's address, and every session, refresh token and access token of the user ends. Fails with
+/// [`Error::TokenInvalid`] or [`Error::EmailTaken`]. A failure does not use up the token.
 pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestContext) -> Result<(), Error> {
     let (purpose, now) = (Purpose::EmailVerification, context.now);
     let mailed = mailed_tokens::find(&identity.db, purpose, token, now).await?;
@@ -143,7 +145,7 @@ pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestConte
     let is_change = mailed.email_key != mailed.current_email_key;
 
     let mut tx = identity.db.begin().await?;
-    let set = users::set_email(
+    let update = users::set_email(
         &mut tx,
         mailed.user_id,
         &mailed.current_email_key,
@@ -151,11 +153,11 @@ pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestConte
         &mailed.email_key,
         now,
     );
-    let set = set.await.map_err(|error| match error {
+    let is_updated = update.await.map_err(|error| match error {
         db::Error::Conflict => Error::EmailTaken,
         error => Error::Database(error),
     })?;
-    if !set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
+    if !is_updated || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
         return Err(Error::TokenInvalid);
     }
     let announcement = if is_change {

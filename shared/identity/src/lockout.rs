@@ -2,8 +2,8 @@
 //! the account throttle, which counts the failures of one account from all networks; and the network throttle, which
 //! counts the failures from one network for all accounts.
 //!
-//! An attacker with many addresses could use the account throttle to lock out the account's owner. It therefore does
-//! not apply to networks from which the user signed in before.
+//! An attacker with many addresses could use the account throttle to lock out the account's owner. The account throttle
+//! therefore does not apply to networks from which the user signed in during the last 90 days.
 
 use foundation::clock::Timestamp;
 use foundation::network;
@@ -42,18 +42,20 @@ pub struct Throttles {
 /// The counters of a sign-in attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct AttemptCounters {
-    /// The lockout, the network throttle and the account throttle, which [`reserve`](Self::reserve) may drop.
+    /// The counts of the lockout, the network throttle and the account throttle, in this order.
+    /// [`reserve`](Self::reserve) removes the account throttle for a known network.
     counts: Vec<Count>,
     /// The key under which the store remembers that the user signed in from this network.
     known_network_key: String,
-    /// The failures under each count when the attempt was reserved.
+    /// The number of earlier failures under each count, read when the attempt was reserved.
     failures: Vec<usize>,
 }
 
 impl AttemptCounters {
-    /// Returns the counters of an account and an address. The keys contain hashes of `account_key`, because that may be
-    /// any text of any length that a client sent. They also contain `unlocked_at`: unlocking an account changes its
-    /// keys, so that earlier failures no longer count.
+    /// Returns the counters of an account and the network of an address. The keys contain hashes of `account_key`,
+    /// because a client may send any text of any length in place of an e-mail. The hashes under which an account's
+    /// failures count include `unlocked_at`, so that unlocking the account changes them and earlier failures no longer
+    /// count.
     pub(crate) fn new(
         throttles: Throttles,
         account_key: &str,
@@ -94,8 +96,8 @@ impl AttemptCounters {
         }
     }
 
-    /// Reserves an attempt under every counter. If the account throttle refused it, or may be the cause of
-    /// [`AttemptDecision::Busy`], and the network is known, tries again without that throttle.
+    /// Reserves an attempt under every counter. If the account throttle refuses the attempt, or may be the cause of
+    /// [`AttemptDecision::Busy`], and the network is a known one, tries again without the account throttle.
     pub(crate) async fn reserve(
         &mut self,
         store: &ExpiringStore,
@@ -103,7 +105,7 @@ impl AttemptCounters {
     ) -> Result<AttemptDecision, Unavailable> {
         let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
         self.failures = failures;
-        let may_be_throttled = matches!(
+        let may_be_account_throttle = matches!(
             attempt,
             AttemptDecision::Busy
                 | AttemptDecision::Refused {
@@ -111,7 +113,7 @@ impl AttemptCounters {
                     ..
                 }
         );
-        if may_be_throttled
+        if may_be_account_throttle
             && self.counts.len() > ACCOUNT_THROTTLE_INDEX
             && store.remembers(&self.known_network_key, now).await?
         {
@@ -123,8 +125,8 @@ impl AttemptCounters {
         Ok(attempt)
     }
 
-    /// Returns whether so many attempts failed that a program may be guessing: three in the lockout's window, or half
-    /// the limit of a throttle.
+    /// Returns whether enough attempts failed before this one to require a captcha: three in the lockout's window, or
+    /// half the limit of a throttle.
     pub(crate) fn needs_captcha(&self) -> bool {
         let limits = self.counts.iter().map(|count| match count.window.rule {
             Rule::Lockout => CAPTCHA_AFTER,
@@ -134,7 +136,8 @@ impl AttemptCounters {
         failures.any(|(failures, limit)| *failures >= limit)
     }
 
-    /// Records that the attempt failed. Returns the number of failures in the lockout's window, including this one.
+    /// Records that the attempt failed. Returns the number of failures in the lockout's window, including this one, or
+    /// 0 if the store could not count it.
     pub(crate) async fn record_failure(
         &self,
         store: &ExpiringStore,
@@ -144,7 +147,8 @@ impl AttemptCounters {
         Ok(failures.first().copied().unwrap_or_default())
     }
 
-    /// Records that the attempt succeeded, which clears the lockout and makes the network a known one.
+    /// Records that the attempt succeeded, which clears the lockout's count and makes the network a known one for 90
+    /// days.
     pub(crate) async fn record_success(
         &self,
         store: &ExpiringStore,
@@ -161,7 +165,8 @@ impl AttemptCounters {
     }
 }
 
-/// Returns the delay of the response to the nth failure in the lockout's window.
+/// Returns the delay of the response to a failed attempt. `failures` is the number of failures in the lockout's window,
+/// including this one.
 pub(crate) fn failure_delay(failures: usize) -> Duration {
     Duration::from_millis(match failures {
         0 | 1 => 0,

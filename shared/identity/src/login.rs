@@ -23,17 +23,18 @@ pub struct NewSession {
     pub sid: Secret,
 }
 
-/// The parts of a sign-in request beside the credentials.
+/// The fields of a sign-in request other than the password and the code.
 #[derive(Clone, Copy, Debug)]
 pub struct SignInRequest<'a> {
-    /// The e-mail address as typed. A malformed one is treated as an unknown one.
+    /// The e-mail address as typed. A malformed address is treated like an address without an account.
     pub email: &'a str,
     /// The captcha widget's answer, if the client sent one.
     pub captcha: Option<&'a str>,
 }
 
 /// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of the
-/// browser's previous session, which ends.
+/// browser's previous session, which ends together with the refresh families of first-party clients that were created
+/// in it. Fails if the attempt is locked out, requires a captcha, or presents wrong or incomplete credentials.
 pub async fn login(
     identity: &Identity,
     request: SignInRequest<'_>,
@@ -99,8 +100,9 @@ async fn authenticate(
     stored.ok_or(Error::WrongCredentials)
 }
 
-/// Verifies the current password of a session's user and replaces it. Ends every session, refresh token and access
-/// token of the user, including this session.
+/// Verifies the current password of a session's user and replaces it by `new`. Requires no one-time code. Ends every
+/// session, refresh token and access token of the user, including this session, and mails the user a notice. Fails with
+/// [`Error::WrongCredentials`] if `current` is wrong, or if the credentials change meanwhile.
 pub async fn change_password(
     identity: &Identity,
     session: &Session,

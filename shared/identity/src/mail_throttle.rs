@@ -1,4 +1,4 @@
-//! Limits on the mails that requests send, per mailbox and per network.
+//! Limits on the mails that clients request, per mailbox and per network.
 
 use crate::services::Identity;
 use foundation::context::RequestContext;
@@ -37,7 +37,7 @@ pub enum MailThrottled {
         /// The time until another mail is allowed.
         retry_after: Duration,
     },
-    /// The store that counts mails is unavailable: no mail is allowed.
+    /// The store that counts mails is unavailable. No mail is sent without it.
     #[error(transparent)]
     StoreUnavailable(#[from] redis::Unavailable),
     /// A database error.
@@ -45,8 +45,9 @@ pub enum MailThrottled {
     Database(#[from] db::Error),
 }
 
-/// Counts a requested mail. Returns false if the mailbox reached the limit for mails of this `kind`; the response must
-/// not reveal that. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
+/// Counts a requested mail, and returns whether it may be sent. `kind` names a group of mails that are counted together
+/// for each mailbox. Returns false if the mailbox reached the limit for this kind; the response must not reveal that.
+/// Fails with [`MailThrottled::TooMany`] if the network reached its limit.
 pub(crate) async fn acquire(
     identity: &Identity,
     kind: &str,
@@ -69,7 +70,7 @@ pub(crate) async fn acquire(
     Ok(store.take(&[by_mailbox], now).await?.is_none())
 }
 
-/// Counts a mail to a new account. Returns false if the network reached its limit.
+/// Counts a mail to a new account, and returns whether it may be sent. Returns false if the network reached its limit.
 pub(crate) async fn acquire_for_new_account(
     identity: &Identity,
     context: &RequestContext,
@@ -85,7 +86,7 @@ pub(crate) async fn acquire_for_new_account(
         .is_none())
 }
 
-/// Returns the network of the client; an empty text on the command line.
+/// Returns the network of the client, or an empty string if there is no client address, as on the command line.
 fn network_of(context: &RequestContext) -> String {
     context.address.map(network::of_address).unwrap_or_default()
 }

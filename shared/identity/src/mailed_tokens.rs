@@ -50,15 +50,15 @@ pub struct Lifetimes {
 /// The stored values of a valid token.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct MailedToken {
-    /// The account's user id.
+    /// The id of the user for whom the token was created.
     pub(crate) user_id: i64,
     /// The address to which the link was mailed.
     pub(crate) email: String,
-    /// The comparison key of that address.
+    /// The comparison key of `email`, see [`Email::key`].
     pub(crate) email_key: String,
     /// The account's current address.
     pub(crate) current_email: String,
-    /// The comparison key of the current address.
+    /// The comparison key of `current_email`.
     pub(crate) current_email_key: String,
 }
 
@@ -71,10 +71,9 @@ impl Purpose {
     }
 }
 
-/// Creates a token, and deletes the unused ones that it supersedes: those of the same purpose that were mailed to this
-/// address (password reset) or belong to this user (e-mail verification). A token without a user is never valid;
-/// creating one takes as long as creating a valid one, so that the time does not reveal whether an address has an
-/// account.
+/// Creates a token and returns it. Deletes the unused tokens that it supersedes: those of the same purpose that were
+/// mailed to this address (password reset) or belong to this user (e-mail verification). A token without a user is
+/// never valid. It is created because the response time would otherwise reveal whether an address has an account.
 pub(crate) async fn create(
     tx: &mut Tx,
     purpose: Purpose,
@@ -85,7 +84,8 @@ pub(crate) async fn create(
 ) -> Result<Secret, Error> {
     let token = random::token();
     let hash = token.hash();
-    // The insert locks the user's row before the deletes lock tokens, which is the order of every change to a user.
+    // The foreign key makes the insert lock the user's row before the deletes lock tokens. Every change to a user locks
+    // in this order.
     execute!(
         tx.on(),
         INSERT,
@@ -120,8 +120,8 @@ pub(crate) async fn create(
     Ok(token)
 }
 
-/// Returns the values of a token that is valid now. Another caller may use it first, so the caller must also [`claim`]
-/// it.
+/// Returns the stored values of a token. Returns `None` if the token is unknown, of another purpose, used or expired,
+/// or if the account is disabled. A concurrent caller may find the same token, so the caller must also [`claim`] it.
 pub(crate) async fn find(
     db: &Db,
     purpose: Purpose,

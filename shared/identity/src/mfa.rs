@@ -23,7 +23,7 @@ pub enum Error {
     /// Two-step sign-in is off, or no enrollment is pending.
     #[error("two-step sign-in is off, or no enrollment is pending")]
     NotEnabled,
-    /// The credentials or the code were not verified.
+    /// The credentials or the code were not verified, or the database failed.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
 }
@@ -34,8 +34,9 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Starts an enrollment: stores a new pending TOTP seed and returns it for the user's authenticator app. [`confirm`]
-/// completes the enrollment. Fails with [`Error::AlreadyEnabled`] if two-step sign-in is on.
+/// Verifies the user's password and starts an enrollment: stores a new pending TOTP seed and returns it for the user's
+/// authenticator app. [`confirm`] completes the enrollment. Fails with [`Error::AlreadyEnabled`] if two-step sign-in is
+/// on.
 pub async fn enroll(
     identity: &Identity,
     user: &User,
@@ -57,8 +58,9 @@ pub async fn enroll(
 }
 
 /// Completes the pending enrollment if `otp` is a code of its seed, and returns new recovery codes. Ends every session,
-/// refresh token and access token of the user. Fails with [`Error::NotEnabled`] if no enrollment is pending, or if the
-/// session ended meanwhile, because the user may have ended it to lock out somebody who uses it.
+/// refresh token and access token of the user. Fails with [`credential_check::Error::WrongCode`] if `otp` is wrong, and
+/// with [`Error::NotEnabled`] if no enrollment is pending or if the session ended meanwhile: the user may have ended it
+/// because somebody else was using it.
 pub async fn confirm(
     identity: &Identity,
     session: &Session,
@@ -99,7 +101,7 @@ pub async fn confirm(
 }
 
 /// Verifies the user's credentials and turns two-step sign-in off. Ends every session, refresh token and access token
-/// of the user.
+/// of the user. Fails with [`Error::NotEnabled`] if two-step sign-in is off already.
 pub async fn disable(
     identity: &Identity,
     user: &User,
@@ -122,9 +124,9 @@ pub async fn disable(
     Ok(())
 }
 
-/// Turns two-step sign-in off, ends the user's sessions and tokens, and mails the user a notice. Returns `None` if it
-/// was off already; the caller must then roll back. Otherwise call
-/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+/// Turns two-step sign-in off without verifying credentials, ends the user's sessions and tokens, and mails the user a
+/// notice. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Returns
+/// `None` if two-step sign-in was off already; the caller must then roll back, because the sessions have been ended.
 pub async fn reset(
     tx: &mut Tx,
     mails: &Mails,

@@ -16,10 +16,11 @@ use storage::db;
 /// The reason why no password was set.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is unknown, used, superseded or expired. One error covers all four, so that it reveals nothing.
+    /// The token is unknown, used, superseded or expired, or the account was disabled or changed its address meanwhile.
+    /// One error covers all of these cases, so that it reveals nothing.
     #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
-    /// The password could not be hashed.
+    /// The password could not be hashed, or too many hashes are being computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
     /// A database error.
@@ -28,7 +29,8 @@ pub enum Error {
 }
 
 /// Mails a reset link to the enabled account with this address, if there is one. Neither the result nor the time
-/// reveals whether there is one: for other addresses the same rows are written, without a recipient.
+/// reveals whether there is one: for other addresses the same rows are written, without a recipient. Sends nothing and
+/// succeeds if the mailbox reached its limit. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
 pub async fn request(
     identity: &Identity,
     email: &Email,
@@ -60,8 +62,9 @@ pub async fn request(
     Ok(())
 }
 
-/// Sets the password of the account for which the token was mailed, and ends every session, refresh token and access
-/// token of the user. It starts no session and leaves two-step sign-in on. A failure does not use the token up.
+/// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token
+/// of the user, ends the account's lockouts, and mails the user a notice. Starts no session, and does not turn two-step
+/// sign-in off. Fails with [`Error::TokenInvalid`] if the token is not valid. A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
@@ -74,8 +77,8 @@ pub async fn confirm(
     let hash = identity.passwords.hash(new).await?;
 
     let mut tx = identity.db.begin().await?;
-    let set = users::reset_password(&mut tx, mailed.user_id, &mailed.email_key, &hash, now).await?;
-    if !set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
+    let is_set = users::reset_password(&mut tx, mailed.user_id, &mailed.email_key, &hash, now).await?;
+    if !is_set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
         return Err(Error::TokenInvalid);
     }
     let announcement = sign_out_everywhere(&mut tx, mailed.user_id, context).await?;

@@ -63,13 +63,13 @@ pub struct Passwords {
     min_length: usize,
 }
 
-/// The reason why a password was not hashed.
+/// The reason why a password was not hashed or verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No permit became free in time. The client may retry soon.
     #[error("too many passwords are being checked at once")]
     Overloaded,
-    /// The stored hash is malformed, or the parameters are out of range.
+    /// The stored hash is malformed, the parameters are out of range, or the hashing task panicked.
     #[error("password hashing failed: {0}")]
     Failed(String),
 }
@@ -98,7 +98,7 @@ impl std::fmt::Debug for Password {
 }
 
 impl Passwords {
-    /// Creates the hasher of this policy. Fails if Argon2 does not accept its costs.
+    /// Creates a hasher with this policy. Fails if Argon2 does not accept the policy's memory or passes.
     pub fn new(policy: Policy) -> Result<Self, Error> {
         let params = Params::new(policy.memory_kib, policy.passes, 1, None)
             .map_err(|error| Error::Failed(error.to_string()))?;
@@ -110,14 +110,16 @@ impl Passwords {
         })
     }
 
-    /// Parses a new password: between the minimum length and [`MAX_LENGTH`] characters and not a common one. There are
-    /// no composition rules (NIST SP 800-63B §3.1.1.2). The error continues a sentence that begins with "The password".
-    /// If the account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
+    /// Parses a new password, which must have between the policy's minimum length and [`MAX_LENGTH`] characters and
+    /// must not be a common password. There are no composition rules (NIST SP 800-63B §3.1.1.2). The error continues a
+    /// sentence that begins with "The password". If the account's e-mail is known, use
+    /// [`parse_new_for`](Self::parse_new_for).
     pub fn parse_new(&self, text: &str) -> Result<Password, String> {
         self.parse_new_for(text, "")
     }
 
-    /// Parses a new password of the account with this e-mail. Passwords that resemble the e-mail are refused too.
+    /// Parses a new password of the account with this e-mail, like [`parse_new`](Self::parse_new), and also refuses
+    /// passwords that resemble the e-mail.
     pub fn parse_new_for(&self, text: &str, email: &str) -> Result<Password, String> {
         let password = Password::parse(text)?;
         if password.0.chars().count() < self.min_length {
@@ -129,7 +131,7 @@ impl Passwords {
         Ok(password)
     }
 
-    /// Generates a random password of at least 128 bits and at least the minimum length.
+    /// Generates a random password with at least 128 random bits and at least the policy's minimum length.
     pub fn generate(&self) -> Secret {
         let mut text = foundation::random::id();
         while text.len() < self.min_length {
@@ -138,7 +140,8 @@ impl Passwords {
         Secret::new(text)
     }
 
-    /// Hashes a password with a new salt, and returns the PHC string.
+    /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no permit
+    /// becomes free within a second.
     pub async fn hash(&self, password: Password) -> Result<String, Error> {
         let params = self.params.clone();
         self.run(move |memory| {
@@ -158,7 +161,7 @@ impl Passwords {
     }
 
     /// Returns a new hash of a verified password if the stored hash was imported or has a lower cost than the current
-    /// policy. Also returns `None` if hashing fails, because a later sign-in repeats it.
+    /// policy, otherwise `None`. Returns `None` also if hashing fails, because the next sign-in tries again.
     pub async fn rehash_if_outdated(&self, password: Password, stored: &str) -> Option<String> {
         if imported::is_bcrypt_hash(stored) {
             return self.hash(password).await.ok();
@@ -171,8 +174,10 @@ impl Passwords {
         }
     }
 
-    /// Returns whether the password matches the stored hash. Without a stored hash it computes one all the same and
-    /// returns false, so that an unknown e-mail takes as long as a wrong password.
+    /// Returns whether the password matches the stored hash. Without a stored hash, computes an Argon2id hash
+    /// nevertheless and returns false, so that an unknown e-mail takes as long as a wrong password. Fails with
+    /// [`Error::Overloaded`] if no permit becomes free within a second, and with [`Error::Failed`] if the stored hash
+    /// is malformed.
     pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<bool, Error> {
         let params = self.params.clone();
         self.run(move |memory| {
@@ -203,8 +208,8 @@ impl Passwords {
         .await
     }
 
-    /// Runs a computation on a blocking thread. The permit moves into the task, so that a canceled request does not
-    /// free it while the computation continues. The memory is returned to a pool, which therefore never holds more
+    /// Runs `work` on a blocking thread. The permit moves into the task, so that a canceled request does not free the
+    /// permit while the computation continues. `work` borrows a buffer from a pool, which therefore never holds more
     /// buffers than there are permits.
     async fn run<T: Send + 'static>(
         &self,
@@ -229,7 +234,7 @@ impl Passwords {
     }
 }
 
-/// Computes Argon2id (RFC 9106) in the given memory.
+/// Computes the Argon2id hash (RFC 9106) of a password into `output`. `memory` is resized as needed.
 fn compute(
     params: &Params,
     password: &Password,

@@ -26,7 +26,8 @@ const CODE_LEN: usize = 10;
 pub(crate) struct Code([u8; CODE_LEN]);
 
 impl Code {
-    /// Parses a code in either case, with hyphens and spaces anywhere, O for 0, and I or L for 1.
+    /// Parses a code as typed: in either case, with hyphens and spaces anywhere, O for 0, and I or L for 1. Returns
+    /// `None` if the text is not a recovery code.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|char| !" -".contains(*char)).collect();
         let has_code_length = digits.len() == CODE_LEN * 8 / 5;
@@ -51,7 +52,7 @@ impl Code {
     }
 }
 
-/// Replaces all codes of a user by ten new ones, and returns those.
+/// Replaces all codes of a user by ten new ones, and returns the new codes as displayed.
 pub(crate) async fn replace_all(tx: &mut Tx, key: &SealingKey, user_id: i64) -> Result<Vec<String>, Error> {
     delete(tx, user_id).await?;
     let mut codes = Vec::with_capacity(CODES_PER_USER);
@@ -63,7 +64,8 @@ pub(crate) async fn replace_all(tx: &mut Tx, key: &SealingKey, user_id: i64) -> 
     Ok(codes)
 }
 
-/// Marks a code as used and returns the number of unused ones. Returns `None` if the user has no such unused code.
+/// Marks a code as used and returns the number of unused codes that are left. Returns `None` if the user has no unused
+/// code with this value.
 pub(crate) async fn claim(
     tx: &mut Tx,
     key: &SealingKey,

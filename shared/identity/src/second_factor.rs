@@ -23,7 +23,8 @@ foundation::schema! {
 pub struct Otp(Secret);
 
 impl Otp {
-    /// Parses a code of 1 to 64 characters; the error describes the length.
+    /// Parses a code of 1 to 64 characters. The error continues a sentence that begins with the field's name, such as
+    /// "is empty".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         match text.chars().count() {
             0 => Err("is empty"),
@@ -54,8 +55,8 @@ pub async fn is_enabled(db: &Db, user_id: i64) -> Result<bool, db::Error> {
     Ok(totp::find_confirmed(db, user_id).await?.is_some())
 }
 
-/// Verifies a one-time code or a recovery code and marks it as used. Returns whether it was valid and unused. The use
-/// of a recovery code is recorded as an event, and a notice of it is mailed to `email`.
+/// Verifies a one-time code or a recovery code and marks it as used. Returns whether the code was valid and unused. If
+/// it is a recovery code, records an event and mails a notice to `email`.
 pub(crate) async fn consume(
     identity: &Identity,
     user_id: i64,

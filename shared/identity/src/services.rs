@@ -17,7 +17,7 @@ pub struct Identity {
     pub db: Db,
     /// The store that counts failed attempts and requested mails.
     pub expiring: ExpiringStore,
-    /// The limits of failed sign-ins that apply in addition to the lockout.
+    /// The limits on failed sign-ins that apply in addition to the lockout.
     pub throttles: Throttles,
     /// The captcha that is required after repeated failures, if one is configured.
     pub captcha: Option<Captcha>,

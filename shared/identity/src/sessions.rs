@@ -34,11 +34,11 @@ sql! {
     PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
 }
 
-/// The age from which on a request updates `last_seen_at`, so that not every request writes. A tenth of the idle
-/// lifetime, if that is shorter.
+/// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a tenth of
+/// the idle lifetime is shorter, that applies instead.
 const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The longest time that a request waits for that update.
+/// The longest time that a request waits for the update of `last_seen_at`.
 const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The lifetimes of sessions.
@@ -117,7 +117,8 @@ pub async fn start(
     Ok(sid)
 }
 
-/// Returns the live session with this `sid`, and updates the time of its last use.
+/// Returns the live session with this `sid`, and updates the time of its last use. Returns `None` if there is no such
+/// session, if its idle or absolute lifetime ended, or if its user is disabled.
 pub async fn find(
     db: &Db,
     sid: &Secret,
@@ -155,18 +156,19 @@ pub async fn lock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
     Ok(execute!(tx.on(), LOCK, id, now)? == 1)
 }
 
-/// Ends the session with this `sid` and returns its id, if there is one.
+/// Ends the session with this `sid` and returns its id, if there is one. The caller revokes the refresh families.
 pub async fn end_by_sid(tx: &mut Tx, sid: &Secret) -> Result<Option<i64>, Error> {
     let ended = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())?;
     Ok(ended.map(|(id,)| id))
 }
 
-/// Ends the session with this id.
+/// Ends the session with this id. The caller revokes the refresh families.
 pub async fn end(tx: &mut Tx, id: i64) -> Result<(), Error> {
     execute!(tx.on(), DELETE, id).map(|_| ())
 }
 
-/// Returns the live sessions of the session's user, the most recently used first, at most 100.
+/// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session` as the
+/// current one.
 pub async fn list(
     db: &Db,
     session: &Session,
@@ -209,12 +211,12 @@ pub async fn revoke(
     Ok(true)
 }
 
-/// Ends every session of a user.
+/// Ends every session of a user. The caller revokes the refresh families.
 pub async fn end_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
     execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
 }
 
-/// Deletes expired sessions and returns their number.
+/// Deletes the sessions whose absolute lifetime ended, and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     execute!(db.writer(), PRUNE, now)
 }

@@ -83,7 +83,8 @@ pub struct PasswordArgs {
 }
 
 impl AccountKeyArgs {
-    /// Returns the account key, if one is configured.
+    /// Returns the account key, or `None` if neither setting is set. Fails if both are set, the file cannot be read, or
+    /// the key is malformed.
     pub fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         read_key(
             "ACCOUNT_KEY",
@@ -92,7 +93,8 @@ impl AccountKeyArgs {
         )
     }
 
-    /// Returns the account key; fails if none is configured. For programs that do not generate one.
+    /// Returns the account key, for programs that do not generate one. Fails like [`read`](Self::read), and if neither
+    /// setting is set.
     pub fn required(&self) -> Result<SealingKey, InvalidSetting> {
         self.read()?.ok_or_else(|| {
             InvalidSetting(
@@ -135,7 +137,8 @@ impl MailedLinkArgs {
 }
 
 impl PasswordArgs {
-    /// Returns the password length limit and the cost of hashing.
+    /// Returns the minimum length of new passwords and the cost of hashing. By default, as many hashes are computed at
+    /// once as there are cores.
     pub fn policy(&self) -> passwords::Policy {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         passwords::Policy {

@@ -8,8 +8,8 @@ use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
 
 /// Ends every session, refresh token and access token of a user, every unused mailed link and every sign-in in
-/// progress. Every change of the password, the second factor, the address or the role calls it, as does disabling or
-/// deleting the account. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the
+/// progress. Called by every change of the password, the second factor, the address or the role, and when an account is
+/// disabled or deleted. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the
 /// commit.
 pub(crate) async fn sign_out_everywhere(
     tx: &mut Tx,

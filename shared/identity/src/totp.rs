@@ -29,7 +29,7 @@ const SEED_LEN: usize = 20;
 /// The issuer that authenticator apps display.
 const ISSUER: &str = "Latchkey";
 
-/// A new TOTP seed, for the user's authenticator app. It is returned once and not again.
+/// A new TOTP seed, for the user's authenticator app. It is returned only when the enrollment begins.
 #[derive(Debug)]
 pub struct Enrollment {
     /// The seed in base32.
@@ -38,7 +38,7 @@ pub struct Enrollment {
     pub otpauth_url: Secret,
 }
 
-/// A TOTP seed, encrypted under the account key.
+/// A TOTP seed, sealed under the account key.
 #[derive(Clone, Debug)]
 pub(crate) struct SealedSeed(Vec<u8>);
 
@@ -73,7 +73,8 @@ pub(crate) async fn find_confirmed(db: &Db, user_id: i64) -> Result<Option<Seale
     Ok(row.map(|(sealed,)| SealedSeed(sealed)))
 }
 
-/// Returns the time step near `now` whose code is `code`, if there is one.
+/// Returns the time step whose code is `code`, if it is the step of `now` or one of its neighbors. Fails if the seed
+/// was sealed under another key.
 pub(crate) fn matching_step(
     key: &SealingKey,
     user_id: i64,
@@ -97,7 +98,8 @@ pub(crate) async fn confirm(
     Ok(execute!(tx.on(), CONFIRM, user_id, sealed.0.as_slice(), now, step)? == 1)
 }
 
-/// Marks a time step as used. Returns false if this step or a later one was used before.
+/// Marks a time step as used. Returns false if this step or a later one was used before, or if the seed was replaced or
+/// deleted meanwhile.
 pub(crate) async fn claim_step(db: &Db, user_id: i64, sealed: &SealedSeed, step: i64) -> Result<bool, Error> {
     Ok(execute!(db.writer(), CLAIM_STEP, user_id, sealed.0.as_slice(), step)? == 1)
 }
@@ -108,13 +110,14 @@ pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, Error> {
     Ok(deleted.is_some_and(|(confirmed,)| confirmed))
 }
 
+/// Returns the time step near `now` whose code under the unsealed seed is `code`, if there is one.
 fn step_of_code(seed: &[u8], code: &str, now: Timestamp) -> Option<i64> {
     let seconds = u64::try_from(now.seconds()).ok()?;
     let step = generator(seed, "")?.check(code, seconds)?;
     i64::try_from(step).ok()
 }
 
-/// Returns the generator of the codes of a seed; `None` if the seed is too short, which no stored seed is.
+/// Returns the code generator of a seed, or `None` if the seed is too short. Stored seeds are long enough.
 fn generator(seed: &[u8], email: &str) -> Option<Totp> {
     Builder::new()
         .with_secret(seed.to_vec())
@@ -124,7 +127,7 @@ fn generator(seed: &[u8], email: &str) -> Option<Totp> {
         .ok()
 }
 
-/// Returns the name to which a sealed seed is bound.
+/// Returns the name under which a user's seed is sealed, see [`SealingKey::seal`].
 fn seal_name(user_id: i64) -> String {
     format!("totp {user_id}")
 }

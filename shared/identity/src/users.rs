@@ -86,7 +86,7 @@ pub struct NewUser {
     pub password_change_required: bool,
 }
 
-/// The stored values that a sign-in is verified against.
+/// The stored values against which presented credentials are verified.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct StoredCredentials {
     /// The user's id.
@@ -95,8 +95,8 @@ pub struct StoredCredentials {
     pub email: String,
     /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
     pub password_hash: String,
-    /// The version of the credentials. A new password and signing out everywhere increment it; a new hash of the same
-    /// password does not.
+    /// The version of the credentials. Setting a password or signing the user out everywhere increments it; storing a
+    /// new hash of the same password does not.
     pub password_version: i64,
     /// The time at which the failed sign-ins were last cleared.
     pub unlocked_at: Option<Timestamp>,
@@ -173,7 +173,7 @@ pub async fn list(db: &Db) -> Result<Vec<User>, db::Error> {
         .collect())
 }
 
-/// Returns whether any user is an administrator, disabled ones included.
+/// Returns whether there is an administrator, including a disabled one.
 pub async fn has_administrator(db: &Db) -> Result<bool, db::Error> {
     Ok(fetch_optional!(db.reader(), (i64,), FIND_ADMIN)?.is_some())
 }
@@ -188,18 +188,20 @@ pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<StoredCredenti
     fetch_optional!(db.reader(), StoredCredentials, CREDENTIALS_BY_ID, id)
 }
 
-/// Locks the user's row until the transaction ends, and returns whether the credentials are still the verified ones.
-/// If so, a session that starts in this transaction cannot outlive a concurrent change of the password.
+/// Locks the user's row until the transaction ends, and returns whether the account is enabled and its credentials are
+/// still the verified ones. If so, a session that starts in this transaction cannot outlive a concurrent change of the
+/// password.
 pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), LOCK, verified.id, verified.password_version)? == 1)
 }
 
-/// Locks the user's row until the transaction ends, and returns whether the account still has this address.
+/// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has this
+/// address.
 pub(crate) async fn lock_email(tx: &mut Tx, id: i64, email: &Email) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), LOCK_EMAIL, id, email.key())? == 1)
 }
 
-/// Stores another hash of the verified password. No effect if the credentials changed since.
+/// Stores a new hash of the same, verified password. No effect if the credentials changed since.
 pub async fn update_hash(
     tx: &mut Tx,
     verified: &StoredCredentials,
@@ -220,8 +222,8 @@ pub async fn set_password(
     Ok(execute!(tx.on(), SET_PASSWORD, verified.id, version, password_hash, now)? == 1)
 }
 
-/// Replaces the password and marks the address as verified, because the reset link was mailed to it. Returns whether
-/// the account still has that address.
+/// Replaces the password and marks the address as verified, because the reset link was mailed to it. Returns false,
+/// without effect, if the account is disabled or `email_key` is no longer the key of its address.
 pub(crate) async fn reset_password(
     tx: &mut Tx,
     id: i64,
@@ -232,8 +234,9 @@ pub(crate) async fn reset_password(
     Ok(execute!(tx.on(), RESET_PASSWORD, id, email_key, password_hash, now)? == 1)
 }
 
-/// Sets the account's address, marked as verified, if `current_key` is still the key of its address. Returns whether
-/// it was. Fails with [`Conflict`](db::Error::Conflict) if another account has the new address.
+/// Sets the account's address to `email`, whose key is `email_key`, and marks it as verified. Returns false, without
+/// effect, if the account is disabled or `current_key` is no longer the key of its address. Fails with
+/// [`Conflict`](db::Error::Conflict) if another account has the new address.
 pub(crate) async fn set_email(
     tx: &mut Tx,
     id: i64,

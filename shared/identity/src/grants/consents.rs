@@ -14,7 +14,8 @@ use utoipa::ToSchema;
 
 sql! {
     FIND = "SELECT scope FROM consents WHERE user_id = $1 AND client_id = $2";
-    // Locks the row, so that concurrent consents do not overwrite each other.
+    // Locks the row until SET_SCOPE has stored the union, so that concurrent consents do not overwrite each other's
+    // scope.
     UPSERT = "INSERT INTO consents (user_id, client_id, scope, granted_at, id) VALUES ($1, $2, '', $3, $4)
                 ON CONFLICT (user_id, client_id) DO UPDATE SET granted_at = excluded.granted_at
                 RETURNING id, scope";
@@ -56,7 +57,8 @@ pub async fn granted_scope(db: &Db, user_id: i64, client_id: &str) -> Result<Sco
     Ok(row.and_then(|(scope,)| scope.parse().ok()).unwrap_or_default())
 }
 
-/// Adds `scope` to the scope that the user has granted to the client. Returns the consent's id.
+/// Adds `scope` to the scope that the user has granted to the client, and creates the consent if there is none. Returns
+/// the consent's id.
 pub async fn add_scope(
     tx: &mut Tx,
     user_id: i64,

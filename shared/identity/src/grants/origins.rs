@@ -11,7 +11,7 @@ use url::{Origin, Url};
 
 /// The age at which the cache is refreshed from the database.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// The time limit of one read.
+/// The time limit for reading the origins from the database.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The party to which the clients of an origin belong.
@@ -48,8 +48,8 @@ impl Origins {
         }))
     }
 
-    /// Returns the party of an origin as the `Origin` header contains it, or `None` if no app is registered there. If
-    /// the database cannot be read, the answer comes from the previous read.
+    /// Returns the party of `origin`, which has the form of an `Origin` header, or `None` if no single-page app has a
+    /// redirect URI with this origin. If the database cannot be read, the origins of the previous read apply.
     pub async fn party(&self, origin: &str) -> Option<Party> {
         let mut cache = self.0.cache.lock().await;
         if cache.read_at.is_none_or(|at| at.elapsed() >= MAX_AGE) {
@@ -64,12 +64,13 @@ impl Origins {
     }
 }
 
+/// Reads the origins of the single-page apps' redirect URIs.
 async fn read(db: &Db) -> Result<HashMap<String, Party>, Error> {
     let mut parties = HashMap::new();
     for app in clients::single_page_apps(db).await? {
         let urls = app.redirect_uris.iter().filter_map(|uri| Url::parse(uri).ok());
-        // A URL with a custom scheme has an opaque origin, which serializes as `null`, like that of every sandboxed
-        // page.
+        // A URL with a custom scheme has an opaque origin, which serializes as `null`. Every sandboxed page sends
+        // `null` as its `Origin`, so an opaque origin must not be registered.
         for origin in urls.map(|url| url.origin()).filter(Origin::is_tuple) {
             let origin = origin.ascii_serialization();
             let party = parties.entry(origin).or_insert(Party::Third);

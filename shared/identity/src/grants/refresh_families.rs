@@ -84,7 +84,7 @@ pub enum Selection<'a> {
     OfUser(i64),
     /// All families of a user with one client.
     OfUserAndClient(i64, &'a str),
-    /// The families of first-party clients that were created in a session.
+    /// The families that were created in a session, except those of third-party clients.
     OfSession(i64),
 }
 
@@ -121,9 +121,10 @@ pub async fn find(db: &Db, id: &str) -> Result<Option<Family>, Error> {
     Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(Family::from))
 }
 
-/// Replaces the refresh token of this generation by the next one, extends the idle lifetime to `idle` from `now`, and
-/// returns the family with its new generation. Only one of several concurrent callers succeeds. Returns `None`, without
-/// effect, if `generation` is not the current one, or if the family belongs to another client, is revoked or expired.
+/// Moves a family from `generation` to the next one, so that the next refresh token replaces the current one. The idle
+/// lifetime then ends `idle` after `now`. Returns the family with its new generation. Returns `None`, without effect,
+/// if `generation` is not the current one, or if the family belongs to another client, is revoked or expired. Only one
+/// of several concurrent callers succeeds.
 pub async fn rotate(
     db: &Db,
     id: &str,
@@ -145,7 +146,8 @@ pub async fn rotate(
     Ok(row.map(Family::from))
 }
 
-/// Revokes refresh families and the access tokens that were issued with them. Call
+/// Revokes refresh families and the access tokens that were issued with them, and records one event for all of them. No
+/// effect if the selection contains no family that is not yet revoked. Call
 /// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
 pub async fn revoke(
     tx: &mut Tx,

@@ -11,7 +11,8 @@ const MAX_CHECKED_LENGTH: usize = 40;
 /// The name of this product, which is easy to guess.
 const PRODUCT: &str = "latchkey";
 
-/// Returns whether an attacker who knows the account's e-mail would need fewer than [`MIN_GUESSES`] guesses.
+/// Returns whether an attacker who knows the account's e-mail would need fewer than [`MIN_GUESSES`] guesses. `email` is
+/// empty if it is unknown.
 pub(super) fn is_common(password: &str, email: &str) -> bool {
     if password.chars().count() > MAX_CHECKED_LENGTH {
         return false;

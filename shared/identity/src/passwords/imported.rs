@@ -5,6 +5,7 @@ use bcrypt::HashParts;
 
 /// The highest accepted cost. Each step doubles the time, and a hash of cost 14 occupies a permit for about a second.
 const MAX_COST: u32 = 14;
+/// The prefixes of the accepted bcrypt versions.
 const PREFIXES: [&str; 3] = ["$2a$", "$2b$", "$2y$"];
 
 /// Returns whether a stored hash is a bcrypt hash.
@@ -12,7 +13,8 @@ pub(super) fn is_bcrypt_hash(stored: &str) -> bool {
     PREFIXES.iter().any(|prefix| stored.starts_with(prefix))
 }
 
-/// Parses a bcrypt hash to import, of cost 4 to 14. The error is a message for people.
+/// Returns `hash` if it is a bcrypt hash of cost 4 to 14 that can be imported. Otherwise fails with a message to
+/// display.
 pub fn parse_imported_hash(hash: &str) -> std::result::Result<String, String> {
     let parts: Option<HashParts> = hash.parse().ok().filter(|_| is_bcrypt_hash(hash));
     match parts.map(|parts| parts.get_cost()) {
@@ -24,7 +26,8 @@ pub fn parse_imported_hash(hash: &str) -> std::result::Result<String, String> {
     }
 }
 
-/// Returns whether the password matches the hash. bcrypt reads the first 72 bytes only.
+/// Returns whether the password matches the stored bcrypt hash; bcrypt reads the first 72 bytes of a password only.
+/// Fails if the hash is malformed or its cost is out of range.
 pub(super) fn verify(password: &str, stored: &str) -> Result<bool> {
     let stored = parse_imported_hash(stored).map_err(|_| Error::Algorithm)?;
     bcrypt::verify(password, &stored).map_err(|_| Error::Algorithm)

@@ -55,7 +55,7 @@ pub struct SignInArgs {
 }
 
 impl SignInArgs {
-    /// Returns the limits of failed sign-ins.
+    /// Returns the limits on failed sign-ins.
     pub fn throttles(&self) -> Throttles {
         Throttles {
             account: self.login_failures_account,
@@ -63,8 +63,8 @@ impl SignInArgs {
         }
     }
 
-    /// Returns the captcha, if one is configured. Fails if only some of its settings are set, or if a URL is not
-    /// confidential.
+    /// Returns the captcha, if one is configured. Fails if only some of its settings are set, if the secret cannot be
+    /// read, if a URL is neither https nor http on a loopback host, or if the HTTP client cannot be built.
     pub fn captcha(&self) -> Result<Option<Captcha>, InvalidSetting> {
         let secret = read_secret(
             "CAPTCHA_SECRET",

@@ -1,4 +1,4 @@
-//! Changes to accounts by administrators, and deletion. Every statement keeps at least one active administrator.
+//! Changes to accounts by administrators, and deletion. No change removes the last active administrator.
 
 use crate::users::{Role, StoredCredentials, User, UserRow};
 use foundation::clock::Timestamp;
@@ -44,20 +44,20 @@ sql! {
         not_the_last_administrator!());
 }
 
-/// Disables a user. Returns false, without effect, if they were disabled before or are the last active administrator.
-/// The caller ends their sessions and tokens.
+/// Disables a user. Returns false, without effect, if the user is disabled already, is the last active administrator or
+/// does not exist. The caller ends the user's sessions and tokens.
 pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
     lock_active_administrators(tx, id).await?;
     Ok(execute!(tx.on(), DISABLE, id, now)? == 1)
 }
 
-/// Enables a user again. Returns whether they were disabled.
+/// Enables a user again. Returns false, without effect, if the user is not disabled, does not exist or was deleted.
 pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<bool, Error> {
     Ok(execute!(tx.on(), ENABLE, id)? == 1)
 }
 
-/// Sets a user's role and returns the changed user. Returns `None`, without effect, if they are the last active
-/// administrator or were deleted.
+/// Sets a user's role and returns the changed user. Returns `None`, without effect, if the last active administrator
+/// would lose the role, or if the user was deleted.
 pub(crate) async fn set_role(
     tx: &mut Tx,
     id: i64,
@@ -69,7 +69,8 @@ pub(crate) async fn set_role(
     Ok(row.map(User::from))
 }
 
-/// Makes every sign-in and credential change in progress fail. Later ones wait until the transaction ends.
+/// Makes every sign-in and credential change of a user that is in progress fail, because it verified an older version
+/// of the credentials. Locks the user's row until the transaction ends.
 pub(crate) async fn invalidate_sign_ins(tx: &mut Tx, id: i64) -> Result<(), Error> {
     execute!(tx.on(), INVALIDATE_SIGN_INS, id).map(|_| ())
 }
@@ -90,8 +91,8 @@ pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), E
     execute!(tx.on(), UNLOCK, id, now).map(|_| ())
 }
 
-/// Anonymizes the row of a deleted user, which remains because other tables refer to it. Returns false, without effect,
-/// if the credentials are no longer the verified ones or if the user is the last active administrator.
+/// Marks a user as deleted and anonymizes their row, which remains because other tables refer to it. Returns false,
+/// without effect, if the credentials are no longer the verified ones or if the user is the last active administrator.
 pub(crate) async fn anonymize(
     tx: &mut Tx,
     verified: &StoredCredentials,
