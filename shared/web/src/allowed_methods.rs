@@ -4,11 +4,11 @@ use crate::error::Error;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 
-/// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support the method. The
-/// router marks such responses by `Allow`. Replaces any error of the middleware of the route, such as 429,
-/// because 405 takes precedence.
+/// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support `method`. The router
+/// marks such responses by `Allow`. A 405 takes precedence over an error of the route's middleware, such as 429, and
+/// replaces it.
 pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) {
-    let Some(allow) = allow(response.headers()) else {
+    let Some(allow) = allow_with_options(response.headers()) else {
         return;
     };
     let headers = response.headers_mut();
@@ -24,8 +24,9 @@ pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) 
     };
 }
 
-/// Returns the router's `Allow` header with `OPTIONS` added, which every path supports.
-fn allow(headers: &HeaderMap) -> Option<HeaderValue> {
+/// Returns the router's `Allow` header with `OPTIONS` added, which every path supports; `None` if the response has no
+/// such header.
+fn allow_with_options(headers: &HeaderMap) -> Option<HeaderValue> {
     let named = headers.get(header::ALLOW)?.to_str().ok()?;
     let methods = named.split(',').map(str::trim);
     let methods: Vec<&str> = methods

@@ -18,20 +18,21 @@ use utoipa::openapi::{RefOr, Response};
 pub const DEFAULT_LIMIT: usize = 64 * 1024;
 /// The maximum size of the body of a post, in bytes.
 pub const LARGE_LIMIT: usize = 1024 * 1024;
-/// The time limit for the arrival of a body. It is shorter than the time limit of the whole request, so that a slow
-/// body gets 408 and not 503.
+/// The time limit for the arrival of a body. It is shorter than the time limit of the whole request, so that the
+/// response to a slow body is 408 and not 503.
 const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Extracts a body of at most `MAX` bytes with the media type JSON, without parsing it.
 ///
-/// Rejects with 415 (another media type, or a content coding), 413 (too large) and 408 (too slow). A handler parses the
-/// body later by [`fields`](Self::fields), so that it can answer 404, 403 and 412 before 400 and 422.
+/// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow) and 400 (incomplete).
+/// The handler parses the body later by [`fields`](Self::fields), so that it can answer 404, 403 and 412 before the
+/// 400 and 422 of an invalid body.
 #[derive(Debug)]
 pub struct JsonBody<const MAX: usize = DEFAULT_LIMIT>(Bytes);
 
 impl<const MAX: usize> JsonBody<MAX> {
-    /// Parses the body as a JSON object. Fails with 400 if it is not JSON, and with 422 if it is not an
-    /// object or names a member twice.
+    /// Parses the body as a JSON object. Fails with 400 if it is not JSON, and with 422 if it is not an object, names
+    /// a member twice or contains a NUL character.
     pub fn fields(&self) -> Result<Fields, Error> {
         Fields::read(&self.0)
     }
@@ -43,7 +44,7 @@ impl<const MAX: usize> JsonBody<MAX> {
     }
 }
 
-/// An empty JSON object.
+/// The default is the empty JSON object.
 impl<const MAX: usize> Default for JsonBody<MAX> {
     fn default() -> Self {
         Self(Bytes::from_static(b"{}"))
@@ -72,7 +73,7 @@ impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
     }
 }
 
-/// Extracts `None` if the request has neither a body nor a `Content-Type`.
+/// Extracts `None` if the request has neither a body nor a `Content-Type`. Otherwise rejects like [`JsonBody`].
 impl<S: Send + Sync, const MAX: usize> OptionalFromRequest<S> for JsonBody<MAX> {
     type Rejection = Error;
 
@@ -98,8 +99,8 @@ impl<const MAX: usize> IntoResponses for JsonBody<MAX> {
     }
 }
 
-/// Returns the media type of `Content-Type` in lower case, without its parameters; `None` if the header is absent or
-/// repeated, or if its charset is not UTF-8.
+/// Returns the media type of `Content-Type` in lower case, without its parameters; `None` if the header is absent,
+/// repeated or not visible ASCII, or if its charset is not UTF-8.
 pub fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = single(headers, header::CONTENT_TYPE.as_str())?.to_ascii_lowercase();
     let mut parts = value.split(';').map(str::trim);
@@ -110,7 +111,8 @@ pub fn media_type(headers: &HeaderMap) -> Option<String> {
         .then_some(media_type)
 }
 
-/// Reads a body of at most `max` bytes. Fails with 413 if it is larger, and with 408 if it takes too long.
+/// Reads a body of at most `max` bytes. Fails with 413 if it is larger, with 408 if it does not arrive within 25
+/// seconds, and with 400 if it cannot be read to its end.
 pub async fn read(body: Body, max: usize) -> Result<Bytes, Error> {
     match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, max).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),

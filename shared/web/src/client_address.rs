@@ -8,8 +8,9 @@ use std::net::IpAddr;
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-/// Returns the address of the client: reads `X-Forwarded-For` from right to left, as long as each entry was
-/// written by a trusted proxy. Returns the peer if the peer is not trusted.
+/// Returns the address of the client: the first address that is not in a `trusted` network, beginning with `peer`
+/// and continuing with `X-Forwarded-For` from right to left. If all are trusted, or the next entry is no IP address,
+/// returns the last address read. IPv4-mapped IPv6 addresses are returned as IPv4.
 pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|net| net.contains(&address.to_canonical()));
     let hops: Vec<&str> = headers

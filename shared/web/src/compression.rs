@@ -18,7 +18,7 @@ use tower_http::compression::predicate::{Predicate as _, SizeAbove};
 /// The minimum size of a response to compress, in bytes. Compression hardly shortens a smaller one.
 const MIN_SIZE: u64 = 1024;
 
-/// Adds compression and `If-None-Match` to routes.
+/// Adds compression and the evaluation of `If-None-Match` to routes.
 pub(crate) fn add_layers(routes: Router) -> Router {
     let compression = CompressionLayer::new().compress_when(SizeAbove::new(MIN_SIZE).and(may_be_compressed));
     routes.layer(compression).layer(from_fn(negotiate))
@@ -37,8 +37,8 @@ fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Ex
     status == StatusCode::OK && is_text && !is_secret
 }
 
-/// Middleware: selects the content coding for the compression layer inside, adds the suffix to the tag of a
-/// compressed response, and answers 304 if `If-None-Match` lists the tag.
+/// Middleware: selects the content coding for the inner compression layer, adds the suffix to the entity tag of a
+/// compressed response, and turns a 200 to `GET` or `HEAD` into a 304 if `If-None-Match` lists the tag.
 async fn negotiate(mut request: Request, next: Next) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let if_none_match = is_read.then(|| IfNoneMatch::read(request.headers()));
@@ -56,9 +56,9 @@ async fn negotiate(mut request: Request, next: Next) -> Response {
         return response;
     };
     if response.headers().contains_key(header::CONTENT_ENCODING)
-        && let Ok(marked) = HeaderValue::try_from(etag::for_gzip(etag))
+        && let Ok(gzip_etag) = HeaderValue::try_from(etag::for_gzip(etag))
     {
-        response.headers_mut().insert(header::ETAG, marked);
+        response.headers_mut().insert(header::ETAG, gzip_etag);
     }
     let is_unmodified = if_none_match.is_some_and(|tags| tags.matches(etag));
     if is_unmodified && response.status() == StatusCode::OK {

@@ -2,10 +2,10 @@
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// The maximum length of a header, in bytes. A longer header counts as absent.
+/// The maximum total length of a header's lines, in bytes. A longer header counts as absent.
 const MAX_LENGTH: usize = 4096;
 
-/// The listed names with their weights, in thousandths.
+/// The members of an `Accept` or `Accept-Encoding` header: names in lower case, each with its weight in thousandths.
 #[derive(Debug)]
 pub(crate) struct Preferences(Vec<(String, u16)>);
 
@@ -24,8 +24,9 @@ impl Preferences {
         Self(members.filter_map(parse_member).collect())
     }
 
-    /// Returns the weight of the first of `names` that is listed, or 0 if none is. The caller passes the most
-    /// specific name first, such as a media type before its range.
+    /// Returns the weight, in thousandths, of the first of `names` that the header lists, or 0 if it lists none. The
+    /// caller passes the most specific name first, such as a media type before its range. If the header lists a name
+    /// more than once, its highest weight counts.
     pub(crate) fn weight(&self, names: &[&str]) -> u16 {
         let listed = |name: &&str| {
             let weights = self.0.iter().filter(|(found, _)| found == name);
@@ -35,7 +36,8 @@ impl Preferences {
     }
 }
 
-/// Parses a member into its name in lower case and its weight. Parameters other than `q` are ignored.
+/// Parses a member into its name in lower case and its weight, which is 1000 without the parameter `q`. Other
+/// parameters are ignored. Returns `None` if the weight is malformed.
 fn parse_member(text: &str) -> Option<(String, u16)> {
     let mut parts = split_unquoted(text, ';').into_iter().map(str::trim);
     let name = parts.next()?.to_ascii_lowercase();
@@ -61,14 +63,14 @@ fn parse_qvalue(text: &str) -> Option<u16> {
 fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |c: char| {
-        let ends = c == separator && !quoted;
+        let is_separator = c == separator && !quoted;
         match c {
             _ if escaped => escaped = false,
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             _ => {}
         }
-        ends
+        is_separator
     })
     .collect()
 }

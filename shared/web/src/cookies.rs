@@ -31,8 +31,9 @@ pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     }
 }
 
-/// Returns a `Set-Cookie` value with `SameSite=Lax` and `Path=/`, for this host only. `extra` holds further
-/// attributes, such as `; HttpOnly`. The value is empty if an argument contains a control character.
+/// Returns a `Set-Cookie` value with `SameSite=Lax` and `Path=/`, for this host only. Without `max_age`, the browser
+/// keeps the cookie until it closes. `extra` holds further attributes, such as `; HttpOnly`. Returns an empty value if
+/// an argument contains a control character.
 pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> HeaderValue {
     let age = max_age
         .map(|age| format!("; Max-Age={}", age.as_secs()))
@@ -41,7 +42,7 @@ pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> H
         .unwrap_or(HeaderValue::from_static(""))
 }
 
-/// Returns the `Set-Cookie` value of a new session.
+/// Returns the `Set-Cookie` value that sets the session cookie to the session id `sid`.
 pub fn set_sid(sid: &Secret, lifetime: Duration) -> HeaderValue {
     set(SID, sid.expose(), Some(lifetime), "; HttpOnly; Secure")
 }

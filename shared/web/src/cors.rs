@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The request headers that a page may send.
 const REQUEST_HEADERS: &str = "authorization, content-type, if-match, if-none-match, idempotency-key, \
                                x-csrf-token, accept, traceparent";
-/// The response headers that a page may read, beside those that the Fetch standard always exposes.
+/// The response headers that a page may read, in addition to those that the Fetch standard always exposes.
 const RESPONSE_HEADERS: &str = "etag, location, link, x-correlation-id, retry-after, ratelimit, \
                                 ratelimit-policy, idempotent-replayed, deprecation, sunset, www-authenticate";
 /// The lifetime of a preflight response in the browser's cache, in seconds.
@@ -44,7 +44,7 @@ struct AllowedOrigin {
 }
 
 /// Middleware: adds the CORS headers if the request comes from an allowed origin. A request from any other
-/// origin is handled as usual, and the browser withholds the response from the page.
+/// origin is handled as usual, but the browser does not let the page read the response.
 pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next) -> Response {
     if let Some(deferred) = request.extensions().get::<DeferredHeaders>() {
         if let Cors::KnownOrigins { .. } = cors {

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 /// The request header that repeats the value of the `csrf` cookie.
 pub const HEADER: &str = "x-csrf-token";
 
-/// The token is missing or wrong, or the request comes from an unknown origin.
+/// The token is missing or wrong, or the request comes from an origin that is not trusted.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "The anti-forgery token is missing or wrong, or the origin is not allowed. Get a token from /csrf, and send it \
@@ -67,26 +67,26 @@ pub fn token(headers: &HeaderMap, policy: &Policy) -> (String, HeaderValue) {
     (token, cookie)
 }
 
-/// Checks a request without a bearer token. Safe methods pass. So do requests without any ambient authority
-/// (a cookie of this service, or a header that only browsers send), because a forged request always carries
-/// some.
+/// Checks a request that has no bearer token. Safe methods pass. A request without any sign of a browser (a cookie of
+/// this service, `Origin` or `Sec-Fetch-Site`) passes too, because a forged request comes from a browser and has at
+/// least one of them. Any other request must pass [`check_token`] with the token in the header [`HEADER`].
 pub fn check(method: &Method, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     if method.is_safe() {
         return Ok(());
     }
     let has_cookie = |name| !cookies::all(headers, name).is_empty();
-    let has_ambient_authority = has_cookie(cookies::SID)
+    let may_be_from_browser = has_cookie(cookies::SID)
         || has_cookie(cookies::CSRF)
         || headers.contains_key(header::ORIGIN)
         || headers.contains_key("sec-fetch-site");
-    if !has_ambient_authority {
+    if !may_be_from_browser {
         return Ok(());
     }
     check_token(headers, single(headers, HEADER), policy)
 }
 
-/// Checks that `presented`, from a header or a hidden form field, equals the cookie's value, and that the
-/// origin is allowed.
+/// Checks that `presented`, the token from a header or a hidden form field, equals the value of the `csrf` cookie, and
+/// that the origin is trusted. Fails if either token is missing or the cookie is repeated.
 pub fn check_token(headers: &HeaderMap, presented: Option<&str>, policy: &Policy) -> Result<(), Mismatch> {
     let cookie = cookies::single(headers, cookies::CSRF)
         .filter(|value| !value.is_empty())
@@ -111,7 +111,7 @@ fn check_origin(headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     }
 }
 
-/// Returns whether a value has the form of the tokens that [`token`] creates, a UUID.
+/// Returns whether a value consists of 36 hexadecimal digits and hyphens, like the UUIDs that [`token`] creates.
 fn is_token(value: &str) -> bool {
     value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 pub struct DeferredHeaders(Arc<Mutex<HeaderMap>>);
 
 impl DeferredHeaders {
-    /// Adds a header. If the response has one of this name, the values are joined into a list.
+    /// Adds a header. If the response already has a header of this name, the values are joined into one list.
     pub fn add(&self, name: HeaderName, value: HeaderValue) {
         lock(&self.0).append(name, value);
     }
@@ -26,7 +26,8 @@ impl DeferredHeaders {
     }
 }
 
-/// Adds a member to a list header and joins all its members in one line.
+/// Adds `value` to the list in the header `name`, and joins all lines of that header into one. Lines that are not
+/// visible ASCII are dropped.
 pub(crate) fn add_to_list(headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
     let lines = headers.get_all(name).iter().chain([value]);
     let members: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();

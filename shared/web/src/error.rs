@@ -50,7 +50,7 @@ pub struct Error {
 pub struct IntentionallyEmpty;
 
 impl Error {
-    /// Creates an error. The message says what is wrong and what to do about it.
+    /// Creates an error with the status of its code. The message states the error and its remedy.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -112,7 +112,7 @@ impl Error {
         .retry_after(Duration::from_secs(1))
     }
 
-    /// Adds a header.
+    /// Adds a header. A value that contains a control character is ignored.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -127,7 +127,7 @@ impl Error {
         self.header(header::RETRY_AFTER, &retry_after(delay))
     }
 
-    /// Replaces the status code, which is that of the error code by default.
+    /// Sets the status code of the response. The default is that of the error code.
     #[must_use]
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
@@ -147,7 +147,7 @@ impl Error {
         self.code
     }
 
-    /// Creates the error for a response without a body that axum or tower created.
+    /// Creates the error for a response that axum or tower created with this status and without a body.
     pub(crate) fn from_status(status: StatusCode) -> Self {
         let error = match status {
             StatusCode::NOT_FOUND => Self::not_found(),
@@ -185,13 +185,13 @@ impl IntoResponse for Error {
     }
 }
 
-/// Formats a delay for `Retry-After`: whole seconds, rounded up, at least one.
+/// Formats a delay as in `Retry-After`: whole seconds, rounded up, at least one.
 pub fn retry_after(delay: Duration) -> String {
     let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
     seconds.max(1).to_string()
 }
 
-/// Creates the 500 response for a panic in a handler.
+/// Creates the 500 response for a panic in a handler, and logs the panic message.
 #[allow(clippy::needless_pass_by_value, reason = "the signature is tower-http's")]
 pub(crate) fn from_panic(cause: Box<dyn Any + Send>) -> Response {
     let cause = cause

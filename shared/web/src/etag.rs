@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, header};
 use foundation::schema;
 
-/// The suffix of the tag of a compressed response.
+/// The suffix, within the quotes, of the entity tag of a compressed response.
 const GZIP_SUFFIX: &str = "--gzip";
 
 /// The pattern of a list of entity tags, or `*`.
@@ -88,7 +88,8 @@ impl IfNoneMatch {
     }
 }
 
-/// Returns the tag of the same version compressed by gzip.
+/// Returns the entity tag of a compressed response, from the tag of the same version uncompressed. A malformed tag is
+/// returned unchanged.
 pub(crate) fn for_gzip(etag: &str) -> String {
     match etag.strip_suffix('"') {
         Some(open) => format!("{open}{GZIP_SUFFIX}\""),
@@ -96,8 +97,8 @@ pub(crate) fn for_gzip(etag: &str) -> String {
     }
 }
 
-/// Parses a list of tags. Returns each with whether it is weak, and without the suffix of compressed responses. Parsing
-/// stops at the first malformed member, because the bounds of the following ones are unknown.
+/// Parses a list of entity tags. Returns each tag without the suffix of compressed responses, paired with `true` if the
+/// tag is weak. Parsing stops at the first malformed member, because the bounds of the following ones are unknown.
 fn parse_tags(mut rest: &str) -> Vec<(bool, String)> {
     let mut tags = Vec::new();
     loop {

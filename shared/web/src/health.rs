@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use utoipa::ToSchema;
 
-/// A check of one dependency. It returns the error text if the dependency is missing.
+/// A check of one dependency. Returns the error text if the dependency is unavailable.
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
 /// The dependencies that readiness checks, by name. Cheap to clone; all clones share the draining state.
@@ -21,7 +21,7 @@ pub struct Health {
     draining: Arc<AtomicBool>,
 }
 
-/// The kind of a dependency, which determines the readiness while it is missing.
+/// The kind of a dependency. Determines the response of `/readyz` while the dependency is unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dependency {
     /// 503 `not ready`, so that the load balancer sends requests to other replicas.
@@ -31,8 +31,8 @@ enum Dependency {
 }
 
 impl Health {
-    /// Adds a dependency that the service cannot work without. Its check returns the error text if it is
-    /// missing.
+    /// Adds a dependency that the service cannot work without. `name` is its member in the body of `/readyz`.
+    /// `check` returns the error text if the dependency is unavailable.
     #[must_use]
     pub fn with_required<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
@@ -41,7 +41,8 @@ impl Health {
         self.add(name, Dependency::Required, check)
     }
 
-    /// Adds a dependency that most requests do not need. Its check returns the error text if it is missing.
+    /// Adds a dependency that most requests do not need. The arguments are those of
+    /// [`with_required`](Self::with_required).
     #[must_use]
     pub fn with_optional<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
@@ -64,7 +65,7 @@ impl Health {
         self
     }
 
-    /// Makes readiness answer 503 from now on, because the process is shutting down.
+    /// Makes `/readyz` answer 503 from now on. Called when the process begins to shut down.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
@@ -113,15 +114,15 @@ pub async fn livez() -> impl IntoResponse {
 )]
 pub async fn readyz(State(health): State<Health>) -> impl IntoResponse {
     let mut checks = BTreeMap::new();
-    let mut missing = Vec::new();
+    let mut unavailable = Vec::new();
     for (name, dependency, check) in &health.checks {
         let outcome = check().await;
-        missing.extend(outcome.is_err().then_some(*dependency));
+        unavailable.extend(outcome.is_err().then_some(*dependency));
         checks.insert(*name, outcome.err().unwrap_or_else(|| "ok".to_owned()));
     }
     let is_draining = health.draining.load(Ordering::Relaxed);
-    let (code, status) = match missing.as_slice() {
-        missing if is_draining || missing.contains(&Dependency::Required) => {
+    let (code, status) = match unavailable.as_slice() {
+        kinds if is_draining || kinds.contains(&Dependency::Required) => {
             (StatusCode::SERVICE_UNAVAILABLE, "not ready")
         }
         [] => (StatusCode::OK, "ready"),

@@ -10,8 +10,10 @@ const MAX_UNKNOWN: usize = 20;
 /// The number of characters after which a response cuts the name of an unknown member.
 const MAX_UNKNOWN_NAME: usize = 100;
 
-/// The members of a JSON object. Each getter removes its member and returns `None` if it is absent or invalid.
-/// [`finish`](Fields::finish) reports the invalid members, and rejects the remaining ones as unknown.
+/// The members of a JSON object that are not read yet, and the errors so far. Each getter removes one member and
+/// returns the result of `parse`, or `None` if the member is absent or invalid. The error text of `parse` continues a
+/// sentence that begins with the name of the member, such as "must be …" or "is …".
+/// [`finish`](Fields::finish) reports the errors, and rejects the members that no getter removed as unknown.
 #[derive(Debug)]
 pub struct Fields {
     members: Map<String, Value>,
@@ -19,8 +21,8 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Parses an object. Fails with 400 if the bytes are not JSON, and with 422 if they are not an object or
-    /// name a member twice.
+    /// Parses an object. Fails with 400 if the bytes are not JSON, and with 422 if they are not an object, name a
+    /// member twice or contain a NUL character.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
         let body_error = |code, message: String| {
             Error::validation(vec![FieldError {
@@ -48,8 +50,7 @@ impl Fields {
         self.members.contains_key(name)
     }
 
-    /// Removes a required member, a string that `parse` accepts. The error text of `parse` continues a
-    /// sentence that begins with the member, such as "must be …" or "is …".
+    /// Reads a required string. Its absence is an error.
     pub fn required<T, E: ToString>(
         &mut self,
         name: &str,
@@ -58,7 +59,7 @@ impl Fields {
         self.check_present(name).then(|| self.optional(name, parse))?
     }
 
-    /// Removes a required member, an integer that `parse` accepts.
+    /// Reads a required integer. Its absence is an error.
     pub fn required_integer<T, E: ToString>(
         &mut self,
         name: &str,
@@ -68,7 +69,7 @@ impl Fields {
             .then(|| self.optional_integer(name, parse))?
     }
 
-    /// Removes an optional member, an integer that `parse` accepts.
+    /// Reads an optional integer. `null` is an error.
     pub fn optional_integer<T, E: ToString>(
         &mut self,
         name: &str,
@@ -77,7 +78,7 @@ impl Fields {
         self.take(name, "must be an integer", |value| value.as_i64(), parse)
     }
 
-    /// Removes an optional member, an object of strings that `parse` accepts.
+    /// Reads an optional object whose values are strings. `null` is an error.
     pub fn optional_strings<T, E: ToString>(
         &mut self,
         name: &str,
@@ -87,7 +88,7 @@ impl Fields {
         self.take(name, "must be an object of strings", read, parse)
     }
 
-    /// Removes an optional member, a string that `parse` accepts. `null` is an error.
+    /// Reads an optional string. `null` is an error.
     pub fn optional<T, E: ToString>(
         &mut self,
         name: &str,
@@ -100,7 +101,7 @@ impl Fields {
         self.take(name, "must be a string", read, |text: String| parse(&text))
     }
 
-    /// Returns the remaining members.
+    /// Returns the remaining members as an object.
     pub(crate) fn into_value(self) -> Value {
         Value::Object(self.members)
     }
@@ -114,8 +115,8 @@ impl Fields {
         is_present
     }
 
-    /// Removes a member. `read` converts it to its JSON type, and `parse` validates it. `wrong_type` is the error text
-    /// if `read` returns `None`.
+    /// Removes a member and returns its parsed value; `None` if it is absent or invalid. `read` checks the JSON type,
+    /// and `parse` the value. `wrong_type` is the error text if `read` returns `None`.
     fn take<V, T, E: ToString>(
         &mut self,
         name: &str,
@@ -143,7 +144,8 @@ impl Fields {
         });
     }
 
-    /// Returns `value` if no member was invalid and none is left. Fails with 422 otherwise.
+    /// Returns `value`, which the caller built from the members, or `None` if a required one was absent or invalid.
+    /// Fails with 422 if `value` is `None`, or if any member was invalid or is unknown.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Error> {
         for name in std::mem::take(&mut self.members).keys().take(MAX_UNKNOWN) {
             let name: String = name.chars().take(MAX_UNKNOWN_NAME).collect();

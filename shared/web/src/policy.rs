@@ -21,7 +21,7 @@ impl Policy {
         self.allowed_origins.iter().any(|allowed| allowed == origin)
     }
 
-    /// Returns the absolute URL of a path below the base URL.
+    /// Returns the absolute URL of `path`, which is empty or begins with a slash.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", origin_of(&self.base_url))
     }

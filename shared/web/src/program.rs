@@ -10,7 +10,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Returns the routes `/livez`, `/readyz` and `/csrf`.
+/// Returns the routes `/livez`, `/readyz` and `/csrf`. Only `/csrf` is rate-limited and has CORS headers.
 pub fn common_routes(
     policy: Arc<Policy>,
     cors: Cors,
@@ -18,17 +18,17 @@ pub fn common_routes(
     health: health::Health,
 ) -> OpenApiRouter {
     let base = policy.url("");
-    let token = OpenApiRouter::new().routes(routes!(csrf::issue));
-    let token = rate_limits::limit_by_address(token, limiter)
+    let csrf_routes = OpenApiRouter::new().routes(routes!(csrf::issue));
+    let csrf_routes = rate_limits::limit_by_address(csrf_routes, limiter)
         .layer(from_fn_with_state(cors, cors::add_headers))
         .with_state(policy);
-    // Merged last, because axum keeps the fallback of the merged router. The CORS layer of `token`
-    // also covers its fallback, so the 404 of an unknown path has the same headers as that of a missing post.
+    // `csrf_routes` is merged last, because axum keeps the fallback of the merged router. The CORS layer also
+    // covers that fallback, so the 404 of an unknown path has the same headers as the 404 of a missing post.
     let mut common = OpenApiRouter::new()
         .routes(routes!(health::livez))
         .routes(routes!(health::readyz))
         .with_state(health)
-        .merge(token);
+        .merge(csrf_routes);
     set_server(common.get_openapi_mut(), &base);
     common
 }
@@ -38,8 +38,8 @@ pub fn common_routes(
 pub fn with_middleware(routes: Router, policy: Arc<Policy>) -> Router {
     let panics = CatchPanicLayer::custom(error::from_panic);
     let routes = compression::add_layers(routes.layer(panics)).layer(from_fn(request_log::record_route));
-    // The middleware goes around a second router, because the inner one adds Allow and Content-Length outside
-    // its layers.
+    // `wrap_request` is a layer of a second, outer router, because a router adds Allow and Content-Length
+    // outside its own layers.
     Router::new()
         .fallback_service(routes)
         .layer(from_fn_with_state(policy, request_log::wrap_request))

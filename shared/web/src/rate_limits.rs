@@ -16,7 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Counts every request to these routes under the client's address, and documents the 429 response of each operation.
+/// Limits the requests to these routes per client address, and documents the 429 response of each operation.
 pub fn limit_by_address<S: Clone + Send + Sync + 'static>(
     routes: OpenApiRouter<S>,
     limiter: RateLimiter,
@@ -35,6 +35,7 @@ async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: 
     }
 }
 
+/// Fails with 429 if the address is over its limit.
 fn count_address(limiter: &RateLimiter, request: &Request) -> Result<(), Error> {
     let context = request_context(request.extensions())?;
     match context.address {
@@ -45,23 +46,25 @@ fn count_address(limiter: &RateLimiter, request: &Request) -> Result<(), Error> 
     }
 }
 
-/// Counts the request under an authenticated principal. Fails with 429 if the principal is over its limit.
+/// Counts the request under an authenticated principal, and adds the `RateLimit` headers to its response. Fails with
+/// 429 if the principal is over its limit.
 pub fn by_principal(limiter: &RateLimiter, principal: &str, parts: &Parts) -> Result<(), Error> {
     let context = request_context(&parts.extensions)?;
     let decision = limiter.by_principal(principal, parts.method.is_safe(), context.now);
     apply(decision, &parts.extensions)
 }
 
-/// Adds the `RateLimit` headers to the response. Fails with 429 if the request is over its limit.
+/// Adds the `RateLimit` headers of a decision to the response. Fails with 429 if the request is over its limit. Does
+/// nothing if `decision` is `None`, because requests are then not limited.
 fn apply(decision: Option<Decision>, extensions: &Extensions) -> Result<(), Error> {
     let Some(decision) = decision else {
         return Ok(());
     };
     let (name, quota, window) = (decision.limit.name, decision.limit.quota, WINDOW.as_secs());
-    let resets_in = error::retry_after(decision.resets_in);
+    let resets_in_seconds = error::retry_after(decision.resets_in);
     if let Some(deferred) = extensions.get::<DeferredHeaders>() {
         let policy = format!(r#""{name}";q={quota};w={window}"#);
-        let remaining = format!(r#""{name}";r={};t={resets_in}"#, decision.remaining);
+        let remaining = format!(r#""{name}";r={};t={resets_in_seconds}"#, decision.remaining);
         for (header, value) in [(RATE_LIMIT_POLICY, policy), (RATE_LIMIT, remaining)] {
             if let Ok(value) = HeaderValue::try_from(value) {
                 deferred.add(header, value);
@@ -73,7 +76,7 @@ fn apply(decision: Option<Decision>, extensions: &Extensions) -> Result<(), Erro
     }
     Err(Error::new(
         Code::RateLimited,
-        format!("Too many requests. The limit is {quota} per minute. Try again in {resets_in} s."),
+        format!("Too many requests. The limit is {quota} per minute. Try again in {resets_in_seconds} s."),
     )
     .retry_after(decision.resets_in))
 }

@@ -94,7 +94,8 @@ pub(crate) async fn record_route(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Returns the trace id of a valid W3C `traceparent` header (version 00).
+/// Returns the trace id of the W3C `traceparent` header (version 00); `None` if the header is absent, repeated or
+/// invalid.
 fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     let is_hex_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_id = |text: &str, length| {
@@ -108,7 +109,8 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     (is_valid && is_id(trace, 32) && is_id(parent, 16)).then(|| trace.to_owned())
 }
 
-/// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters.
+/// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters; `None` if nothing
+/// remains.
 fn user_agent(headers: &HeaderMap) -> Option<String> {
     let value = String::from_utf8_lossy(headers.get(header::USER_AGENT)?.as_bytes());
     let printable = value.chars().filter(|char| !char.is_control());
@@ -119,7 +121,7 @@ fn user_agent(headers: &HeaderMap) -> Option<String> {
 fn complete_response(mut response: Response, response_context: &ResponseContext) -> Response {
     response_context.deferred_headers.write_to(response.headers_mut());
     allowed_methods::answer_unmatched_method(&mut response, &response_context.method);
-    let error = error_without_body(&mut response);
+    let error = take_unwritten_error(&mut response);
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&response_context.trace_id) {
         headers.insert("x-correlation-id", id);
@@ -150,9 +152,10 @@ fn complete_response(mut response: Response, response_context: &ResponseContext)
     response
 }
 
-/// Removes and returns the error of an error response that still needs a body. Pages and OAuth errors have a
-/// body of their own, and [`IntentionallyEmpty`] marks responses that must not get one.
-fn error_without_body(response: &mut Response) -> Option<Error> {
+/// Removes and returns the error of a 4xx or 5xx response whose body is still to be written; `None` for any other
+/// response. Pages and OAuth errors already have a body, and [`IntentionallyEmpty`] marks responses that must not
+/// get one.
+fn take_unwritten_error(response: &mut Response) -> Option<Error> {
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();
     let is_bare = !response.headers().contains_key(header::CONTENT_TYPE)

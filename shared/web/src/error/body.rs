@@ -1,5 +1,6 @@
 //! The error body: `{code, message, correlationId}`, and `errors` if members of the request body are invalid.
-//! A caller that prefers `application/problem+json` gets the same members within problem details (RFC 9457).
+//! A caller that accepts `application/problem+json` at least as much as JSON gets the same members within problem
+//! details (RFC 9457).
 
 use crate::content_negotiation::Preferences;
 use crate::error::{Error, FieldError};
@@ -87,7 +88,7 @@ impl ErrorFormat {
 }
 
 impl Error {
-    /// Serializes the body.
+    /// Returns the serialized error body.
     pub(crate) fn body(&self, format: ErrorFormat, correlation_id: &str) -> Vec<u8> {
         let body = ErrorBody {
             code: self.code.name(),

@@ -61,8 +61,9 @@ impl From<login::Error> for Error {
     }
 }
 
-/// Converts the error of a signed-in user who had to enter the password again, in this member of the body. The session
-/// itself is valid, so a wrong password is an invalid member (422), not a failed authentication (401).
+/// Converts the error of an operation for which a signed-in user must enter the password again. `member` is the member
+/// of the request body with the password. The session itself is valid, so a wrong password is an invalid member (422),
+/// not a failed authentication (401).
 pub fn reauthentication_error(error: login::Error, member: &str) -> Error {
     match error {
         login::Error::WrongCredentials => Error::incorrect_member(member, "the password of this account"),
@@ -142,6 +143,7 @@ impl From<email_verifications::ChangeError> for Error {
     }
 }
 
+/// Returns the 422 for an invalid token of a mailed link.
 fn token_invalid(error: &dyn std::fmt::Display) -> Error {
     Error::new(Code::ResetTokenInvalid, format!("Nothing was changed: {error}."))
 }

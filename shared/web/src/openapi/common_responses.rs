@@ -12,11 +12,11 @@ use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, Components, Sc
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema as _, ToSchema};
 
-/// The errors that any operation may answer with.
+/// The errors with which any operation may answer.
 const COMMON_ERRORS: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
 
 /// Completes every operation of the document, and adds the components that the operations refer to.
-pub(crate) fn add(document: &mut OpenApi) {
+pub(crate) fn complete_operations(document: &mut OpenApi) {
     let components = document.components.get_or_insert_default();
     components.schemas.insert("Error".to_owned(), ErrorBody::schema());
     components
@@ -34,9 +34,9 @@ pub(crate) fn add(document: &mut OpenApi) {
     }
 }
 
-/// Documents that a JSON body has no members other than those of its schema, because the parsers reject
-/// unknown members, unless the schema states something else. Also removes the `null` alternative that utoipa
-/// derives from `Option` for an optional body.
+/// Sets `additionalProperties: false` in the schema of a JSON body, because the parsers reject unknown members. Keeps
+/// the value that a schema already has. Also removes the `null` alternative that utoipa derives from `Option` for an
+/// optional body.
 fn close_body(operation: &mut Operation, components: &mut Components) {
     let Some(RefOr::T(body)) = &mut operation.request_body else {
         return;
@@ -61,6 +61,8 @@ fn remove_null(parameter: &mut RefOr<Parameter>) {
     }
 }
 
+/// Returns a schema without its `null` alternative; `None` if nothing remains. Of several other alternatives, only the
+/// first is kept: utoipa generates only one for an `Option`.
 fn without_null(schema: RefOr<Schema>) -> Option<RefOr<Schema>> {
     match schema {
         RefOr::T(Schema::OneOf(one_of)) => one_of.items.into_iter().find(|item| !is_null(item)),
@@ -154,7 +156,8 @@ impl OperationResponses {
     }
 }
 
-/// Adds the header with the correlation id, and replaces the headers by references to their components.
+/// Adds the header with the correlation id to a response, replaces the response's headers by references, and adds the
+/// components to which these refer. Keeps a header that the module [`headers`] does not describe.
 fn describe_headers(response: &mut Response, components: &mut Components) {
     let named = response.headers.keys().cloned();
     let names: Vec<_> = named.chain([CORRELATION_ID.to_owned()]).collect();

@@ -54,7 +54,8 @@ const TAGS: [(&str, &str); 10] = [
     ("Service", "Health checks and this document."),
 ];
 
-/// Completes the document of a program from the document that `routes!` collected.
+/// Returns the published document of a program. `routes` is the document that `routes!` collected: the paths, their
+/// components and, if declared, their servers.
 pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
     let mut document = OpenApiBuilder::new()
         .info(info(urls))
@@ -63,7 +64,7 @@ pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
         .build();
     document.tags = Some(tags(&document.paths));
     document.servers = Some(servers(routes.servers, urls));
-    common_responses::add(&mut document);
+    common_responses::complete_operations(&mut document);
     document
 }
 
@@ -74,7 +75,7 @@ pub fn set_server(document: &mut OpenApi, server: &str) {
     }
 }
 
-/// Returns the tags that at least one operation uses.
+/// Returns the members of [`TAGS`] that at least one operation uses.
 fn tags(paths: &Paths) -> Vec<Tag> {
     let used: BTreeSet<&str> = operations(paths)
         .filter_map(|operation| operation.tags.as_ref())

@@ -33,7 +33,7 @@ macro_rules! error_responses {
 
 macro_rules! codes {
     ($($code:ident),+ $(,)?) => {
-        /// One type per error code, which handlers list among their responses.
+        /// A type for each error code that handlers list among their responses.
         pub mod code {
             $(
                 #[doc = concat!("The documented response of `", stringify!($code), "`.")]
@@ -81,13 +81,14 @@ impl ErrorKey {
         Some(Self { status, code })
     }
 
+    /// Returns the text form of the key, and the documented response.
     fn response(self) -> (String, RefOr<Response>) {
         let key = format!("{} {}", self.status.as_u16(), self.code.name());
         (key, error_response(self.code, self.status).into())
     }
 }
 
-/// Returns the documented responses of these error codes, keyed by `ErrorKey`.
+/// Returns the documented responses of these error codes, by the text form of their `ErrorKey`.
 pub fn error_responses(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
     let mut responses = BTreeMap::new();
     for &code in codes {
@@ -109,6 +110,7 @@ pub(crate) fn add_to_operations(document: &mut OpenApi, codes: &[Code]) {
     }
 }
 
+/// Returns the documented response of an error code with this status: description, examples and headers.
 fn error_response(code: Code, status: StatusCode) -> Response {
     let name = code.name();
     let field_error = FieldError {
@@ -119,7 +121,7 @@ fn error_response(code: Code, status: StatusCode) -> Response {
     let field_errors = [field_error];
     let body = || ErrorBody {
         code: name,
-        message: explanation(code),
+        message: description(code),
         correlation_id: EXAMPLE_CORRELATION_ID,
         errors: if code == Code::ValidationFailed {
             &field_errors
@@ -128,13 +130,13 @@ fn error_response(code: Code, status: StatusCode) -> Response {
         },
     };
     let example = |value: serde_json::Result<Value>| {
-        let example = ExampleBuilder::new().summary(explanation(code));
+        let example = ExampleBuilder::new().summary(description(code));
         example.value(value.ok()).build()
     };
     let error = example(serde_json::to_value(body()));
     let problem = example(serde_json::to_value(ProblemDetails::new(status, body())));
     let mut response = ResponseBuilder::new()
-        .description(format!("`{name}`: {}", explanation(code)))
+        .description(format!("`{name}`: {}", description(code)))
         .content(PROBLEM, content("Problem", name, problem))
         .build();
     if !code.is_problem() {
@@ -163,8 +165,8 @@ fn content(schema: &str, name: &str, example: Example) -> Content {
         .build()
 }
 
-/// Returns the description of a code in the document.
-const fn explanation(code: Code) -> &'static str {
+/// Returns the description of an error code in the OpenAPI document.
+const fn description(code: Code) -> &'static str {
     match code {
         Code::Unauthenticated => "The request is not authenticated.",
         Code::InvalidToken => "The access token is invalid or expired, or the request has more than one.",

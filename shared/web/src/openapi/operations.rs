@@ -3,7 +3,7 @@
 use utoipa::openapi::Paths;
 use utoipa::openapi::path::Operation;
 
-/// Returns the operations of all paths.
+/// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document.
 pub(super) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
     let items = paths.paths.values();
     items
@@ -11,7 +11,8 @@ pub(super) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
         .flatten()
 }
 
-/// Returns the operations of all paths, each with whether its method is safe (RFC 9110 §9.2.1).
+/// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document, each paired with `true` if its
+/// method is safe (RFC 9110 §9.2.1).
 pub(super) fn operations_mut(paths: &mut Paths) -> impl Iterator<Item = (bool, &mut Operation)> {
     let items = paths.paths.values_mut();
     items

@@ -29,27 +29,27 @@ struct Published {
     etag: String,
 }
 
-/// Converts the routes into a router, and adds `/openapi.json` and `/docs` for their document. Fails if the
-/// document cannot be serialized.
+/// Converts the routes of a program into a router, and adds `/openapi.json` and `/docs`, which serve the document of
+/// all routes. `urls` are those in the document, and `limiter` limits the requests to the added routes per client
+/// address. Fails if the document cannot be serialized.
 pub fn publish(
     routes: OpenApiRouter,
     urls: &Urls,
     limiter: RateLimiter,
 ) -> Result<Router, serde_json::Error> {
-    let own = OpenApiRouter::new()
+    let added = OpenApiRouter::new()
         .routes(routes!(read_document))
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers))
         .merge(docs_routes().into());
-    let own = rate_limits::limit_by_address(own, limiter);
-    let (own, described) = own.split_for_parts();
-    let mut described = OpenApiRouter::<()>::with_openapi(described);
-    document::set_server(described.get_openapi_mut(), &origin_of(&urls.base));
-    let (routes, described) = described.merge(routes).split_for_parts();
-    let json = serde_json::to_string(&document::complete(described, urls))?;
+    let (added, mut added_document) = rate_limits::limit_by_address(added, limiter).split_for_parts();
+    document::set_server(&mut added_document, &origin_of(&urls.base));
+    let all_documents = OpenApiRouter::<()>::with_openapi(added_document);
+    let (routes, collected) = all_documents.merge(routes).split_for_parts();
+    let json = serde_json::to_string(&document::complete(collected, urls))?;
     let etag = format!("\"{}\"", secret::encode(&secret::hash(&json)));
-    let own = own.with_state(Arc::new(Published { json, etag }));
+    let added = added.with_state(Arc::new(Published { json, etag }));
     // The given routes are merged last, because axum keeps the fallback of the merged router.
-    Ok(own.merge(routes))
+    Ok(added.merge(routes))
 }
 
 #[allow(
