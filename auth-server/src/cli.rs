@@ -86,7 +86,8 @@ impl From<Error> for startup::Error {
     }
 }
 
-/// The sealing keys. A command fails with the error of a key only if it needs that key.
+/// The sealing keys, or the reasons why they cannot be read. A command fails with such an error only if it needs the
+/// key.
 #[derive(Debug)]
 pub struct SealingKeys {
     /// The key that seals signing keys.
@@ -122,7 +123,7 @@ impl Services {
     }
 }
 
-/// Runs a command on the configured database.
+/// Migrates the configured database and runs a command on it. Fails if a setting is invalid or the command fails.
 pub async fn run(
     command: Command,
     common: &CommonArgs,
@@ -152,7 +153,7 @@ pub async fn run(
     Ok(result?)
 }
 
-/// Prints a value as one line of JSON, or else the lines of text.
+/// Prints `value` as one line of JSON if `json` is set, and `lines` otherwise.
 fn print<T: Serialize>(json: bool, value: &T, lines: &[String]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     if json {

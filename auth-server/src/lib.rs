@@ -28,7 +28,8 @@ pub struct Issuer(App);
 
 impl Issuer {
     /// Migrates the schema, opens the signing keys (generating missing ones), and starts the background tasks:
-    /// key rotation, housekeeping, alerts and mail delivery.
+    /// key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid, the master key does not
+    /// unseal the stored keys, or the database does not answer.
     pub async fn open(
         runtime: &Runtime,
         settings: &config::IssuerArgs,

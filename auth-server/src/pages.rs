@@ -44,7 +44,7 @@ pub(crate) struct CaptchaWidget<'a> {
 }
 
 impl<'a> CaptchaWidget<'a> {
-    /// The widget of a captcha; `None` if no script is configured.
+    /// Returns the widget of a captcha, or `None` if no script is configured.
     pub(crate) fn new(captcha: &'a Captcha) -> Option<Self> {
         Some(Self {
             site_key: captcha.site_key(),
@@ -160,18 +160,18 @@ pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
     })
 }
 
-/// The page for a signed-in user who opens the sign-in page outside any authorization flow.
+/// Returns the page for a signed-in user who opens the sign-in page outside any authorization flow.
 pub(crate) fn signed_in(email: &str) -> Response {
     let text = format!("You are signed in as {email}.");
     message("You are signed in", &text, None)
 }
 
-/// A page with a message and, optionally, the path and the label of a link to the next page.
+/// Returns a page with a message and, optionally, the path and the label of a link to the next page.
 pub(crate) fn message(title: &str, text: &str, next: Option<(&str, &str)>) -> Response {
     render(&MessagePage { title, text, next })
 }
 
-/// A page with an error message, which tells the user what to do.
+/// Returns a page with an error message, which should tell the user what to do.
 pub(crate) fn error(status: StatusCode, title: &str, text: &str) -> Response {
     (status, message(title, text, None)).into_response()
 }
@@ -186,7 +186,7 @@ pub(crate) fn flow_not_found() -> Response {
     )
 }
 
-/// The link from a mail carries no usable token.
+/// Returns the page for a link from a mail whose token is missing or invalid.
 pub(crate) fn invalid_link(status: StatusCode) -> Response {
     error(
         status,

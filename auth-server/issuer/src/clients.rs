@@ -29,10 +29,10 @@ pub struct Registration {
     pub kind: ClientType,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// The scope that it may request.
+    /// The scope that the client may request.
     pub scope: Scope,
-    /// The scope of a request without one. If unset, the part of [`scope::DEFAULT`] that is in `scope`, or all of
-    /// `scope` if there is no such part.
+    /// The scope of a request that names no scope. If unset, the part of [`scope::DEFAULT`] that is in `scope`, or all
+    /// of `scope` if there is no such part.
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
     pub first_party: bool,
@@ -52,7 +52,8 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Registers a client. Returns it, and the secret of a confidential one, of which only a hash is stored.
+/// Registers a client. Returns the client and, if it is confidential, its new secret, of which only a hash is stored.
+/// Fails if the registration is invalid or the id is taken.
 pub async fn register(
     db: &Db,
     registration: Registration,
@@ -72,14 +73,14 @@ pub async fn register(
     Ok((client, secret))
 }
 
-/// Tells whether a client registered a redirect URI.
+/// Returns whether `redirect_uri` matches a registered one; the port of a loopback address may differ.
 pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
     let mut registered = client.redirect_uris.iter();
     registered.any(|registered| redirect_uris::matches(registered, redirect_uri))
 }
 
-/// Tells whether a client is authenticated: a confidential one needs its secret, a public one must send none.
-/// A secret is compared in the same time for an unknown client, so that the time does not reveal which exist.
+/// Returns whether a client is authenticated: a confidential client must send its secret, a public client none. For an
+/// unknown client, a secret takes the same time to compare, so that the time does not reveal which clients exist.
 pub fn authenticates(client: Option<&Client>, secret: Option<&str>) -> bool {
     let stored = client.and_then(|client| client.secret_hash.as_deref());
     match (client, secret) {
@@ -93,7 +94,7 @@ pub fn authenticates(client: Option<&Client>, secret: Option<&str>) -> bool {
 }
 
 impl Registration {
-    /// Checks the registration. Returns the client, and the secret of a confidential one.
+    /// Checks the registration. Returns the client and, if it is confidential, its new secret.
     fn into_client(self, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
         self.check().map_err(Error::Invalid)?;
         let default_scope = match self.default_scope {

@@ -59,7 +59,7 @@ pub struct PresentedCode<'a> {
     pub client_id: &'a str,
     /// The redirect URI of the token request.
     pub redirect_uri: &'a str,
-    /// The PKCE challenge that the token request's verifier answers.
+    /// The PKCE challenge computed from the token request's `code_verifier`.
     pub code_challenge: &'a CodeChallenge,
 }
 
@@ -81,7 +81,8 @@ pub struct ClaimedCode {
     pub consent_id: String,
 }
 
-/// Generates a code, stores its hash and returns it.
+/// Generates a code, and the id of the family of refresh tokens that it begins. Stores the code's hash and returns the
+/// code.
 pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Secret, Error> {
     let code = random::token();
     execute!(
@@ -101,8 +102,8 @@ pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Secret, Error> {
     Ok(code)
 }
 
-/// Marks a code as used. Returns `None`, without a change, if it is unknown, used or expired, or if the client, the
-/// redirect URI or the challenge is another one.
+/// Marks a code as used. Returns `None`, without a change, if the code is unknown, used or expired, or if it was issued
+/// for another client, redirect URI or challenge.
 pub async fn claim(
     tx: &mut Tx,
     presented: PresentedCode<'_>,
@@ -124,8 +125,8 @@ pub async fn claim(
     }))
 }
 
-/// Returns the family of a used code that is presented again with the right client, redirect URI and challenge,
-/// which means that the code was copied (RFC 6749 §10.5).
+/// Returns the family that a used code began, if the code is presented again with the right client, redirect URI and
+/// challenge. Such a replay means that the code was copied (RFC 6749 §10.5). Returns `None` otherwise.
 pub async fn find_replayed(db: &Db, presented: PresentedCode<'_>) -> Result<Option<NewFamily>, Error> {
     let row = fetch_optional!(
         db.reader(),

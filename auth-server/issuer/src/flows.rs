@@ -31,13 +31,14 @@ pub struct Flows {
 struct Flow {
     id: String,
     params: Params,
-    /// The hash of the browser's secret.
+    /// The hash of the browser's secret, in base64url.
     browser: String,
+    /// The expiry in microseconds since the Unix epoch.
     expires_at: i64,
 }
 
 impl Flows {
-    /// Begins a flow. Returns the request, sealed for the browser with this secret.
+    /// Begins a flow. Returns the sealed request in base64url, bound to the browser that has the secret `browser`.
     pub fn begin(&self, params: Params, browser: &Secret, now: Timestamp) -> String {
         let flow = Flow {
             id: random::id(),
@@ -49,7 +50,8 @@ impl Flows {
         secret::encode(&self.key.seal(SEAL_NAME, &text))
     }
 
-    /// Returns the request of a flow that this browser began and has not finished.
+    /// Returns the request of a flow, or `None` if the flow is malformed, expired, finished or bound to another
+    /// browser. Fails if the store of finished flows does not answer.
     pub async fn find(
         &self,
         sealed: &str,
@@ -63,7 +65,8 @@ impl Flows {
         Ok((!is_finished).then_some(flow.params))
     }
 
-    /// Finishes a flow. One of several concurrent callers gets the request, the others `None`.
+    /// Finishes a flow. Returns its request as [`Flows::find`] does; of several concurrent calls, one gets the request
+    /// and the others get `None`.
     pub async fn finish(
         &self,
         sealed: &str,

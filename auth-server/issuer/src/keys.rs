@@ -2,7 +2,7 @@
 //!
 //! A key passes through four states: staged (published, but not signing yet), active (it signs), retired
 //! (published until its last token has expired) and deleted (no longer published, its private key erased). A
-//! compromised key is deleted from any state. The SQL of each transition refuses any other order.
+//! compromised key is deleted, whatever its state. The SQL of each transition refuses any other order.
 
 mod args;
 mod jwt_provider;
@@ -17,6 +17,7 @@ pub use keyring::{KeySet, Keyring};
 pub use lifecycle::{KeyChange, KeyStore, Outcome};
 pub use rotation::KeyRotation;
 pub use signing::SigningKey;
+pub(crate) use table::MAX_ACCESS_TOKEN_LIFETIME;
 pub use table::{Key, STATEMENTS, State, list};
 
 use foundation::clock::Timestamp;
@@ -33,13 +34,13 @@ pub enum Error {
          set MASTER_KEY to the original key"
     )]
     Sealed(#[from] UnsealError),
-    /// Generating or parsing a key failed, or signing did.
+    /// A key could not be generated or parsed, or it could not sign.
     #[error("RSA: {0}")]
     Rsa(String),
-    /// The active key was discarded before the staged one may sign, or the keys were not read recently.
+    /// No key is active, or the keys were not read recently.
     #[error("no key can sign for {} s", .wait.as_secs())]
-    NoneActive {
-        /// The expected time until a key signs again.
+    CannotSign {
+        /// The time until the staged key may sign, if it is known, and at least a second.
         wait: Duration,
     },
     /// A rotation needs a staged key.

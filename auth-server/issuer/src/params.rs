@@ -11,8 +11,8 @@ use std::collections::HashSet;
 
 /// The most parameters of one request.
 const MAX_COUNT: usize = 100;
-/// The flaw of a repeated parameter. The authorization endpoint reports this one to the client by a redirect,
-/// and every other flaw on a page.
+/// The result of [`Params::flaw`] for a repeated parameter. The authorization endpoint reports this flaw to the client
+/// by a redirect, and every other flaw on a page.
 pub const REPEATED: &str = "a parameter appears more than once";
 
 /// Name and value pairs in the order received.
@@ -57,8 +57,8 @@ impl Params {
         fields::read(self)
     }
 
-    /// Returns the reason why the parameters as a whole are unacceptable, as text for messages; `None` if they
-    /// are not.
+    /// Returns the reason why the parameters as a whole are unacceptable, as text for messages. Returns `None` if they
+    /// are acceptable.
     pub fn flaw(&self) -> Option<&'static str> {
         if self.0.len() > MAX_COUNT {
             return Some("there are more than 100 parameters");
@@ -75,7 +75,7 @@ impl Params {
         (!self.0.iter().all(is_new)).then_some(REPEATED)
     }
 
-    /// Tells whether a parameter of this name is repeated.
+    /// Returns whether a parameter of this name is repeated.
     pub fn repeats(&self, name: &str) -> bool {
         self.0.iter().filter(|(found, _)| found == name).count() > 1
     }

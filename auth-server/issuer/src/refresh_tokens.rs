@@ -24,7 +24,7 @@ impl RefreshTokens {
         Self(master_key.mac_key("latchkey refresh token"))
     }
 
-    /// Returns the token of a family's generation. The result is always the same.
+    /// Returns the refresh token of this generation of the family. The same arguments give the same token.
     pub fn derive(&self, family_id: &str, generation: i64) -> Secret {
         let id = format!("{family_id}.{generation}");
         let mac = hmac::sign(&self.0, id.as_bytes());

@@ -39,7 +39,7 @@ pub enum TokenError {
 impl From<keys::Error> for TokenError {
     fn from(error: keys::Error) -> Self {
         match error {
-            keys::Error::NoneActive { wait } => Self::NoSigningKey { wait },
+            keys::Error::CannotSign { wait } => Self::NoSigningKey { wait },
             other => Self::Internal(other.to_string()),
         }
     }

@@ -26,10 +26,10 @@ pub enum Command {
         /// A redirect URI; may be repeated.
         #[arg(long = "redirect-uri", value_name = "URI", num_args = 1..)]
         redirect_uris: Vec<String>,
-        /// The scope that it may request, separated by spaces.
+        /// The scope that the client may request, separated by spaces.
         #[arg(long)]
         scope: Scope,
-        /// The scope of a request without one.
+        /// The scope of a request that names no scope.
         #[arg(long)]
         default_scope: Option<Scope>,
         /// The client belongs to the operator of this issuer, not to a third party.

@@ -17,7 +17,7 @@ use std::io;
 /// The commands for users.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Create a user. Without a password on standard input, a one-time password is generated and printed.
+    /// Create a user. Without a password on standard input, an initial password is generated and printed.
     Create {
         /// The e-mail address to sign in with.
         #[arg(long, value_parser = parse_email)]
@@ -55,7 +55,7 @@ pub enum Command {
         role: Role,
     },
     /// Set a user's password: all their sessions and tokens end, and they are notified by mail. Without
-    /// --password-stdin, a one-time password is generated and printed.
+    /// --password-stdin, an initial password is generated and printed.
     SetPassword {
         #[command(flatten)]
         args: UserArgs,
@@ -92,27 +92,28 @@ struct CreatedUser<'a> {
 struct NewPassword {
     hash: String,
     /// The generated password, if none was given.
-    one_time: Option<Secret>,
+    generated: Option<Secret>,
 }
 
 impl NewPassword {
+    /// Reads or generates a password, and hashes it. Fails if the password or the hash is not acceptable.
     async fn read(services: &Services, source: PasswordSource, email: &Email) -> Result<Self, Error> {
-        let one_time = (source == PasswordSource::Generated).then(|| services.passwords.generate());
-        let hash = match (source, &one_time) {
+        let generated = (source == PasswordSource::Generated).then(|| services.passwords.generate());
+        let hash = match (source, &generated) {
             (PasswordSource::HashFromStdin, _) => {
                 passwords::parse_imported_hash(&read_line()?).map_err(InvalidSetting)?
             }
             (_, Some(generated)) => hash(services, generated.expose(), email).await?,
             (_, None) => hash(services, &read_line()?, email).await?,
         };
-        Ok(Self { hash, one_time })
+        Ok(Self { hash, generated })
     }
 
     /// Prints the user, and the password if it was generated.
     fn print(&self, user: &User, json: bool) -> Result<(), Error> {
-        let one_time_password = self.one_time.as_ref().map(Secret::expose);
+        let one_time_password = self.generated.as_ref().map(Secret::expose);
         let password_line =
-            one_time_password.map(|text| format!("one-time password, to change at sign-in: {text}"));
+            one_time_password.map(|text| format!("initial password, to change at sign-in: {text}"));
         let lines: Vec<String> = [line(user)].into_iter().chain(password_line).collect();
         print(
             json,
@@ -198,7 +199,7 @@ enum PasswordSource {
     Stdin,
     /// A bcrypt hash of the password, on standard input.
     HashFromStdin,
-    /// A generated one-time password.
+    /// A generated initial password.
     Generated,
 }
 
@@ -214,7 +215,7 @@ async fn create(
         email,
         role,
         password_hash: password.hash.clone(),
-        password_change_required: password.one_time.is_some(),
+        password_change_required: password.generated.is_some(),
     };
     let context = RequestContext::without_request();
     let mut tx = services.db.begin().await?;
@@ -236,7 +237,7 @@ async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) ->
     let password = NewPassword::read(services, source, &args.email).await?;
     let mut tx = services.db.begin().await?;
     let (hash, context) = (password.hash.as_str(), RequestContext::without_request());
-    let change_required = password.one_time.is_some();
+    let change_required = password.generated.is_some();
     let announcement =
         accounts::set_password(&mut tx, &mails, &user, hash, change_required, &context).await?;
     services.commit(tx, announcement).await?;

@@ -39,7 +39,7 @@ pub struct AlertArgs {
     )]
     pub alert_webhook_secret: Option<String>,
 
-    /// The same, in a file.
+    /// A file that contains the webhook secret.
     #[arg(
         long,
         env = "LATCHKEY_ALERT_WEBHOOK_SECRET_FILE",
@@ -60,7 +60,7 @@ impl AlertArgs {
         self.webhook().map(|_| ())
     }
 
-    /// Returns the receiver of alerts, if one is set.
+    /// Returns the receiver of alerts, or `None` if no URL is set. Fails as [`AlertArgs::check`] does for the webhook.
     pub(crate) fn webhook(&self) -> Result<Option<Webhook>, InvalidSetting> {
         let secret = read_secret(
             "ALERT_WEBHOOK_SECRET",

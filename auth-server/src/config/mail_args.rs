@@ -38,7 +38,8 @@ impl MailArgs {
         Ok(())
     }
 
-    /// Returns the transport of mails: the SMTP server, or files in the data directory.
+    /// Returns the transport of mails: the SMTP server, or files in the data directory. Fails if the SMTP URL is
+    /// invalid or the directory cannot be created.
     pub(crate) fn transport(&self, data_dir: &Path) -> Result<Transport, InvalidSetting> {
         match &self.smtp_url {
             Some(url) => Transport::smtp(url).map_err(|error| InvalidSetting(format!("SMTP_URL: {error}"))),
@@ -51,7 +52,7 @@ impl MailArgs {
         }
     }
 
-    /// Returns the sender of mails.
+    /// Returns the sender of mails. If none is set, it is `latchkey@` and the host of the URL `issuer`.
     pub(crate) fn sender(&self, issuer: &str) -> Mailbox {
         self.mail_from.clone().unwrap_or_else(|| {
             let url = Url::parse(issuer).ok();

@@ -5,10 +5,11 @@ use foundation::sealing::SealingKey;
 use foundation::settings::{InvalidSetting, read_key};
 use std::path::PathBuf;
 
-/// The key that seals signing keys, authorization requests and, by derivation, refresh tokens.
+/// The master key, given as text or in a file.
 #[derive(Args, Clone, Debug)]
 pub struct MasterKeyArgs {
-    /// The key that seals signing keys and derives refresh tokens: 32 random bytes, base64url.
+    /// The key that seals signing keys and authorization requests, and from which refresh tokens are derived: 32 random
+    /// bytes, base64url.
     #[arg(
         long,
         env = "LATCHKEY_MASTER_KEY",
@@ -18,18 +19,18 @@ pub struct MasterKeyArgs {
     )]
     pub master_key: Option<String>,
 
-    /// The same, in a file.
+    /// A file that contains the master key.
     #[arg(long, env = "LATCHKEY_MASTER_KEY_FILE", global = true, value_name = "FILE")]
     pub master_key_file: Option<PathBuf>,
 }
 
 impl MasterKeyArgs {
-    /// Fails if the key is set and cannot be read.
+    /// Fails if both settings are set, the file cannot be read, or the key is malformed.
     pub(super) fn check(&self) -> Result<(), InvalidSetting> {
         self.read().map(|_| ())
     }
 
-    /// Returns the key, if it is set.
+    /// Returns the key, or `None` if it is not set. Fails as [`MasterKeyArgs::check`] does.
     pub(super) fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         read_key(
             "MASTER_KEY",

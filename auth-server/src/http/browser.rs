@@ -10,7 +10,8 @@ use identity::sessions::Session;
 use web::context::request_context;
 use web::{Error, cookies};
 
-/// The browser's session, if its cookie names a live one. Takes no access token into account.
+/// The session that the session cookie names; `None` if the cookie is missing or repeated, or if the session does not
+/// exist or has ended. The Authorization header is ignored.
 pub(crate) struct BrowserSession(pub(super) Option<Session>);
 
 impl<S: Send + Sync> FromRequestParts<S> for BrowserSession
@@ -30,7 +31,7 @@ where
     }
 }
 
-/// The value of the session cookie; `None` if it is missing or repeated.
+/// Returns the value of the session cookie, or `None` if the cookie is missing or repeated.
 pub(crate) fn session_cookie(headers: &HeaderMap) -> Option<Secret> {
     cookies::single(headers, cookies::SID).map(Secret::new)
 }

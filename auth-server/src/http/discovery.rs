@@ -86,8 +86,8 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
     )
 )]
 pub(crate) async fn jwks(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
-    let set = grants.keys.set();
-    let max_age = match grants.keys.is_current() {
+    let set = grants.keys.key_set();
+    let max_age = match grants.keys.is_fresh() {
         true => grants.lifetimes.jwks_max_age.as_secs(),
         false => 0,
     };

@@ -23,12 +23,12 @@ const COOKIE_LENGTH: usize = 43;
 pub(crate) struct FlowCookie(Option<Secret>);
 
 impl FlowCookie {
-    /// The secret. Fails with the page of a flow that was not found.
+    /// Returns the secret. Fails with [`FlowError::NotFound`] if the browser has no valid cookie.
     pub(crate) fn required(self) -> Result<Secret, FlowError> {
         self.0.ok_or(FlowError::NotFound)
     }
 
-    /// The secret, or a new one, and the `Set-Cookie` header that keeps it.
+    /// Returns the secret, or a new one if the browser has none, and the `Set-Cookie` header that stores it.
     pub(crate) fn or_new(self, policy: &Policy) -> (Secret, HeaderValue) {
         let secret = self.0.unwrap_or_else(random::token);
         let attributes = if policy.base_url.scheme() == "https" {

@@ -35,7 +35,7 @@ where
 }
 
 impl FormRenderer {
-    /// Shows a form.
+    /// Returns the page with its form and no error message.
     pub(crate) fn show(self, page: impl FnOnce(FormState<'_>) -> Response) -> Response {
         let html = page(FormState {
             csrf: &self.csrf,
@@ -44,8 +44,8 @@ impl FormRenderer {
         (set_cookie(self.cookie), html).into_response()
     }
 
-    /// Shows a form again, with the status and the message of a correctable error. A final error brings its own
-    /// response, which is returned.
+    /// Returns the page with its form again, with the status and the message of a correctable error. Returns the
+    /// response of a final error instead.
     pub(crate) fn show_again(
         self,
         error: FormError,

@@ -29,7 +29,7 @@ pub(crate) struct SignInForm {
 }
 
 impl SignInForm {
-    /// The response of the captcha's widget, whichever service it belongs to.
+    /// Returns the response of the captcha widget: the value of the first field that is present.
     pub(crate) fn captcha(&self) -> Option<&str> {
         let responses = [&self.h_captcha, &self.turnstile, &self.recaptcha];
         responses.into_iter().flatten().map(String::as_str).next()

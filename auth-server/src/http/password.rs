@@ -1,4 +1,4 @@
-//! `GET` and `POST /password`: change the password, required after sign-in with a one-time password.
+//! `GET` and `POST /password`: change the password, required after sign-in with an initial password.
 
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, PasswordErrors};
@@ -22,7 +22,7 @@ use web::cookies;
 
 /// Show the page to change the password
 ///
-/// For signed-in users, including those who must replace a one-time password.
+/// For signed-in users, including those who must replace their initial password.
 #[utoipa::path(
     get, path = paths::PASSWORD, operation_id = "showPassword", tag = "Pages", params(FlowQuery),
     security((), ("session" = [])),
@@ -45,7 +45,7 @@ pub(crate) async fn show(
 
 /// Submit the form to change the password
 ///
-/// Ends all sessions of the user, including this one, so sign-in is next.
+/// Ends all of the user's sessions, including this one, and revokes their tokens. The user must sign in again.
 #[utoipa::path(
     post, path = paths::PASSWORD, operation_id = "submitPassword", tag = "Pages", security((), ("session" = [])),
     request_body(content = PasswordForm, content_type = "application/x-www-form-urlencoded"),
@@ -86,9 +86,11 @@ async fn change(
         .parse_new_for(&fields.new_password, &session.user.email)
         .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
     let wrong = || FormError::invalid("The current password is wrong.");
+    // Text that cannot be any password is not the current one.
     let current = Password::parse(&fields.current_password).map_err(|_| wrong())?;
     match change_password(identity, session, current, new, context).await {
         Err(login::Error::WrongCredentials) => Err(wrong()),
-        changed => Ok(changed?),
+        Ok(()) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

@@ -10,7 +10,7 @@ pub(crate) const FORGOT: &str = "/forgot";
 pub(crate) const RESET: &str = Link::RESET;
 pub(crate) const VERIFY: &str = Link::VERIFY;
 
-/// The sign-in page, within an authorization flow if there is one.
+/// Returns the path of the sign-in page, within an authorization flow if there is one.
 pub(crate) fn sign_in(flow: Option<&str>) -> String {
     match flow {
         Some(flow) => in_flow(SIGN_IN, flow),
@@ -18,13 +18,13 @@ pub(crate) fn sign_in(flow: Option<&str>) -> String {
     }
 }
 
-/// A page within an authorization flow.
+/// Returns the path of a page within an authorization flow.
 pub(crate) fn in_flow(page: &str, flow: &str) -> String {
     with_query(page, &[("flow", flow)])
 }
 
-/// The consent page of a flow, right after sign-in: there, a missing session means that the browser dropped
-/// the cookie.
+/// Returns the path of the consent page right after sign-in. If the session is missing there, the browser dropped the
+/// cookie.
 pub(crate) fn consent_after_sign_in(flow: &str) -> String {
     with_query(CONSENT, &[("flow", flow), ("signed_in", "1")])
 }

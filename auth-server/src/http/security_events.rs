@@ -70,7 +70,7 @@ pub(crate) async fn list(
     Ok(Json(SecurityEvents { items, next, links }))
 }
 
-/// The query of the page that begins at a cursor.
+/// Returns the query string of the page that begins at a cursor.
 fn page_query(filter: &Filter, cursor: Cursor) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(filter.name.iter().map(|name| ("name", name)));

@@ -56,6 +56,7 @@ pub(crate) async fn token(
     }
 }
 
+/// Authenticates the client of a token request and runs the grant that the request names.
 async fn grant(
     grants: &Grants,
     headers: &HeaderMap,
@@ -125,7 +126,8 @@ async fn authenticate(
     client.filter(|_| is_authentic).ok_or(TokenError::InvalidClient)
 }
 
-/// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1).
+/// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1). Returns
+/// `None` without an Authorization header. Fails if the header is repeated, malformed or of another scheme.
 fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, TokenError> {
     if !headers.contains_key(header::AUTHORIZATION) {
         return Ok(None);

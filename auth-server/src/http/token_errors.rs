@@ -28,7 +28,7 @@ struct Body<'a> {
     correlation_id: &'a str,
 }
 
-/// The response to a failed token request. Logs failures of the service.
+/// Returns the response to a failed token request. Logs the error if the service, not the client, caused it.
 pub(crate) fn respond(error: &TokenError, context: &RequestContext) -> Response {
     log(error);
     let (status, code) = status_and_code(error);
@@ -80,7 +80,7 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
     }
 }
 
-/// The time until the same request may succeed, in whole seconds.
+/// Returns the time until the same request may succeed, in whole seconds.
 fn retry_after(error: &TokenError) -> Duration {
     match error {
         TokenError::NoSigningKey { wait } => Duration::from_secs(wait.as_secs() + 1),

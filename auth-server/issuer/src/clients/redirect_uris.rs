@@ -3,7 +3,7 @@
 use identity::grants::clients::ClientType;
 use url::{Host, Url};
 
-/// Tells whether a redirect URI equals a registered one, apart from the port of a loopback address
+/// Returns whether a redirect URI equals a registered one, apart from the port of a loopback address
 /// (RFC 9700 §4.1.3, RFC 8252 §7.3).
 pub(super) fn matches(registered: &str, redirect_uri: &str) -> bool {
     registered == redirect_uri
@@ -16,7 +16,8 @@ pub(super) fn matches(registered: &str, redirect_uri: &str) -> bool {
         }
 }
 
-/// Rejects a redirect URI that could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7).
+/// Fails if a redirect URI could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7). The error completes a
+/// message that begins with the URI, such as "it may have no fragment and no wildcard".
 pub(super) fn check(text: &str, kind: ClientType) -> Result<(), String> {
     let uri = Url::parse(text).map_err(|error| error.to_string())?;
     if uri.as_str() != text {

@@ -76,7 +76,8 @@ impl CheckedRequest {
 }
 
 impl Grants {
-    /// Validates an authorization request, whose parameters may have any flaw.
+    /// Validates an authorization request. Fails with [`AuthorizationError::Page`] or [`AuthorizationError::Redirect`]
+    /// if the request is invalid.
     pub async fn check_request(&self, params: &Params) -> Result<CheckedRequest, AuthorizationError> {
         let page = |message: &str| AuthorizationError::Page(message.to_owned());
         if params.byte_len() > MAX_LENGTH {
@@ -114,7 +115,7 @@ impl Grants {
         }
     }
 
-    /// Tells whether the consent page can be skipped: the user consented to this scope before, and the client
+    /// Returns whether the consent page can be skipped: the user consented to this scope before, and the client
     /// is confidential or first-party (RFC 6749 §10.2, RFC 8252 §8.6).
     pub async fn is_remembered(&self, request: &CheckedRequest, user_id: i64) -> Result<bool, db::Error> {
         let client = &request.client;

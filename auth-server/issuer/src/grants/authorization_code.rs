@@ -43,7 +43,8 @@ impl Grants {
             .unwrap_or(Err(INVALID_CODE))
     }
 
-    /// Claims the code, in a transaction that stays open until the tokens are issued.
+    /// Claims the code, in a transaction that stays open until the tokens are issued. Revokes the family of a replayed
+    /// code. Fails if the code is invalid, the session has ended or the consent was withdrawn.
     async fn claim_code(
         &self,
         presented: PresentedCode<'_>,

@@ -1,15 +1,14 @@
 //! The lifetimes of codes and tokens, and their settings.
 
+use crate::keys::MAX_ACCESS_TOKEN_LIFETIME;
 use clap::Args;
 use foundation::duration::parse_duration;
 use foundation::settings::InvalidSetting;
 use identity::grants::refresh_families;
 use std::time::Duration;
 
-/// The longest lifetime of an access token: the API rejects tokens older than this.
-const MAX_ACCESS_TOKEN: Duration = Duration::from_secs(600);
-/// The longest lifetime of an authorization code (RFC 6749 §4.1.2).
-const MAX_CODE: Duration = Duration::from_secs(600);
+/// The longest lifetime of an authorization code, as recommended by RFC 6749 §4.1.2.
+const MAX_CODE_LIFETIME: Duration = Duration::from_secs(600);
 
 /// The lifetimes of codes and tokens, and of cached copies of the JWKS.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +48,16 @@ pub struct TokenLifetimeArgs {
 }
 
 impl TokenLifetimeArgs {
-    /// Fails if a lifetime is longer than allowed.
+    /// Fails if a lifetime exceeds its maximum, or the idle lifetime exceeds that of the family.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
-        if self.access_token_lifetime > MAX_ACCESS_TOKEN {
-            return invalid("ACCESS_TOKEN_LIFETIME is over 600s: the API accepts no older token");
+        if self.access_token_lifetime > MAX_ACCESS_TOKEN_LIFETIME {
+            return invalid(
+                "ACCESS_TOKEN_LIFETIME exceeds 600s: the API rejects access tokens older than 600s",
+            );
         }
-        if self.code_lifetime > MAX_CODE {
-            return invalid("CODE_LIFETIME is over 600s (RFC 6749 §4.1.2)");
+        if self.code_lifetime > MAX_CODE_LIFETIME {
+            return invalid("CODE_LIFETIME exceeds 600s, the maximum that RFC 6749 §4.1.2 recommends");
         }
         if self.refresh_token_idle > self.refresh_token_max {
             return invalid("REFRESH_TOKEN_IDLE is longer than REFRESH_TOKEN_MAX");
@@ -64,7 +65,7 @@ impl TokenLifetimeArgs {
         Ok(())
     }
 
-    /// Returns the lifetimes, with the JWKS's cache time from the signing key settings.
+    /// Returns the lifetimes. `jwks_max_age` comes from the signing key settings.
     pub fn lifetimes(&self, jwks_max_age: Duration) -> TokenLifetimes {
         TokenLifetimes {
             access_token: self.access_token_lifetime,

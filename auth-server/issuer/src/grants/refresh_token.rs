@@ -51,7 +51,8 @@ impl Grants {
             .unwrap_or(Err(INVALID_TOKEN))
     }
 
-    /// Marks a refresh token as used. Returns its family, advanced to the next generation.
+    /// Marks a refresh token as used. Returns its family, advanced to the next generation. Fails if the token is
+    /// invalid or `scope` exceeds that of the family. Revokes the family of a reused token.
     async fn claim_generation(
         &self,
         client: &Client,
@@ -96,7 +97,7 @@ impl Grants {
     }
 }
 
-/// Parses the requested scope. Fails if it is unknown or empty.
+/// Parses the requested scope; `None` stays `None`. Fails if the scope is unknown or empty.
 fn parse_scope(scope: Option<&str>) -> Result<Option<Scope>, TokenError> {
     let scope: Option<Scope> = scope
         .map(str::parse)

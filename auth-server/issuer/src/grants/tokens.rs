@@ -34,7 +34,7 @@ pub(super) struct TokenGrant<'a> {
 }
 
 impl Grants {
-    /// Signs an access token, valid from `now` on, and derives the refresh token.
+    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token.
     pub(super) fn issue_tokens(
         &self,
         signer: &SigningKey,

@@ -1,4 +1,4 @@
-//! The signing keys of a running issuer: parsed for signing, and the key set as published.
+//! The signing keys of a running issuer, held in memory: the parsed private keys and the published key set.
 
 use super::table::{self, Key, MAX_STALENESS, PUBLICATION_DELAY, State, in_state};
 use super::{Error, SigningKey};
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use storage::db::Db;
 use tokio::sync::Mutex;
 
-/// The age from which a key set may be outdated, so that caches must not keep it.
+/// The age up to which a key set counts as fresh. An older set may lack a change, so responses with it must not be
+/// cached.
 const FRESH_FOR: Duration = Duration::from_secs(5);
 
 /// The keys as last read from the table. Cheap to clone; all clones share one set.
@@ -32,7 +33,7 @@ struct LoadedKeys {
     read_at: Instant,
 }
 
-/// The published keys at one point in time.
+/// The private keys and the published JWK set at one point in time.
 #[derive(Default)]
 pub struct KeySet {
     keys: Vec<Key>,
@@ -54,12 +55,12 @@ impl Keyring {
         }))
     }
 
-    /// Returns the active key. Fails with [`Error::NoneActive`] if there is none, or if the keys were last
-    /// read too long ago to know.
+    /// Returns the active key. Fails with [`Error::CannotSign`] if no key is active, or if the last read is older than
+    /// `MAX_STALENESS`, because the active key may have been retired since.
     pub fn signer(&self, now: Timestamp) -> Result<Arc<SigningKey>, Error> {
         let loaded = self.0.loaded.load();
         if loaded.read_at.elapsed() > MAX_STALENESS {
-            return Err(Error::NoneActive {
+            return Err(Error::CannotSign {
                 wait: PUBLICATION_DELAY,
             });
         }
@@ -68,29 +69,30 @@ impl Keyring {
         signer.ok_or_else(|| {
             let staged = in_state(&set.keys, State::Staged);
             let wait = staged.map(|staged| staged.sign_after.since(now));
-            Error::NoneActive {
+            Error::CannotSign {
                 wait: wait.unwrap_or_default().max(PUBLICATION_DELAY),
             }
         })
     }
 
-    /// Returns the published key set.
-    pub fn set(&self) -> Arc<KeySet> {
+    /// Returns the key set as last read.
+    pub fn key_set(&self) -> Arc<KeySet> {
         Arc::clone(&self.0.loaded.load().set)
     }
 
-    /// Tells whether the key set was read recently. A replica without a connection to its database does not learn
-    /// of changes.
-    pub fn is_current(&self) -> bool {
+    /// Returns whether the keys were read within `FRESH_FOR`. If not, the set may be outdated: the replica may have
+    /// lost its database.
+    pub fn is_fresh(&self) -> bool {
         self.0.loaded.load().read_at.elapsed() < FRESH_FOR
     }
 
-    /// Reads the table. Returns whether the keys changed.
+    /// Reads the table. Returns whether the keys changed. Fails, and keeps the previous set, if the database does not
+    /// answer, or if a new key cannot be unsealed or parsed.
     pub(super) async fn reload(&self, db: &Db, master_key: &SealingKey) -> Result<bool, Error> {
         let _guard = self.0.reload.lock().await;
         let read_at = Instant::now();
         let keys = table::list_published(db).await?;
-        let current = self.set();
+        let current = self.key_set();
         let changed = keys != current.keys;
         let set = match changed {
             true => Arc::new(current.successor(keys, master_key)?),
@@ -121,8 +123,8 @@ impl KeySet {
         self.parsed.iter().find(|key| key.kid() == kid).cloned()
     }
 
-    /// Returns the set of these keys, to replace this one. Parses the active and the staged key unless this set
-    /// holds them parsed.
+    /// Builds the key set for `keys`. Reuses the active and the staged key if `self` holds them parsed, and parses them
+    /// otherwise.
     fn successor(&self, keys: Vec<Key>, master_key: &SealingKey) -> Result<Self, Error> {
         let may_sign = keys
             .iter()

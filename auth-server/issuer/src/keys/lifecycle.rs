@@ -77,7 +77,8 @@ pub(super) enum KeyTransition {
 }
 
 impl KeyStore {
-    /// Retires the active key, activates the staged one and stages a new one.
+    /// Retires the active key, activates the staged one and stages a new one. Fails with [`Error::NoneStaged`], or with
+    /// [`Error::SignsLater`] if the staged key may not sign yet.
     pub async fn rotate(&self) -> Result<KeyChange, Error> {
         let keys = table::list_published(&self.db).await?;
         let active = in_state(&keys, State::Active).map(|key| key.kid.as_str());
@@ -96,7 +97,8 @@ impl KeyStore {
         self.announce(outcome, active).await
     }
 
-    /// Retires the active key, or deletes a retired key whose last token has expired.
+    /// Rotates the keys if the key `kid` is active, or deletes it if it is retired. Fails with [`Error::StillNeeded`]
+    /// if a token of the retired key may still be valid, and with [`Error::Staged`] if the key is staged.
     pub async fn retire(&self, kid: &str) -> Result<KeyChange, Error> {
         let key = self.find(kid).await?;
         match (key.state, key.dead_after) {
@@ -115,8 +117,9 @@ impl KeyStore {
         }
     }
 
-    /// Deletes a compromised key immediately and revokes every token that it signed. If it was active, the
-    /// staged key is activated, now or as soon as it may sign.
+    /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was active, the
+    /// staged key replaces it, now or as soon as the staged key may sign. Fails with [`Error::Contended`] if concurrent
+    /// changes came first at every attempt.
     pub async fn discard(&self, kid: &str) -> Result<KeyChange, Error> {
         for _ in 0..ATTEMPTS {
             let key = self.find(kid).await?;
@@ -130,7 +133,7 @@ impl KeyStore {
         Err(Error::Contended)
     }
 
-    /// Makes a transition unless a concurrent change came first.
+    /// Makes a transition, or does nothing if a concurrent change came first. `keys` are the published keys.
     pub(super) async fn apply(&self, transition: &KeyTransition, keys: &[Key]) -> Result<(), Error> {
         match transition {
             KeyTransition::Stage => {
@@ -168,8 +171,8 @@ impl KeyStore {
         }
     }
 
-    /// Generates a key without storing it. Fails if the master key does not open the existing keys: the issuer
-    /// could not use a key that is sealed under another one.
+    /// Generates a key without storing it. Fails if the master key does not unseal the keys in `keys`: the running
+    /// issuer could not unseal a key that this master key seals.
     async fn generate(&self, keys: &[Key]) -> Result<NewKey, Error> {
         for key in keys {
             key.unseal(&self.master_key)?;
@@ -205,8 +208,9 @@ impl KeyStore {
         Ok(deleted)
     }
 
-    /// Deletes a compromised key, revokes its tokens, and activates or stages its replacement, in one transaction. Returns `None`,
-    /// without a change, if the states of the keys differ from those in `keys`.
+    /// Deletes a compromised key, revokes its tokens, and activates or stages its replacement, in one transaction.
+    /// Returns the announcement of the revocation, or `None`, without a change, if the states of the keys differ from
+    /// those in `keys`.
     async fn replace_compromised(
         &self,
         key: &Key,

@@ -11,7 +11,7 @@ use storage::notifications::Notification;
 /// The interval between two reads of the table, and between two checks for due transitions. It is short, so that
 /// a command's change takes effect within a second.
 const POLL: Duration = Duration::from_millis(250);
-/// The most transitions made in a row.
+/// The most transitions that one check makes.
 const MAX_TRANSITIONS: usize = 16;
 
 /// Rotates the keys of a running issuer.
@@ -24,7 +24,8 @@ pub struct KeyRotation {
 }
 
 impl KeyRotation {
-    /// Returns the keyring. The first start generates the active and the staged key.
+    /// Returns a keyring with the stored keys, after making all due transitions. At the first start, generates the
+    /// active and the staged key. Fails if the database does not answer or another master key sealed the keys.
     pub async fn open(&self) -> Result<Keyring, Error> {
         let keyring = Keyring::empty();
         self.reload(&keyring, None).await?;
@@ -62,7 +63,7 @@ impl KeyRotation {
     async fn reload(&self, keyring: &Keyring, announced_etag: Option<String>) -> Result<(), Error> {
         let store = &self.store;
         let changed = keyring.reload(&store.db, &store.master_key).await?;
-        let set = keyring.set();
+        let set = keyring.key_set();
         if changed && announced_etag.as_deref() != Some(set.etag()) {
             store
                 .notifications
@@ -74,7 +75,7 @@ impl KeyRotation {
 
     async fn make_due_transitions(&self, keyring: &Keyring) -> Result<(), Error> {
         for _ in 0..MAX_TRANSITIONS {
-            let set = keyring.set();
+            let set = keyring.key_set();
             let Some(transition) = due_transition(set.keys(), self.lifetime, clock::now()) else {
                 break;
             };

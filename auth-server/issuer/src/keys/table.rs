@@ -34,9 +34,11 @@ sql! {
                WHERE kid = $1 AND state = $3";
 }
 
-/// The longest lifetime of an access token.
-const MAX_TOKEN_LIFETIME: Duration = Duration::from_secs(600);
-/// A replica that has not read the keys for this long signs nothing: its active key may be retired by now.
+/// The longest lifetime of an access token. The settings enforce it, and a retired key stays published until the last
+/// token that it signed must have expired. The API rejects older tokens, by its own limit.
+pub(crate) const MAX_ACCESS_TOKEN_LIFETIME: Duration = Duration::from_secs(600);
+/// The longest time for which a replica signs without reading the keys again, because its active key may have
+/// been retired since.
 pub(super) const MAX_STALENESS: Duration = Duration::from_secs(60);
 /// The longest time until every replica publishes a staged key.
 pub(super) const PUBLICATION_DELAY: Duration = Duration::from_secs(1);
@@ -67,24 +69,24 @@ pub struct Key {
     pub(super) public_jwk: String,
     #[serde(skip)]
     pub(super) sealed_private_key: Option<Vec<u8>>,
-    /// The time at which it was generated and published.
+    /// The time at which the key was generated and published.
     pub created_at: Timestamp,
-    /// The time from which it may sign: caches may hold a key set without it until then.
+    /// The time from which the key may sign: caches may hold a key set without this key until then.
     pub sign_after: Timestamp,
-    /// The time at which it became active.
+    /// The time at which the key became active.
     pub activated_at: Option<Timestamp>,
-    /// The time at which it was retired.
+    /// The time at which the key was retired.
     pub retired_at: Option<Timestamp>,
-    /// The time at which its last token has expired.
+    /// The time by which the last token of the retired key has expired.
     pub dead_after: Option<Timestamp>,
-    /// The time at which its private key was erased.
+    /// The time at which the private key was erased.
     pub deleted_at: Option<Timestamp>,
-    /// Whether it was discarded as compromised.
+    /// Whether the key was deleted as compromised.
     pub compromised: bool,
 }
 
 impl Key {
-    /// Returns the private key in PKCS#8 DER. Fails if another master key sealed it.
+    /// Returns the private key in PKCS#8 DER. Fails if another master key sealed it, or if it is erased.
     pub(super) fn unseal(&self, master_key: &SealingKey) -> Result<Vec<u8>, UnsealError> {
         let sealed = self.sealed_private_key.as_deref().unwrap_or_default();
         master_key.open(&self.kid, sealed)
@@ -123,13 +125,13 @@ pub(super) async fn list_published(db: &Db) -> Result<Vec<Key>, Error> {
     fetch_all!(db.reader(), Key, LIST_PUBLISHED)
 }
 
-/// Returns the oldest key in this state. The staged and the active key are unique.
+/// Returns the oldest key in this state, if there is one. At most one key is staged, and at most one is active.
 pub(super) fn in_state(keys: &[Key], state: State) -> Option<&Key> {
     keys.iter().find(|key| key.state == state)
 }
 
-/// Stages a new key unless one is staged. Returns whether it did. The key may sign once no cache can hold a
-/// key set without it.
+/// Stages a new key unless one is staged. Returns whether the key was staged. It may sign once no cache can hold a
+/// key set without it; `max_age` is the time for which clients may cache the JWKS.
 pub(super) async fn stage(
     tx: &mut Tx,
     new: &NewKey,
@@ -148,33 +150,34 @@ pub(super) async fn stage(
     record_change(tx, rows, Event::success(EventName::KeyStaged), &new.kid, context).await
 }
 
-/// Activates the staged key if it may sign. Returns whether it did.
+/// Activates the staged key if it may sign. Returns whether the key was activated. Fails with a conflict if another
+/// key is active.
 pub(super) async fn activate(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), ACTIVATE, kid, context.now)?;
     record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
 }
 
-/// Retires the active key. Returns whether it did.
+/// Retires the key if it is active. Returns whether the key was retired.
 pub(super) async fn retire(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
-    let dead_after = context.now.after(MAX_STALENESS + MAX_TOKEN_LIFETIME);
+    let dead_after = context.now.after(MAX_STALENESS + MAX_ACCESS_TOKEN_LIFETIME);
     let rows = execute!(tx.on(), RETIRE, kid, context.now, dead_after)?;
     record_change(tx, rows, Event::success(EventName::KeyRetired), kid, context).await
 }
 
-/// Deletes a retired key whose last token has expired. Returns whether it did.
+/// Deletes the key if it is retired and its last token has expired. Returns whether the key was deleted.
 pub(super) async fn delete(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), DELETE, kid, context.now)?;
     record_change(tx, rows, Event::success(EventName::KeyDeleted), kid, context).await
 }
 
-/// Deletes a compromised key if its state is still that of `seen`. Returns whether it did.
+/// Deletes a compromised key if its state is still that of `seen`. Returns whether the key was deleted.
 pub(super) async fn discard(tx: &mut Tx, seen: &Key, context: &RequestContext) -> Result<bool, Error> {
     let kid = seen.kid.as_str();
     let rows = execute!(tx.on(), DISCARD, kid, context.now, seen.state.as_str())?;
     record_change(tx, rows, Event::failure(EventName::KeyCompromised), kid, context).await
 }
 
-/// Records the event if a row changed. Returns whether one did.
+/// Records the event if `rows`, the number of changed rows, is 1. Returns whether it is.
 async fn record_change(
     tx: &mut Tx,
     rows: u64,

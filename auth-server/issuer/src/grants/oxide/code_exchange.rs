@@ -24,9 +24,9 @@ pub(in crate::grants) struct ClaimedFamily {
     pub(in crate::grants) family: NewFamily,
 }
 
-/// Exchanges a code that an authenticated client presents. The state machine runs `claim` to find the code's
-/// grant, which is valid until `expires_at`, and then `issue`. Returns their result, or `None` if the state
-/// machine refused the exchange.
+/// Exchanges a code that an authenticated client presents. The state machine runs `claim`, takes the claimed grant as
+/// valid until `expires_at`, and runs `issue`. Returns the result of `issue`, or the error of `claim`, or `None` if the
+/// state machine refused the exchange.
 pub(in crate::grants) async fn exchange_code<I, F>(
     client: &Client,
     presented: PresentedCode<'_>,

@@ -1,4 +1,4 @@
-//! Conversions that every flow needs.
+//! Conversions of grants and tokens to the types of oxide-auth.
 
 use crate::grants::TokenResponse;
 use chrono::{DateTime, Utc};

@@ -23,9 +23,9 @@ pub(in crate::grants) struct RefreshRequest<'a> {
     pub(in crate::grants) scope: Option<&'a str>,
 }
 
-/// Rotates a refresh token that an authenticated client presents. The state machine runs `claim` to find the
-/// token's grant, which is valid until `expires_at`, and then `issue`. Returns their result, or `None` if the
-/// state machine refused the rotation.
+/// Rotates a refresh token that an authenticated client presents. The state machine runs `claim`, takes the claimed
+/// grant as valid until `expires_at`, and runs `issue`. Returns the result of `issue`, or the error of `claim`, or
+/// `None` if the state machine refused the rotation.
 pub(in crate::grants) async fn rotate<I>(
     client: &Client,
     request: RefreshRequest<'_>,
