@@ -1,4 +1,4 @@
-//! The API as a part of a program, with its background tasks.
+//! The API as a component, embedded by `api-server` and `latchkey`, with its background tasks.
 
 use crate::app::App;
 use crate::config::ApiArgs;
@@ -28,13 +28,13 @@ pub struct Api {
 
 impl Api {
     /// Builds the API and starts its background tasks, which fetch the issuer's keys and delete expired idempotency
-    /// keys. Must be called within a tokio runtime. `own_issuer` is the address on which this process listens if it is
-    /// the issuer too.
+    /// keys. Must be called within a tokio runtime. If this process is also the issuer, `own_issuer` is its listen
+    /// address; otherwise `None`.
     pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
         let db = runtime.identity.db.clone();
-        tokio::spawn(delete_expired_keys(db.clone()));
+        tokio::spawn(delete_expired_idempotency_keys(db.clone()));
         let revocations = runtime.identity.revocations.clone();
         let issuer = runtime.urls.issuer.clone();
         let routes = router(App {
@@ -60,12 +60,13 @@ impl Api {
     }
 
     /// Adds the readiness checks of the API: the revocations can be read and the issuer's keys have been fetched.
-    pub fn health(&self, health: Health) -> Health {
+    pub fn add_health_checks(&self, health: Health) -> Health {
         let (jwks, revocations) = (self.jwks.clone(), self.revocations.clone());
         health
             .with_required("revocations", move || {
                 let revocations = revocations.clone();
                 async move {
+                    // An empty query checks only that the revocations can be read.
                     let read = revocations.any_revoked(&[]).await;
                     read.map(|_| ()).map_err(|error| error.to_string())
                 }
@@ -80,7 +81,7 @@ impl Api {
 }
 
 /// Deletes expired idempotency keys at regular intervals; never returns.
-async fn delete_expired_keys(db: Db) {
+async fn delete_expired_idempotency_keys(db: Db) {
     loop {
         if let Err(error) = idempotency::prune(&db, clock::now()).await {
             tracing::warn!(%error, "cannot delete expired idempotency keys");

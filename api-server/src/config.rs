@@ -22,8 +22,9 @@ pub struct ApiArgs {
 }
 
 impl ApiArgs {
-    /// Returns the URL of the issuer's key set: the configured one, or else that of this process if it is the issuer
-    /// (the issuer's public URL may not be reachable from the server itself), or else that below the issuer's URL.
+    /// Returns the URL of the issuer's key set: the setting `jwks_url`, if it is set; otherwise
+    /// `/.well-known/jwks.json` at `own_issuer` or, if that is `None`, below the issuer's URL. If this process is also
+    /// the issuer, `own_issuer` is its listen address, because the server may be unable to reach its own public URL.
     pub fn jwks_url(&self, urls: &Urls, own_issuer: Option<SocketAddr>) -> String {
         match (&self.jwks_url, own_issuer) {
             (Some(url), _) => url.to_string(),

@@ -31,6 +31,6 @@ async fn run(args: Args) -> Result<(), Error> {
     args.common.require_redis_in_production("api-server")?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let api = Api::open(&runtime, &args.api, None);
-    let health = api.health(runtime.health());
+    let health = api.add_health_checks(runtime.health());
     runtime.serve(api.routes(), health).await
 }

@@ -9,7 +9,8 @@ use resources::posts::Actor;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An authenticated caller. As an extractor it rejects unauthenticated requests; as an `Option` it does not.
+/// An authenticated caller. The extractor `Principal` rejects unauthenticated requests; `Option<Principal>` accepts
+/// them.
 #[derive(Clone, Debug)]
 pub(crate) struct Principal {
     /// The user for whom the call is made; `None` for a client that calls on its own behalf.

@@ -69,7 +69,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Prefix {
     }
 }
 
-/// Serves the routes of a version under its prefix and without a prefix. The OpenAPI document lists them without.
+/// Serves the routes of a version under its prefix and without a prefix. The OpenAPI document lists the paths without
+/// it, and both base URLs as servers.
 pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
     version: Version,
     routes: OpenApiRouter<S>,
@@ -78,14 +79,15 @@ pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
     let prefixed = routes.clone().layer(Extension(Prefix(version.prefix)));
     let routes = routes
         .nest(version.prefix, prefixed)
-        .route_layer(from_fn_with_state(version, announce));
+        .route_layer(from_fn_with_state(version, add_version_headers));
     let mut router = OpenApiRouter::with_openapi(document).merge(routes.into());
     router.get_openapi_mut().servers = Some(vec![version.server(""), version.server(version.prefix)]);
     router
 }
 
-/// Middleware: adds the headers `Deprecation`, `Sunset` and `Link` if the version has such dates.
-async fn announce(State(version): State<Version>, request: Request, next: Next) -> Response {
+/// Middleware: adds `Deprecation`, `Sunset` and `Link` to the response, as far as the version has such dates and a
+/// guide.
+async fn add_version_headers(State(version): State<Version>, request: Request, next: Next) -> Response {
     if let Some(deferred) = request.extensions().get::<DeferredHeaders>() {
         for (name, value) in version.headers() {
             if let Ok(value) = HeaderValue::try_from(value) {
@@ -121,6 +123,7 @@ impl Version {
         server
     }
 
+    /// Returns the headers `Deprecation`, `Sunset` and `Link`, each if the version has its value.
     fn headers(&self) -> impl Iterator<Item = (HeaderName, String)> {
         let deprecation = self.deprecated_at.map(|at| format!("@{}", at.unix_timestamp()));
         let sunset = self

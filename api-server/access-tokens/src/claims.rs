@@ -1,4 +1,4 @@
-//! Members of a token's header and claims.
+//! Parsing of a token's header and claims, and checks of their members.
 
 use crate::error::Error;
 use foundation::clock::Timestamp;
@@ -11,8 +11,9 @@ use std::time::Duration;
 /// A JSON object in which no member occurs twice.
 pub(crate) type Object = Map<String, Value>;
 
-/// Decodes a segment of a JWS: base64url without padding that contains a JSON object without duplicate members.
-pub(crate) fn object(segment: &str) -> Result<Object, Error> {
+/// Decodes a segment of a JWS: base64url without padding that contains a JSON object without duplicate members. Fails
+/// with [`Error::Invalid`] if it is anything else.
+pub(crate) fn decode_object(segment: &str) -> Result<Object, Error> {
     let bytes = secret::decode(segment).ok_or_else(Error::malformed)?;
     match json::parse(&bytes) {
         Ok(Value::Object(object)) => Ok(object),
@@ -20,14 +21,15 @@ pub(crate) fn object(segment: &str) -> Result<Object, Error> {
     }
 }
 
-/// Returns a required member that is a string.
-pub(crate) fn text<'a>(object: &'a Object, name: &str) -> Result<&'a str, Error> {
+/// Returns a required member that is a string. Fails with [`Error::Invalid`] if it is missing or of another type.
+pub(crate) fn required_string<'a>(object: &'a Object, name: &str) -> Result<&'a str, Error> {
     let text = object.get(name).and_then(Value::as_str);
     text.ok_or_else(|| Error::Invalid(format!("its {name} is missing or not a string")))
 }
 
-/// Returns a required member that is a `NumericDate` (RFC 7519 §2).
-pub(crate) fn date(claims: &Object, name: &str) -> Result<Timestamp, Error> {
+/// Returns a required member that is a `NumericDate` (RFC 7519 §2). Fails with [`Error::Invalid`] if it is missing or
+/// not such a number.
+pub(crate) fn required_date(claims: &Object, name: &str) -> Result<Timestamp, Error> {
     let seconds = claims.get(name).and_then(Value::as_f64);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -51,7 +53,8 @@ pub(crate) fn is_access_token(typ: &str) -> bool {
         .any(|accepted| typ.eq_ignore_ascii_case(accepted))
 }
 
-/// Returns the scopes that this API knows; the issuer may define others.
+/// Parses the claim `scope` (RFC 9068 §2.2.3), names that are separated by spaces. Names that this API does not know
+/// are left out, because the issuer may define others.
 pub(crate) fn known_scopes(scope: &str) -> Scope {
     scope
         .split(' ')
@@ -68,7 +71,7 @@ mod tests {
     fn a_date_is_a_finite_number_that_is_not_negative() {
         let date = |value: Value| {
             let claims = Map::from_iter([("exp".to_owned(), value)]);
-            date(&claims, "exp").ok().map(Timestamp::micros)
+            required_date(&claims, "exp").ok().map(Timestamp::micros)
         };
         assert_eq!(date(json!(1_700_000_000)), Some(1_700_000_000_000_000));
         assert_eq!(date(json!(1.5)), Some(1_500_000));
@@ -103,10 +106,10 @@ mod tests {
 
     #[test]
     fn an_object_has_no_duplicate_members() {
-        let object = |text: &str| object(&secret::encode(text.as_bytes())).is_ok();
-        assert!(object(r#"{"a":1}"#));
+        let is_object = |text: &str| decode_object(&secret::encode(text.as_bytes())).is_ok();
+        assert!(is_object(r#"{"a":1}"#));
         for text in [r#"{"a":1,"a":1}"#, r#"{"a":{"b":1,"b":1}}"#, "[]", "", "{}{}"] {
-            assert!(!object(text), "{text}");
+            assert!(!is_object(text), "{text}");
         }
     }
 

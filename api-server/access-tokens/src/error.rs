@@ -1,14 +1,14 @@
-//! Errors of verifying an access token.
+//! The error of the verification of an access token.
 
 use storage::db;
 
 /// The reason why a token was not verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is invalid. The text names the failed check, such as "it has expired".
+    /// The token failed a check. The text names the check, such as "it has expired".
     #[error("The access token is not accepted: {0}.")]
     Invalid(String),
-    /// No signing key of the issuer has been fetched yet.
+    /// No key set of the issuer has been fetched yet. The text says why.
     #[error("{0}")]
     NoKeys(String),
     /// The revocations cannot be read.

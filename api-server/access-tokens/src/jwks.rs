@@ -1,5 +1,5 @@
 //! The issuer's key set. It is fetched over HTTP, cached, and fetched again when it is old, when the issuer announces
-//! another set, and when a token names an unknown `kid`.
+//! a new set, and when a token names an unknown `kid`.
 
 mod key_set;
 
@@ -40,13 +40,14 @@ pub struct Jwks(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     url: String,
+    /// The HTTP client, or the reason why it cannot be built. Each fetch then fails with that reason.
     client: Result<Client, reqwest::Error>,
     /// The last valid set, or the reason why there is none yet.
     cached: ArcSwap<Result<CachedSet, String>>,
     /// Locked during a fetch, so that an older response cannot replace a newer one.
     fetching: Mutex<()>,
     /// The time of the last fetch for an unknown `kid`. Locked during such a fetch.
-    last_fetch_for_unknown: Mutex<Option<Instant>>,
+    last_fetch_for_unknown_kid: Mutex<Option<Instant>>,
 }
 
 /// A fetched set with its entity tag.
@@ -59,11 +60,12 @@ struct CachedSet {
 /// A set that the issuer announced and that is not fetched yet.
 struct AnnouncedSet {
     etag: String,
+    /// The time at which the frequent fetches for this set end.
     until: Instant,
 }
 
 impl Jwks {
-    /// Returns the key set at this URL, which is not fetched yet.
+    /// Creates an empty cache of the key set at this URL. [`keep_updated`](Self::keep_updated) fills it.
     pub fn new(url: impl Into<String>) -> Self {
         let client = Client::builder()
             .timeout(TIMEOUT)
@@ -76,13 +78,13 @@ impl Jwks {
             client,
             cached: ArcSwap::from_pointee(Err("not fetched".to_owned())),
             fetching: Mutex::default(),
-            last_fetch_for_unknown: Mutex::default(),
+            last_fetch_for_unknown_kid: Mutex::default(),
         }))
     }
 
     /// Keeps the set up to date; never returns. Fetches every second until there is a first set, then before the
-    /// response's `max-age` has passed, and at once when the issuer announces another set. After a failed fetch the
-    /// last valid set stays in use.
+    /// response's `max-age` has passed, and at once when the issuer announces a new set. After a failed fetch the last
+    /// valid set stays in use.
     pub async fn keep_updated(self, notifications: Notifications) {
         let mut notifications = notifications.subscribe();
         let mut announced = None;
@@ -107,8 +109,8 @@ impl Jwks {
         }
     }
 
-    /// Waits until the issuer announces another set than the cached one and returns its entity tag; `None` if
-    /// notifications were missed.
+    /// Waits until the issuer announces a set other than the cached one. Returns the entity tag of that set, or `None`
+    /// if notifications may have been lost.
     async fn next_announced(&self, notifications: &mut Subscription) -> Option<String> {
         loop {
             match notifications.next_signing_keys().await {
@@ -118,7 +120,7 @@ impl Jwks {
         }
     }
 
-    /// Checks that a set has been fetched. The error is the reason why none has.
+    /// Checks that a set has been fetched. The error says why not.
     pub fn check(&self) -> Result<(), String> {
         match self.0.cached.load().as_ref() {
             Ok(_) => Ok(()),
@@ -126,14 +128,14 @@ impl Jwks {
         }
     }
 
-    /// Returns the key with this `kid`. If it is unknown, fetches the set again, at most once per [`COOLDOWN`]. Fails if
-    /// no set has been fetched yet.
+    /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
+    /// [`COOLDOWN`], and returns `None` if there is still none. Fails with the reason if no set has been fetched yet.
     pub async fn key(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, String> {
         self.check()?;
         if let Some(key) = self.cached_key(kid) {
             return Ok(Some(key));
         }
-        self.fetch_for_unknown().await;
+        self.fetch_for_unknown_kid().await;
         Ok(self.cached_key(kid))
     }
 
@@ -152,9 +154,10 @@ impl Jwks {
         cached.is_some_and(|cached| cached.as_bytes() == etag.as_bytes())
     }
 
-    /// Fetches the set for an unknown `kid`. Concurrent calls wait for one fetch.
-    async fn fetch_for_unknown(&self) {
-        let mut last_fetch = self.0.last_fetch_for_unknown.lock().await;
+    /// Fetches the set because a `kid` is unknown, unless that was done less than [`COOLDOWN`] ago. Concurrent calls
+    /// wait for one fetch. A failure is logged.
+    async fn fetch_for_unknown_kid(&self) {
+        let mut last_fetch = self.0.last_fetch_for_unknown_kid.lock().await;
         if last_fetch.is_some_and(|at| at.elapsed() < COOLDOWN) {
             return;
         }
@@ -167,7 +170,7 @@ impl Jwks {
         }
     }
 
-    /// Fetches the set once and returns its freshness lifetime.
+    /// Fetches the set once, caches it, and returns its freshness lifetime. If the fetch fails, a cached set stays.
     async fn fetch(&self) -> Result<Duration, String> {
         let _lock = self.0.fetching.lock().await;
         let cached = self.0.cached.load_full();
@@ -185,7 +188,8 @@ impl Jwks {
         }
     }
 
-    /// Requests the set, conditionally on the entity tag of the cached one, and returns it with its freshness lifetime.
+    /// Requests the set, with the entity tag of the cached one in `If-None-Match`. Returns the new set, or the cached
+    /// one after 304, with its freshness lifetime.
     async fn download(&self, cached: Option<&CachedSet>) -> Result<(CachedSet, Duration), String> {
         let url = &self.0.url;
         let client = self.0.client.as_ref().map_err(ToString::to_string)?;
@@ -210,7 +214,8 @@ impl Jwks {
     }
 }
 
-/// Returns the `max-age` of a response (RFC 9111 §5.2.2.1), or the default, within the bounds.
+/// Returns the `max-age` of a response (RFC 9111 §5.2.2.1) or [`DEFAULT_FRESHNESS`], at least [`MIN_FRESHNESS`] and at
+/// most [`MAX_FRESHNESS`].
 fn max_age(headers: &HeaderMap) -> Duration {
     headers
         .get_all(CACHE_CONTROL)

@@ -1,6 +1,8 @@
 //! The checks that an access token must pass (RFC 9068 §4, RFC 8725).
 
-use crate::claims::{Object, date, has_only_audience, is_access_token, known_scopes, object, text};
+use crate::claims::{
+    Object, decode_object, has_only_audience, is_access_token, known_scopes, required_date, required_string,
+};
 use crate::error::{Error, ensure};
 use crate::jwks::Jwks;
 use audit::revocation::{Kind, RevocationMirror};
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 /// The maximum length of a token, in bytes.
 const MAX_LENGTH: usize = 8 * 1024;
-/// The maximum age of a token, by its `iat`.
+/// The maximum age of a token, counted from its `iat`.
 const MAX_AGE: Duration = Duration::from_secs(600);
 /// The time by which the issuer's clock may be ahead.
 const MAX_SKEW: Duration = Duration::from_secs(30);
@@ -72,15 +74,16 @@ impl Verifier {
 
     /// Verifies a token at the time `now` and returns its contents.
     ///
-    /// Fails with [`Error::Invalid`] if a check fails, and with another error if it cannot be made.
+    /// Fails with [`Error::Invalid`] if the token fails a check, with [`Error::NoKeys`] if no key set has been fetched
+    /// yet, and with [`Error::Revocations`] if the revocations cannot be read.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Token, Error> {
         let (kid, claims) = self.verify_signature(token).await?;
         self.check_issuer_and_audience(&claims)?;
         let expires_at = check_times(&claims, now)?;
-        let jti = text(&claims, "jti")?;
-        let sub = text(&claims, "sub")?;
-        let client_id = text(&claims, "client_id")?;
-        let scope = known_scopes(text(&claims, "scope")?);
+        let jti = required_string(&claims, "jti")?;
+        let sub = required_string(&claims, "sub")?;
+        let client_id = required_string(&claims, "client_id")?;
+        let scope = known_scopes(required_string(&claims, "scope")?);
         let mut revocable = vec![
             (Kind::Jti, jti),
             (Kind::User, sub),
@@ -88,7 +91,7 @@ impl Verifier {
             (Kind::Key, kid.as_str()),
         ];
         if claims.contains_key("grant_id") {
-            revocable.push((Kind::Family, text(&claims, "grant_id")?));
+            revocable.push((Kind::Family, required_string(&claims, "grant_id")?));
         }
         let is_revoked = self.revocations.any_revoked(&revocable).await;
         ensure(!is_revoked.map_err(Error::Revocations)?, "it is revoked")?;
@@ -100,8 +103,8 @@ impl Verifier {
         })
     }
 
-    /// Verifies the header and the signature of a compact JWS (RFC 7515 §5.2). Returns the `kid` of the key that
-    /// signed it, and the claims.
+    /// Verifies the header and the signature of a compact JWS (RFC 7515 §5.2). Returns the `kid` of the key that signed
+    /// it, and the claims, of which the caller must check the times and the revocations.
     async fn verify_signature(&self, token: &str) -> Result<(String, Object), Error> {
         ensure(token.len() <= MAX_LENGTH, "it is over 8 KiB")?;
         let mut segments = token.split('.');
@@ -110,15 +113,20 @@ impl Verifier {
         else {
             return Err(Error::malformed());
         };
-        let header = object(header)?;
-        ensure(text(&header, "alg")? == "RS256", "its alg is not RS256")?;
-        ensure(is_access_token(text(&header, "typ")?), "its typ is not at+jwt")?;
+        let header = decode_object(header)?;
+        ensure(
+            required_string(&header, "alg")? == "RS256",
+            "its alg is not RS256",
+        )?;
+        ensure(
+            is_access_token(required_string(&header, "typ")?),
+            "its typ is not at+jwt",
+        )?;
         ensure(!header.contains_key("crit"), "its header has crit")?;
         ensure(!header.contains_key("b64"), "its header has b64")?;
-        let kid = text(&header, "kid")?;
+        let kid = required_string(&header, "kid")?;
         let key = self.jwks.key(kid).await.map_err(Error::NoKeys)?;
-        let key =
-            key.ok_or_else(|| Error::Invalid("its kid is not that of a key of the issuer".to_owned()))?;
+        let key = key.ok_or_else(|| Error::Invalid("the issuer has no key with its kid".to_owned()))?;
         // The library accepts duplicate members; `StrictObject` refuses them.
         let decoded = decode::<StrictObject>(token, &key, &self.validation);
         let StrictObject(claims) = decoded.map_err(|error| invalid(error.kind()))?.claims;
@@ -127,7 +135,7 @@ impl Verifier {
 
     /// Checks `iss` and `aud` more strictly than the library, which accepts lists of several values.
     fn check_issuer_and_audience(&self, claims: &Object) -> Result<(), Error> {
-        ensure(text(claims, "iss")? == self.issuer, ANOTHER_ISSUER)?;
+        ensure(required_string(claims, "iss")? == self.issuer, ANOTHER_ISSUER)?;
         ensure(has_only_audience(claims, &self.audience), ANOTHER_AUDIENCE)
     }
 }
@@ -137,13 +145,13 @@ const ANOTHER_AUDIENCE: &str = "its aud is not this API alone";
 
 /// Checks `exp`, `iat` and `nbf`, and returns `exp`.
 fn check_times(claims: &Object, now: Timestamp) -> Result<Timestamp, Error> {
-    let expires_at = date(claims, "exp")?;
+    let expires_at = required_date(claims, "exp")?;
     ensure(expires_at > now, "it has expired")?;
-    let issued_at = date(claims, "iat")?;
+    let issued_at = required_date(claims, "iat")?;
     ensure(now.since(issued_at) <= MAX_AGE, "it was issued over 600 s ago")?;
     ensure(issued_at <= now.after(MAX_SKEW), "its iat is in the future")?;
     if claims.contains_key("nbf") {
-        let is_valid_yet = date(claims, "nbf")? <= now.after(MAX_SKEW);
+        let is_valid_yet = required_date(claims, "nbf")? <= now.after(MAX_SKEW);
         ensure(is_valid_yet, "its nbf is in the future")?;
     }
     Ok(expires_at)

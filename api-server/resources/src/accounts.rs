@@ -8,8 +8,9 @@ use identity::accounts::Error;
 use identity::credential_check::PresentedCredentials;
 use identity::users::User;
 
-/// Deletes an account with its stored replies and the posts that it never published. Other posts, comments and payments
-/// remain.
+/// Verifies the user's credentials and deletes their account, the posts that were never published, and the replies that
+/// are stored under idempotency keys. Other posts, comments and payments remain and belong to the anonymized user.
+/// Fails like [`accounts::delete`].
 pub async fn delete(
     identity: &Identity,
     user: &User,

@@ -1,5 +1,5 @@
-//! The export of a user's data as one JSON object. It is written in pieces, so that only a small part of it is in
-//! memory at a time.
+//! The export of a user's data as one JSON object. It is written in pieces, so that only a small part of the object is
+//! in memory at a time.
 
 mod json;
 
@@ -24,7 +24,7 @@ use storage::db;
 use storage::db::Db;
 use utoipa::ToSchema;
 
-/// The number of list items in one piece. A post may have 400 kB.
+/// The maximum number of list items in one piece. A post can take 400 kB.
 const ITEMS_PER_PIECE: i64 = 20;
 
 /// The stored data of the caller.
@@ -60,7 +60,7 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// A list that may be long.
+/// A list that may be long and is therefore written in pieces.
 #[derive(Clone, Copy, Debug)]
 enum List {
     Posts,
@@ -72,7 +72,7 @@ enum List {
 /// The lists in the order in which they are written.
 const LISTS: [List; 4] = [List::Posts, List::Comments, List::Payments, List::SecurityEvents];
 
-/// The position of an item in its list: the values of the list's sort keys.
+/// The position of an item in its list: the values of the list's sort keys, and 0 in place of those that it lacks.
 type Position = (i64, i64, i64);
 
 /// The position before every item.
@@ -88,8 +88,8 @@ impl List {
         }
     }
 
-    /// Writes the items after this position, at most [`ITEMS_PER_PIECE`], and returns the position of the last one;
-    /// `None` if there are no more.
+    /// Writes the user's items after this position, at most [`ITEMS_PER_PIECE`]. Returns the position of the last item
+    /// written; `None` if there are no more items.
     async fn write_after(
         self,
         (db, user_id): (&Db, i64),
@@ -132,7 +132,7 @@ impl List {
     }
 }
 
-/// Writes the items and returns the position of the last one.
+/// Writes the items and returns the position of the last one; `None` if there are no items.
 fn write_items<T: Serialize>(
     writer: &mut ObjectWriter,
     items: &[T],
@@ -151,6 +151,7 @@ struct Progress {
     writer: ObjectWriter,
     /// The index in [`LISTS`] of the list that is being written.
     list: usize,
+    /// The position of the last item written in this list; [`BEGINNING`] if there is none yet.
     after: Position,
 }
 
@@ -179,8 +180,10 @@ impl Progress {
     }
 }
 
-/// Exports the data of the session's user as a stream of pieces of one JSON object.
-pub async fn write(
+/// Exports the data of the session's user. The returned stream yields the pieces of one JSON object, which has the
+/// members of [`Export`]. Fails if the members before the long lists cannot be read. A later error is the last item of
+/// the stream.
+pub async fn stream(
     identity: Identity,
     session: Session,
     now: Timestamp,

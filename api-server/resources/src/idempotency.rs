@@ -1,9 +1,9 @@
-//! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key names the write, and the
+//! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key identifies the write, and the
 //! reply to the write is stored under the key in the write's own transaction. A repeated call gets the stored reply.
 //!
-//! A failed write stores nothing, so it can be retried at once. If several calls with one key run concurrently, one
-//! executes the write and the others wait for it. Calls of the same process wait in memory and those of other processes
-//! poll an advisory lock; neither holds a database connection while it waits.
+//! A failed write stores nothing, so it can be retried at once. If several calls with one key run concurrently, one of
+//! them executes the write and the others wait for it: in memory if they are in the same process, otherwise by polling
+//! an advisory lock. No call holds a database connection while it waits.
 
 mod error;
 mod in_flight;
@@ -25,7 +25,7 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 /// The pause between two attempts to take the lock that a call of another process holds.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Executes writes at most once per key. Clones share the list of running writes.
+/// Executes writes so that at most one succeeds per key. Clones share the list of running writes.
 #[derive(Clone, Debug)]
 pub struct Idempotency {
     db: Db,
@@ -52,7 +52,7 @@ enum Action {
 }
 
 impl Idempotency {
-    /// Executes writes in this database and keeps each reply for `lifetime`.
+    /// Returns an executor of writes in this database, which stores each reply for `lifetime`.
     pub fn new(db: Db, lifetime: Duration) -> Self {
         Self {
             db,
@@ -65,8 +65,8 @@ impl Idempotency {
     /// the key has a stored reply, returns that one and does not execute the write. Without a claim the write is
     /// executed unconditionally.
     ///
-    /// Fails with [`Error::KeyReused`] if the key was used with another body, and with [`Error::InProgress`] if
-    /// another call with the key takes too long.
+    /// Fails with [`Error::KeyReused`] if the key was used with another body, with [`Error::InProgress`] if another
+    /// call with the key does not end within five seconds, and with the error of the write if the write fails.
     pub async fn run<E: From<Error>>(
         &self,
         claim: Option<&Claim>,
@@ -97,7 +97,8 @@ impl Idempotency {
         })
     }
 
-    /// Returns the stored reply, or waits until this call may execute the write.
+    /// Returns the stored reply, or waits until this call may execute the write. Fails with [`Error::InProgress`] if
+    /// that takes longer than [`MAX_WAIT`].
     async fn begin(&self, claim: &Claim, now: Timestamp) -> Result<Action, Error> {
         let deadline = Instant::now() + MAX_WAIT;
         let mut has_waited = false;
@@ -128,7 +129,8 @@ impl Idempotency {
     }
 
     /// Begins the transaction of the write and takes the advisory lock that excludes calls of other processes with the
-    /// same key. Returns the stored reply if one of them has executed the write.
+    /// same key. Returns the stored reply if one of those calls has executed the write. Fails with
+    /// [`Error::InProgress`] at the deadline.
     async fn lock(
         &self,
         claim: &Claim,

@@ -1,4 +1,4 @@
-//! Ids of users, posts and comments.
+//! Ids of users, sessions, posts and comments.
 
 use foundation::schema;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
@@ -6,7 +6,7 @@ use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 /// The maximum id: 2^53 − 1, the largest integer that every JSON parser represents exactly.
 const MAX: i64 = (1 << 53) - 1;
 
-/// The id of a user, a post or a comment: from 1 to 2^53 − 1.
+/// The id of a user, a session, a post or a comment: from 1 to 2^53 − 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id(i64);
 
@@ -21,7 +21,8 @@ schema! {
 }
 
 impl Id {
-    /// Parses the canonical form of an id: ASCII digits without sign and leading zero.
+    /// Parses the canonical form of an id: ASCII digits without sign and leading zero. Returns `None` for any other
+    /// text and for a number out of range.
     pub fn parse(text: &str) -> Option<Self> {
         let is_canonical = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
         text.parse()

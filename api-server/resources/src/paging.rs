@@ -1,7 +1,7 @@
 //! Keyset pagination: the query parameters of every list, and the reading of one page.
 //!
-//! A list is sorted by a key and then by id. A page begins after the key and id of the last item before it, so that
-//! creating or deleting items between two requests does not shift the pages.
+//! A list is sorted by a key and then by id. A page begins after an anchor, the key and id of the last item before the
+//! page, so that creating or deleting items between two requests does not shift the pages.
 
 mod query;
 
@@ -25,12 +25,12 @@ pub trait HasCursor {
 pub struct Page<T> {
     /// The items, in the list's order.
     pub items: Vec<T>,
-    /// Whether the list has no items before this page.
+    /// Whether the page was read from the beginning of the list. If not, there may be items before it.
     pub is_first: bool,
 }
 
-/// The part of a list that one statement reads: a page and one more item, in this order, from the beginning of the
-/// list or after an anchor, whose key and id are the parameters `$1` and `$2`.
+/// The part of a list that one statement reads: a page and one more item in this order, from the beginning of the list
+/// or after an anchor. The statement's parameters `$1` and `$2` are then the key and id of the anchor.
 #[derive(Clone, Copy, Debug)]
 pub struct PageSlice {
     order: Order,
@@ -50,15 +50,16 @@ impl<T> Page<T> {
 }
 
 impl<T: HasCursor> Page<T> {
-    /// Returns the cursor of the next page: the last item of a full page.
+    /// Returns the cursor of the next page, which is that of the last item; `None` if this page is not full, because no
+    /// items follow it.
     pub fn next(&self) -> Option<Cursor> {
         let last = self.items.last().map(T::cursor);
         last.filter(|_| self.items.len() == PAGE_SIZE)
     }
 }
 
-/// Reads the page in this direction from the anchor, or the first page if there is no anchor. `fetch` runs the
-/// statement of a slice.
+/// Reads the page in this direction from the anchor, or the first page if there is no anchor. `fetch` reads the items
+/// of a slice, after the anchor that it gets if the slice has one.
 pub async fn read_page<T, A, F>(
     direction: Direction,
     order: Order,
@@ -68,14 +69,14 @@ pub async fn read_page<T, A, F>(
 where
     F: Future<Output = Result<Vec<T>, Error>>,
 {
-    let is_back = direction == Direction::Prev;
+    let is_backward = direction == Direction::Prev;
     if let Some(anchor) = anchor {
-        let order = if is_back { order.reversed() } else { order };
+        let order = if is_backward { order.reversed() } else { order };
         let items = fetch(PageSlice::of(order, true), Some(anchor)).await?;
         // A backward page with nothing before it is the first page, which is read forward so that it is full.
-        if !is_back || items.len() > PAGE_SIZE {
+        if !is_backward || items.len() > PAGE_SIZE {
             let mut page = Page::new(items, false);
-            if is_back {
+            if is_backward {
                 page.items.reverse();
             }
             return Ok(page);
@@ -97,8 +98,8 @@ impl PageSlice {
         Self { order, is_anchored }
     }
 
-    /// Returns the SQL condition that an item of a list sorted by `key` comes after the anchor, or an empty text if
-    /// there is no anchor.
+    /// Returns ` AND` and the SQL condition that an item of a list sorted by `key` comes after the anchor, or an empty
+    /// string if there is no anchor.
     pub fn anchor_condition(self, key: impl Display) -> String {
         let comparison = match self.order {
             Order::Ascending => '>',

@@ -1,17 +1,23 @@
-//! Texts of limited length.
+//! Strings of limited length.
 
 use foundation::schema;
 use std::borrow::Cow;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// A text of 1 to `MAX` characters, not all of them white space.
+/// A string of 1 to `MAX` characters, at least one of them not white space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<const MAX: usize>(String);
 
 impl<const MAX: usize> PartialSchema for Text<MAX> {
     fn schema() -> RefOr<Schema> {
-        schema::text(1, MAX, schema::NOT_BLANK, "Not white space alone.").into()
+        schema::text(
+            1,
+            MAX,
+            schema::NOT_BLANK,
+            "Must contain at least one character that is not white space.",
+        )
+        .into()
     }
 }
 
@@ -22,7 +28,8 @@ impl<const MAX: usize> ToSchema for Text<MAX> {
 }
 
 impl<const MAX: usize> Text<MAX> {
-    /// Parses a text. The error is a predicate such as "is empty".
+    /// Checks the length and the white space. The error completes a sentence that begins with the field name, such as
+    /// "is longer than 200 characters".
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("is empty or white space only".to_owned());

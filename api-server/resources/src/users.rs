@@ -28,7 +28,8 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Creates an account with the role `user` and mails a link that confirms its e-mail address.
+/// Creates an account with the role `user` and mails a link that confirms its e-mail address. If the limit on mails
+/// is reached, creates the account without the mail. Fails if the address belongs to another account.
 pub async fn sign_up(
     identity: &Identity,
     email: Email,

@@ -3,7 +3,7 @@
 use axum::http::{StatusCode, header};
 use web::{Code, Error};
 
-/// 401: the route requires authentication. A middleware adds the challenge.
+/// 401: the route requires authentication. The middleware in `http::challenge` adds `WWW-Authenticate`.
 pub(crate) fn unauthenticated() -> Error {
     Error::new(
         Code::Unauthenticated,
@@ -57,7 +57,7 @@ pub(crate) fn session_required() -> Error {
     )
 }
 
-/// 403: the user must first replace the one-time password.
+/// 403: the user must first replace the initial password.
 pub(crate) fn password_change_required() -> Error {
     Error::new(
         Code::PasswordChangeRequired,
@@ -69,11 +69,12 @@ pub(crate) fn password_change_required() -> Error {
 pub(crate) fn idempotency_key_missing() -> Error {
     Error::new(
         Code::IdempotencyKeyMissing,
-        "Send the header Idempotency-Key: a value of your own, such as a UUID, that names this call and no other.",
+        "Send the header Idempotency-Key with a value that is unique to this call, such as a UUID.",
     )
 }
 
-/// 400: the header `Idempotency-Key` is invalid. `problem` is a predicate such as "is empty".
+/// 400: the header `Idempotency-Key` is invalid. `problem` completes a sentence that begins with its name, such as "is
+/// empty".
 pub(crate) fn idempotency_key_invalid(problem: &str) -> Error {
     Error::new(
         Code::IdempotencyKeyInvalid,

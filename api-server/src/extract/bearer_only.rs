@@ -1,4 +1,4 @@
-//! Routes that require an access token and ignore sessions.
+//! The extractor for routes that require an access token and ignore sessions.
 
 use super::credentials;
 use crate::app::App;
@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use web::error_responses;
 
-/// The caller that sent the access token. Cookies are ignored.
+/// The caller that sent the access token. Cookies are ignored. Fails with 401 if there is no valid token.
 #[derive(Debug)]
 pub(crate) struct BearerOnly(pub(crate) Principal);
 

@@ -23,8 +23,9 @@ pub(super) enum Caller {
     Bearer(Principal),
 }
 
-/// Authenticates the caller; `None` if the request has no credentials or an expired session. If the request has an
-/// access token, its session cookie is ignored, even if the token is invalid.
+/// Authenticates the caller; `None` if the request has no credentials, or the cookie of an unknown or expired session.
+/// If the request has an access token, its session cookie is ignored, even if the token is invalid. Fails like
+/// [`by_token`], with 401 for several session cookies, and with 403 if a call with a session fails the CSRF check.
 pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, ApiError> {
     if let Some(principal) = by_token(parts, app).await? {
         return Ok(Some(Caller::Bearer(principal)));
@@ -51,7 +52,9 @@ pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     }
 }
 
-/// Authenticates the caller by its access token; `None` if the request has none.
+/// Authenticates the caller by its access token; `None` if the request has none. Fails with 400 for several
+/// `Authorization` headers, with 401 if the token is invalid or its user is disabled, and with 429 if the caller is
+/// over its rate limit.
 pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principal>, ApiError> {
     let Some(token) = bearer_token(&parts.headers)? else {
         return Ok(None);
@@ -78,7 +81,7 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     }))
 }
 
-/// Returns the enabled user whose id is the `sub` of an access token.
+/// Returns the enabled user whose id is the `sub` of an access token. Fails with 401 if there is none.
 async fn user(app: &App, sub: &str) -> Result<User, ApiError> {
     let invalid = |reason: &str| access_tokens::Error::Invalid(reason.to_owned());
     let id = Id::parse(sub).ok_or_else(|| invalid("its sub is not a user id"))?;
@@ -93,7 +96,8 @@ fn count_call(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -
     rate_limits::by_principal(&app.rate_limiter, &format!("{user_id}/{client_id}"), parts)
 }
 
-/// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored.
+/// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored. Fails
+/// with 400 for several `Authorization` headers.
 fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else {

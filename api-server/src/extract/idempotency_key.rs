@@ -1,4 +1,4 @@
-//! The header `Idempotency-Key` of a write, where it is optional and where it is required.
+//! The extractors of the header `Idempotency-Key`, for writes that allow it and for writes that require it.
 
 use super::writers::Writer;
 use crate::app::App;
@@ -25,6 +25,7 @@ pub(crate) struct OptionalIdempotencyKey {
     key: Option<KeyValue>,
     method: String,
     path: String,
+    /// The version prefix of the request's path, which precedes the reply's `Location`.
     prefix: Prefix,
     now: Timestamp,
     idempotency: Idempotency,
@@ -46,7 +47,7 @@ impl OptionalIdempotencyKey {
     }
 
     /// Executes the write for this caller and returns its response, or the stored response of an earlier call with the
-    /// same key.
+    /// same key. Without a key, executes the write unconditionally. Fails like [`Idempotency::run`].
     pub(crate) async fn run<const MAX: usize>(
         self,
         writer: &Writer,
@@ -94,7 +95,7 @@ impl FromRequestParts<App> for OptionalIdempotencyKey {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         Ok(Self {
-            key: key(parts)?,
+            key: read_key(parts)?,
             method: parts.method.to_string(),
             path: parts.uri.path().to_owned(),
             prefix: parts.extensions.get().copied().unwrap_or_default(),
@@ -116,8 +117,8 @@ impl FromRequestParts<App> for IdempotencyKey {
     }
 }
 
-/// Returns the key of the request, if it has one.
-fn key(parts: &Parts) -> Result<Option<KeyValue>, Error> {
+/// Returns the key of the request, if it has one. Fails with 400 if the header is malformed or occurs more than once.
+fn read_key(parts: &Parts) -> Result<Option<KeyValue>, Error> {
     let mut values = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else {
         return Ok(None);

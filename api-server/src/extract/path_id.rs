@@ -7,8 +7,8 @@ use resources::payments::PaymentId;
 use web::Error;
 use web::error_responses;
 
-/// The id in the path parameter with this index, by default the first one. Extraction never fails, so that a handler can answer 401 and
-/// 403 before the 404 of a malformed id.
+/// The id in the path parameter with this index, by default the first one. Extraction never fails, so that a handler
+/// can answer 401 and 403 before the 404 of a malformed id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathId<const INDEX: usize = 0, T = Id>(Option<T>);
 

@@ -1,4 +1,4 @@
-//! Routes that change something and need no authentication.
+//! The extractor for routes that change something and need no authentication.
 
 use super::credentials;
 use crate::app::App;

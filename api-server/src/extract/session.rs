@@ -1,4 +1,4 @@
-//! Routes that require a session and reject access tokens.
+//! The extractors for routes that require a session and reject access tokens.
 
 use super::credentials::{self, Caller};
 use crate::app::App;
@@ -8,11 +8,11 @@ use axum::http::request::Parts;
 use identity::sessions::Session;
 use web::error_responses;
 
-/// The caller's session, even if the user must replace the one-time password first.
+/// The caller's session, even if the user has not yet replaced the initial password.
 #[derive(Debug)]
 pub(crate) struct CurrentSession(pub(crate) Session);
 
-/// The caller's session, unless the user must replace the one-time password first.
+/// The caller's session. Fails with 403 if the user has not yet replaced the initial password.
 #[derive(Debug)]
 pub(crate) struct UnrestrictedSession(pub(crate) Session);
 

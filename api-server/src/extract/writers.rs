@@ -1,4 +1,5 @@
-//! Routes that write resources of a user: posts, comments, payments. 403 is answered before the body is read.
+//! The extractors for routes that write resources of a user: posts, comments, payments. They answer 403 before the body
+//! is read.
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -11,7 +12,7 @@ use web::error_responses;
 /// A user who may write resources of one kind.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    /// The user as the author of posts and comments.
+    /// The user for whom the call is made, with the permissions on posts and comments.
     pub(crate) actor: Actor,
     principal: Principal,
 }
@@ -32,6 +33,8 @@ impl Writer {
         self.principal.client_id.as_deref()
     }
 
+    /// Authenticates the caller. Fails with 401 if that is impossible, and with 403 if the caller lacks this scope or
+    /// is a client that calls on its own behalf.
     async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, ApiError> {
         let principal = <Principal as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         principal.require(scope)?;

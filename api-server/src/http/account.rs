@@ -32,7 +32,7 @@ pub(crate) async fn export(
     Context(context): Context,
 ) -> Result<impl IntoResponse, ApiError> {
     let name = format!("attachment; filename=\"account-{}.json\"", session.user.id);
-    let pieces = export::write(identity, session, context.now).await?;
+    let pieces = export::stream(identity, session, context.now).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/json".to_owned()),
         (header::CONTENT_DISPOSITION, name),

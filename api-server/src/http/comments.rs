@@ -118,7 +118,7 @@ pub(crate) async fn read(
 
 /// Delete a comment
 ///
-/// Allowed to the comment's author, editors and administrators. A comment has only one version, so `If-Match` is rarely
+/// Allowed for the comment's author, editors and administrators. A comment has only one version, so `If-Match` is rarely
 /// needed.
 #[utoipa::path(
     delete, path = "/posts/{id}/comments/{comment_id}", operation_id = "deleteComment", tag = "Comments",

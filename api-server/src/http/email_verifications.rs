@@ -90,7 +90,7 @@ pub(crate) async fn confirm(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Reads the new address with the credentials that allow the change; `None` if the current address is to be confirmed.
+/// Reads the new address and the credentials that the change requires; `None` to confirm the current address.
 fn read_request(body: &JsonBody) -> Result<Option<(Email, PresentedCredentials)>, Error> {
     let mut fields = body.fields()?;
     let is_change = fields.has("email");

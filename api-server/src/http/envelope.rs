@@ -31,18 +31,18 @@ struct Links {
     prev: Option<String>,
 }
 
-/// Returns the response with this page of the list whose absolute URL is `list`.
+/// Returns the response with this page. `list_url` is the absolute URL of the list, without a query string.
 pub(super) fn response<T: HasCursor + Serialize>(
     page: Page<T>,
     request: &PageRequest,
-    list: &str,
+    list_url: &str,
 ) -> Response {
     let url = |cursor, direction| match request.query_string(cursor, direction) {
-        query if query.is_empty() => list.to_owned(),
-        query => format!("{list}?{query}"),
+        query if query.is_empty() => list_url.to_owned(),
+        query => format!("{list_url}?{query}"),
     };
     let next = page.next();
-    // An empty page after the end has no item whose cursor could be used, so it links to the first page.
+    // A page after the end has no first item from which to page backward, so its previous page is the first page.
     let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
     let links = Links {
         next: next.map(|cursor| url(Some(cursor), Direction::Next)),

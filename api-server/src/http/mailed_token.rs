@@ -4,10 +4,10 @@ use foundation::schema;
 use foundation::schema::WITHOUT_NUL;
 use foundation::secret::Secret;
 
-/// The maximum length of a token, in bytes. Issued tokens have 43.
+/// The maximum length of a token, in bytes. Issued tokens have 43 bytes.
 const MAX_LENGTH: usize = 128;
 
-/// A token as the caller sends it. It may be unknown, expired or used.
+/// A token as the caller sends it, which may be unknown, expired or used.
 #[derive(Debug)]
 pub(super) struct MailedToken(pub(super) Secret);
 
@@ -16,7 +16,8 @@ foundation::schema! {
 }
 
 impl MailedToken {
-    /// Parses a token. The error is a predicate such as "is empty".
+    /// Checks the length of a token. The error completes a sentence that begins with the field name, such as "is
+    /// empty".
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         match text.len() {
             0 => Err("is empty"),

@@ -208,7 +208,7 @@ pub(crate) async fn refund(
     change(key, &payer, (&db, id), body, read).await
 }
 
-/// Finds the payer's payment and applies the transition that the body describes.
+/// Finds the payer's payment and applies the transition that `read` gets from the body.
 async fn change(
     key: OptionalIdempotencyKey,
     payer: &Writer,

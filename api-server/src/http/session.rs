@@ -195,7 +195,7 @@ fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {
     let email = fields.required("email", |text| Ok::<_, Infallible>(text.to_owned()));
     let password = fields.required("password", Password::parse);
     let otp = fields.optional("otp", Otp::parse);
-    let captcha = fields.optional("captcha", captcha_answer);
+    let captcha = fields.optional("captcha", parse_captcha);
     let whole = email.zip(password);
     fields.finish(whole.map(|(email, password)| SignIn {
         email,
@@ -205,9 +205,9 @@ fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {
     }))
 }
 
-fn captcha_answer(text: &str) -> Result<String, &'static str> {
+fn parse_captcha(text: &str) -> Result<String, &'static str> {
     match text.len() > captcha::MAX_LENGTH {
-        true => Err("is longer than 8192 characters"),
+        true => Err("is longer than 8192 bytes"),
         false => Ok(text.to_owned()),
     }
 }
@@ -225,7 +225,7 @@ fn read_change(body: &JsonBody, identity: &Identity, email: &str) -> Result<Pass
     }))
 }
 
-/// Returns 204 and clears the session cookie.
+/// Returns a response with the status 204 that clears the session cookie.
 pub(super) fn signed_out() -> impl IntoResponse {
     (
         StatusCode::NO_CONTENT,

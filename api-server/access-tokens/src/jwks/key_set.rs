@@ -1,4 +1,4 @@
-//! The keys of a JWK set (RFC 7517 §5) that verify RS256 signatures.
+//! Parsing of a JWK set (RFC 7517 §5) for the keys that verify RS256 signatures.
 
 use foundation::{json, secret};
 use jsonwebtoken::DecodingKey;
@@ -16,8 +16,8 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 pub(super) struct KeySet(HashMap<String, Arc<DecodingKey>>);
 
 impl KeySet {
-    /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys that share a `kid`, because the
-    /// `kid` does not identify one of them. Fails if no key is left.
+    /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys with the same `kid`, because the
+    /// `kid` is then ambiguous. Fails if no key is left.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let set = json::parse(bytes).map_err(|error| format!("the response is not a JWK set: {error}"))?;
         let listed = set.get("keys").and_then(Value::as_array);
@@ -44,7 +44,8 @@ impl KeySet {
     }
 }
 
-/// Parses an RSA public key for RS256 (RFC 7517 §4, RFC 7518 §6.3.1); `None` if it is another key or is malformed.
+/// Parses an RSA public key for RS256 and its `kid` (RFC 7517 §4, RFC 7518 §6.3.1); `None` if the JWK is for another
+/// algorithm or malformed.
 fn parse_key(jwk: &Value) -> Option<(String, DecodingKey)> {
     let text = |name: &str| jwk.get(name).and_then(Value::as_str);
     let is_or_absent = |name: &str, value: &str| jwk.get(name).is_none_or(|found| found == value);
@@ -59,7 +60,7 @@ fn parse_key(jwk: &Value) -> Option<(String, DecodingKey)> {
     is_valid.then(|| (kid.to_owned(), DecodingKey::from_rsa_raw_components(&n, &e)))
 }
 
-/// Checks the size of the modulus, and that the exponent is odd and within the usual bounds.
+/// Returns whether the modulus has a permitted size, and the exponent is odd and within the bounds of [`RsaPublicKey`].
 fn is_valid_rsa_key(modulus: &[u8], exponent: &[u8]) -> bool {
     let (n, e) = (BigUint::from_bytes_be(modulus), BigUint::from_bytes_be(exponent));
     let max_bits = MODULUS_BYTES.end() * 8;

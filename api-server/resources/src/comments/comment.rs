@@ -17,6 +17,7 @@ pub struct NewComment {
     pub body: CommentBody,
 }
 
+/// The columns of a [`Comment`], for `SELECT` and `RETURNING`.
 macro_rules! columns {
     () => {
         "id, post_id, author_id, body, created_at"

@@ -23,13 +23,13 @@ pub struct ListQuery {
 
 /// The parameters that determine the SQL statement of a list.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct ListStatement {
     is_by_author: bool,
     slice: PageSlice,
 }
 
 impl ListQuery {
-    /// Parses a query string.
+    /// Parses a query string. Ignores unknown parameters and invalid values.
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
@@ -56,11 +56,11 @@ async fn fetch(
     slice: PageSlice,
     anchor: Option<Cursor>,
 ) -> Result<Vec<Comment>, Error> {
-    let shape = Shape {
+    let statement = ListStatement {
         is_by_author: author_id.is_some(),
         slice,
     };
-    let (on, sql, post) = (db.reader(), AssertSqlSafe(shape.sql()), post.id());
+    let (on, sql, post) = (db.reader(), AssertSqlSafe(statement.sql()), post.id());
     match (anchor, author_id) {
         (None, None) => fetch_all!(on, Comment, sql, post),
         (None, Some(by)) => fetch_all!(on, Comment, sql, post, by),
@@ -69,7 +69,7 @@ async fn fetch(
     }
 }
 
-impl Shape {
+impl ListStatement {
     fn sql(self) -> String {
         let (columns, post) = (columns!(), self.slice.parameter(1));
         let author = match self.is_by_author {
@@ -88,8 +88,8 @@ impl Shape {
 
 /// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
-    let shapes = PageSlice::ALL
+    let statements = PageSlice::ALL
         .into_iter()
-        .flat_map(|slice| [false, true].map(|is_by_author| Shape { is_by_author, slice }));
-    shapes.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql()))
+        .flat_map(|slice| [false, true].map(|is_by_author| ListStatement { is_by_author, slice }));
+    statements.map(|statement| (format!("{}::{statement:?}", module_path!()), statement.sql()))
 }

@@ -35,7 +35,7 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Stores a new comment.
+/// Stores a new comment and returns it.
 pub async fn create(
     tx: &mut Tx,
     post: VisiblePost,
@@ -48,13 +48,14 @@ pub async fn create(
     Ok(comment)
 }
 
-/// Returns a comment on this post.
+/// Returns the comment with this id. Fails with [`Error::NotFound`] if the post has no such comment.
 pub async fn find(db: &Db, post: VisiblePost, id: Id) -> Result<Comment, Error> {
     let comment = fetch_optional!(db.reader(), Comment, FIND, id.get(), post.id())?;
     comment.ok_or(Error::NotFound)
 }
 
-/// Returns a comment on this post that the actor may delete.
+/// Returns the comment with this id for its deletion. Fails with [`Error::NotFound`] if the post has no such comment,
+/// and with [`Error::NotPermitted`] if the actor is neither its author nor a moderator.
 pub async fn find_to_delete(db: &Db, actor: Actor, post: VisiblePost, id: Id) -> Result<Comment, Error> {
     let comment = find(db, post, id).await?;
     if actor.may_change(comment.author_id) {
@@ -64,7 +65,7 @@ pub async fn find_to_delete(db: &Db, actor: Actor, post: VisiblePost, id: Id) ->
     }
 }
 
-/// Deletes the comment.
+/// Deletes the comment. Fails with [`Error::NotFound`] if it was deleted meanwhile.
 pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Error> {
     match execute!(db.writer(), DELETE, comment.id, now)? {
         0 => Err(Error::NotFound),
@@ -72,7 +73,8 @@ pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Er
     }
 }
 
-/// Returns at most `limit` comments of an author, sorted by post, time of creation and id, after this position.
+/// Returns at most `limit` comments of an author, sorted by post, time of creation (in microseconds) and id, after this
+/// position.
 pub async fn of_author(
     db: &Db,
     author_id: i64,

@@ -1,9 +1,10 @@
-//! A JSON object that is written in pieces, so that a long array need not be in memory at once.
+//! A JSON object that is written in pieces, so that a long array need not be held in memory as a whole.
 
 use serde::Serialize;
 use serde_json::Error;
 
-/// Writes one JSON object. Its methods append to a piece, which [`take_piece`](Self::take_piece) returns.
+/// Writes one JSON object. The methods append to a buffer; [`take_piece`](Self::take_piece) empties it and returns its
+/// text.
 pub(super) struct ObjectWriter {
     piece: String,
     /// Whether the next member or element follows another one.
@@ -21,27 +22,27 @@ impl ObjectWriter {
 
     /// Writes a whole member.
     pub(super) fn member(&mut self, name: &str, value: &impl Serialize) -> Result<(), Error> {
-        self.name(name)?;
+        self.write_name(name)?;
         self.piece.push_str(&serde_json::to_string(value)?);
         Ok(())
     }
 
     /// Begins a member whose value is an array.
     pub(super) fn begin_array(&mut self, name: &str) -> Result<(), Error> {
-        self.name(name)?;
+        self.write_name(name)?;
         self.piece.push('[');
         self.needs_comma = false;
         Ok(())
     }
 
-    /// Writes an element of the array.
+    /// Writes an element of the current array.
     pub(super) fn element(&mut self, value: &impl Serialize) -> Result<(), Error> {
-        self.separate();
+        self.write_comma_if_needed();
         self.piece.push_str(&serde_json::to_string(value)?);
         Ok(())
     }
 
-    /// Ends the array.
+    /// Ends the current array.
     pub(super) fn end_array(&mut self) {
         self.piece.push(']');
         self.needs_comma = true;
@@ -57,14 +58,14 @@ impl ObjectWriter {
         std::mem::take(&mut self.piece)
     }
 
-    fn name(&mut self, name: &str) -> Result<(), Error> {
-        self.separate();
+    fn write_name(&mut self, name: &str) -> Result<(), Error> {
+        self.write_comma_if_needed();
         self.piece.push_str(&serde_json::to_string(name)?);
         self.piece.push(':');
         Ok(())
     }
 
-    fn separate(&mut self) {
+    fn write_comma_if_needed(&mut self) {
         if std::mem::replace(&mut self.needs_comma, true) {
             self.piece.push(',');
         }
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pieces_are_one_object() {
+    fn the_pieces_concatenate_to_one_object() {
         let mut writer = ObjectWriter::begin();
         writer.member("a", &1).unwrap();
         writer.member("b", &Some("}")).unwrap();

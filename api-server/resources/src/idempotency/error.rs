@@ -8,7 +8,7 @@ pub enum Error {
     /// The key was used before with another body.
     #[error("the idempotency key was used with another body")]
     KeyReused,
-    /// The first call with the key is still running.
+    /// Another call with the key is still running, or has just ended. A retry gets its reply.
     #[error("the first call with this idempotency key is not done yet")]
     InProgress,
     /// The reply cannot be serialized as JSON.

@@ -23,7 +23,8 @@ pub(super) enum Registration {
 pub(super) struct InFlightGuard {
     id: Vec<u8>,
     in_flight: InFlight,
-    /// Fields are dropped after `Drop::drop` has removed the map entry, so a woken call finds the entry gone.
+    /// Wakes the waiting calls when it is dropped. That is after `Drop::drop` has removed the map entry, so they find
+    /// the entry gone.
     _finished: watch::Sender<()>,
 }
 

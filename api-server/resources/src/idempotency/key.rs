@@ -1,4 +1,4 @@
-//! Idempotency keys, and the identity of the write that a key names.
+//! Idempotency keys, and the identity of a write: its key and the scope of the key.
 
 use foundation::schema;
 use foundation::secret;
@@ -6,8 +6,8 @@ use foundation::secret;
 /// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;
 
-/// The value of the header `Idempotency-Key`: visible ASCII, bare or as a quoted string (RFC 9651 §3.3.3); either
-/// form names the same key.
+/// The value of the header `Idempotency-Key`: visible ASCII, bare or as a quoted string (RFC 9651 §3.3.3). Both
+/// forms of a value are the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyValue(String);
 
@@ -42,7 +42,8 @@ pub struct Claim {
 }
 
 impl KeyValue {
-    /// Parses the header's value. The error is a predicate such as "is empty".
+    /// Parses the header's value. The error completes a sentence that begins with the name of the header, such as "is
+    /// empty".
     pub fn parse(value: &str) -> Result<Self, &'static str> {
         if value.is_empty() {
             return Err("is empty");
@@ -92,7 +93,8 @@ impl Claim {
         &self.id
     }
 
-    /// Returns the number of the write's advisory lock. If two writes collide, they only wait for each other.
+    /// Returns the number of the write's advisory lock. Two writes may have the same number; then one waits for the
+    /// other although their keys differ.
     pub(super) fn lock_number(&self) -> i64 {
         self.id
             .first_chunk()

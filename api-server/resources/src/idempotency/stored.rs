@@ -9,7 +9,7 @@ use storage::db::sqlx::{PgExecutor, SqliteExecutor};
 use storage::db::{Db, Engine, Tx};
 use storage::{execute, fetch_optional, sql};
 
-/// The number of rows that one statement deletes at most, so that it does not block other writes for long.
+/// The maximum number of rows that one statement deletes, so that it does not block other writes for long.
 const BATCH: u64 = 500;
 
 sql! {
@@ -49,7 +49,8 @@ struct Row {
 }
 
 impl Reply {
-    /// Returns a reply of status 201 with this record as its body.
+    /// Returns a reply of status 201 with this record as its body. `location` is the path of the created resource,
+    /// without the prefix of an API version. Fails if the record cannot be serialized.
     pub fn created(location: String, record: &impl Serialize) -> Result<Self, Error> {
         Ok(Self {
             status: 201,
@@ -66,8 +67,8 @@ impl Reply {
     }
 }
 
-/// Returns the reply that is stored for a claim. Fails with [`Error::KeyReused`] if the stored body fingerprint is
-/// another one.
+/// Returns the unexpired reply that is stored for a claim. Fails with [`Error::KeyReused`] if it is the reply to a call
+/// with another body.
 pub(super) async fn find(
     on: Engine<impl SqliteExecutor<'_>, impl PgExecutor<'_>>,
     claim: &Claim,

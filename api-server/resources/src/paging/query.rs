@@ -4,7 +4,7 @@ use foundation::cursor::Cursor;
 use std::fmt::{self, Display};
 use utoipa::{IntoParams, ToSchema};
 
-/// A parsed query string. It records the filter and sort parameters that were valid, for the links to other pages.
+/// A parsed query string. It records the valid filter and sort parameters that were read, for the links to other pages.
 #[derive(Debug)]
 pub struct Query {
     parameters: Vec<(String, String)>,
@@ -67,8 +67,8 @@ impl Query {
         Some(value)
     }
 
-    /// Returns the parameter `author_id`, which must be ASCII digits. Larger numbers than `i64::MAX` become
-    /// `i64::MAX`, the id of no user.
+    /// Returns the first `author_id` that consists of ASCII digits. A number larger than `i64::MAX` becomes `i64::MAX`,
+    /// which is not the id of any user.
     pub fn author_id(&mut self) -> Option<i64> {
         self.first("author_id", |text| {
             let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -86,6 +86,7 @@ impl Query {
         }
     }
 
+    /// Returns the first valid value of the parameter `name` without recording it.
     fn find<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let mut values = self.parameters.iter().filter(|(parameter, _)| parameter == name);
         values.find_map(|(_, value)| parse(value))
@@ -93,7 +94,8 @@ impl Query {
 }
 
 impl PageRequest {
-    /// Returns the query string of another page of the same list; without a cursor, of the first page.
+    /// Returns the query string of the page in this direction from the cursor, in the same list with the same filters.
+    /// Without a cursor it is that of the first page.
     pub fn query_string(&self, cursor: Option<Cursor>, direction: Direction) -> String {
         let mut text = form_urlencoded::Serializer::new(String::new());
         text.extend_pairs(&self.accepted);

@@ -3,7 +3,7 @@
 use foundation::schema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-/// The codes in list one of ISO 4217 as of 2026, without those of funds, metals and tests.
+/// The codes in list one of ISO 4217 as of 2026, sorted, without those of funds, metals and tests.
 const CODES: &[&str] = &[
     "AED", "AFN", "ALL", "AMD", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BHD", "BIF", "BMD",
     "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY", "COP", "CRC",
@@ -30,7 +30,8 @@ schema! {
 }
 
 impl Currency {
-    /// Parses a code in upper case.
+    /// Parses a code in upper case. The error completes a sentence that begins with the field name, such as "is not an
+    /// ISO 4217 currency code".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let found = CODES.binary_search(&text);
         found

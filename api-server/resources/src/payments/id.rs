@@ -23,12 +23,13 @@ schema! {
 }
 
 impl PaymentId {
-    /// Returns a new id.
+    /// Returns a new id, which contains the time `now`.
     pub(super) fn new(now: Timestamp) -> Self {
         Self(format!("{PREFIX}{}", random::uuid_v7(now)))
     }
 
-    /// Parses an id. Checks only the prefix, the length and the characters: any other malformed id matches no row.
+    /// Parses an id. Checks only the prefix, the length and the characters: an id that is malformed in another way
+    /// matches no row.
     pub fn parse(text: &str) -> Option<Self> {
         let uuid = text.strip_prefix(PREFIX)?;
         let is_uuid_character = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');

@@ -7,6 +7,7 @@ use foundation::clock::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The columns of a [`Payment`], for `SELECT` and `RETURNING`.
 macro_rules! columns {
     () => {
         "id, public_id, status, amount, amount_captured, amount_refunded, currency, description, metadata, \
@@ -18,6 +19,7 @@ pub(super) use columns;
 /// A payment as the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
 pub struct Payment {
+    /// The id of the row, by which payments of the same time are sorted.
     #[serde(skip)]
     #[sqlx(rename = "id")]
     row_id: i64,

@@ -20,7 +20,7 @@ sql! {
          ORDER BY created_at, id LIMIT $4");
 }
 
-/// Stores a new payment of this user.
+/// Stores a new payment of this user and returns it.
 pub async fn create(tx: &mut Tx, user_id: i64, new: &NewPayment, now: Timestamp) -> Result<Payment, Error> {
     let payment = fetch_one!(
         tx.on(),
@@ -37,19 +37,20 @@ pub async fn create(tx: &mut Tx, user_id: i64, new: &NewPayment, now: Timestamp)
     Ok(payment)
 }
 
-/// Returns a payment of this user.
+/// Returns a payment of this user. Fails with [`Error::NotFound`] if the user has no payment with this id.
 pub async fn find(db: &Db, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
     let payment = fetch_optional!(db.reader(), Payment, FIND, id.as_str(), user_id)?;
     payment.ok_or(Error::NotFound)
 }
 
-/// Returns a payment of this user as the transaction sees it.
+/// Returns a payment of this user, read in the transaction. Fails like [`find`].
 pub(super) async fn find_in(tx: &mut Tx, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
     let payment = fetch_optional!(tx.on(), Payment, FIND, id.as_str(), user_id)?;
     payment.ok_or(Error::NotFound)
 }
 
-/// Returns the payments of a user after this time and row id, the oldest first.
+/// Returns at most `limit` payments of a user, the oldest first, after this time of creation (in microseconds) and row
+/// id.
 pub async fn of_user(
     db: &Db,
     user_id: i64,

@@ -41,8 +41,8 @@ pub enum Transition {
 
 /// Applies the transition to the payment, which belongs to this user, and returns the payment in its new state.
 ///
-/// Fails with [`Error::Conflict`] if the state does not allow the transition, and with [`Error::AmountTooLarge`] if
-/// the amount exceeds what is available.
+/// Fails with [`Error::Conflict`] if the state does not allow the transition, with [`Error::AmountTooLarge`] if the
+/// amount exceeds what is available, and with [`Error::NotFound`] if the user has no such payment.
 pub async fn apply(
     tx: &mut Tx,
     user_id: i64,
@@ -58,14 +58,15 @@ pub async fn apply(
     };
     match changed {
         Some(payment) => Ok(payment),
-        None => Err(not_applicable(
+        None => Err(transition_error(
             &store::find_in(tx, user_id, &payment.id).await?,
             transition,
         )),
     }
 }
 
-/// Runs the statement of a capture or a refund; without an amount it takes all that is available.
+/// Runs the statement of a capture or a refund. Without an amount, the statement uses all that is available. Returns
+/// the changed payment; `None` if the statement does not apply to it.
 async fn change_amount(
     tx: &mut Tx,
     statement: &'static str,
@@ -85,8 +86,8 @@ async fn change_amount(
     )?)
 }
 
-/// Returns why the transition does not apply to the payment in its current state.
-fn not_applicable(current: &Payment, transition: Transition) -> Error {
+/// Returns the error for a transition that the payment does not allow in its current state.
+fn transition_error(current: &Payment, transition: Transition) -> Error {
     let available = match (transition, current.status) {
         (Transition::Capture(_), Status::Created) => current.amount,
         (Transition::Refund(_), Status::Captured | Status::PartiallyRefunded) => {

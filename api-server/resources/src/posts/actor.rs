@@ -3,12 +3,12 @@
 use super::fields::Status;
 use identity::users::{Role, User};
 
-/// A user as the author or moderator of posts and comments.
+/// A user who reads or writes posts and comments, with the facts that determine the user's permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Actor {
     /// The id of the user.
     pub user_id: i64,
-    /// Whether the user is an editor or administrator, who may see and change everything.
+    /// Whether the user is an editor or administrator, who may see and change all posts and comments.
     pub is_moderator: bool,
 }
 
@@ -28,7 +28,8 @@ impl Actor {
     }
 }
 
-/// Returns whether the viewer may see a post. Only users who may change a draft see it; `None` is an anonymous viewer.
+/// Returns whether the viewer may see a post of this author. A draft is visible only to users who may change it. `None`
+/// is an anonymous viewer.
 pub(super) fn may_see(viewer: Option<Actor>, author_id: i64, status: Status) -> bool {
     status == Status::Published || viewer.is_some_and(|viewer| viewer.may_change(author_id))
 }

@@ -10,19 +10,20 @@ use utoipa::ToSchema;
 /// The maximum length of a body, in characters.
 const MAX_BODY: usize = 100_000;
 
-/// A title.
+/// The title of a post.
 pub type PostTitle = Text<200>;
 
 schema! {
     PostBody = schema::text(0, MAX_BODY, WITHOUT_NUL, "The text.");
 }
 
-/// A body: at most 100,000 characters.
+/// The body of a post: at most 100,000 characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostBody(String);
 
 impl PostBody {
-    /// Parses a body. The error is a predicate such as "is longer than 100000 characters".
+    /// Checks the length. The error completes a sentence that begins with the field name, such as "is longer than
+    /// 100000 characters".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.chars().count() > MAX_BODY {
             return Err("is longer than 100000 characters");

@@ -15,7 +15,7 @@ sql! {
     ANCHOR = "SELECT title, author_id, status FROM posts WHERE id = $1 AND created_at = $2";
 }
 
-/// The posts on a list, all of which the viewer may see.
+/// The condition for the posts on a list. It admits only posts that the viewer may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
     All,
@@ -33,7 +33,7 @@ enum Anchor {
 
 /// The parameters that determine the SQL statement of a list.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct ListStatement {
     filter: Filter,
     sort: Sort,
     slice: PageSlice,
@@ -53,15 +53,15 @@ pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<P
         return Ok(Page::empty());
     };
     let (sort, anchor) = (query.sort(), anchor(db, viewer, query).await?);
-    let shape = |slice| Shape { filter, sort, slice };
+    let statement = |slice| ListStatement { filter, sort, slice };
     paging::read_page(query.page.direction, query.order(), anchor, |slice, anchor| {
-        fetch(db, shape(slice), anchor)
+        fetch(db, statement(slice), anchor)
     })
     .await
 }
 
-/// Returns the anchor of the cursor; `None` for the beginning of the list. In a list sorted by title, a hidden post is no
-/// anchor, because the page would reveal how its title sorts.
+/// Returns the anchor of the cursor; `None` for the beginning of the list. In a list sorted by title, a post that
+/// the viewer may not see is no anchor, because the page would reveal how its title sorts.
 async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Option<Anchor>, Error> {
     let Some(Cursor { created_at, id }) = query.page.cursor else {
         return Ok(None);
@@ -75,9 +75,9 @@ async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Opt
         .map(|row| Anchor::Title(row.title, id)))
 }
 
-async fn fetch(db: &Db, shape: Shape, anchor: Option<Anchor>) -> Result<Vec<Post>, Error> {
-    let (on, sql) = (db.reader(), AssertSqlSafe(shape.sql()));
-    match (anchor, shape.filter.author_id()) {
+async fn fetch(db: &Db, statement: ListStatement, anchor: Option<Anchor>) -> Result<Vec<Post>, Error> {
+    let (on, sql) = (db.reader(), AssertSqlSafe(statement.sql()));
+    match (anchor, statement.filter.author_id()) {
         (None, None) => fetch_all!(on, Post, sql),
         (None, Some(by)) => fetch_all!(on, Post, sql, by),
         (Some(Anchor::CreatedAt(at, id)), None) => fetch_all!(on, Post, sql, at, id),
@@ -88,7 +88,7 @@ async fn fetch(db: &Db, shape: Shape, anchor: Option<Anchor>) -> Result<Vec<Post
 }
 
 impl Filter {
-    /// Returns the requested posts that the viewer may see; `None` if the list is empty.
+    /// Returns the filter for the requested posts that the viewer may see; `None` if there can be no such posts.
     fn new(viewer: Option<Actor>, query: &ListQuery) -> Option<Self> {
         let sees_drafts_of = |author_id| actor::may_see(viewer, author_id, Status::Draft);
         let by_author = |author_id, status: Option<Status>| match status {
@@ -110,6 +110,7 @@ impl Filter {
         }
     }
 
+    /// Returns the author that is a parameter of the statement.
     const fn author_id(self) -> Option<i64> {
         match self {
             Self::All | Self::WithStatus(_) => None,
@@ -120,7 +121,7 @@ impl Filter {
     }
 }
 
-impl Shape {
+impl ListStatement {
     fn sql(self) -> String {
         let (columns, author) = (columns!(), self.slice.parameter(1));
         let (after, end) = (
@@ -166,9 +167,9 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
         let sorts = Sort::ALL
             .into_iter()
             .flat_map(|sort| PageSlice::ALL.map(|slice| (sort, slice)));
-        sorts.map(move |(sort, slice)| Shape { filter, sort, slice })
+        sorts.map(move |(sort, slice)| ListStatement { filter, sort, slice })
     });
-    lists.map(|shape| (format!("{}::{shape:?}", module_path!()), shape.sql()))
+    lists.map(|statement| (format!("{}::{statement:?}", module_path!()), statement.sql()))
 }
 
 #[cfg(test)]

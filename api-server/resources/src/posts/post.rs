@@ -6,6 +6,7 @@ use foundation::clock::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The columns of a [`Post`], for `SELECT` and `RETURNING`.
 macro_rules! columns {
     () => {
         "id, title, body, status, author_id, created_at, updated_at, published_at, version"
@@ -33,12 +34,13 @@ pub struct Post {
     pub updated_at: Timestamp,
     /// The time of the first publication, which a later withdrawal does not clear.
     pub published_at: Option<Timestamp>,
+    /// The number of the version, from 1. Each change adds one.
     #[serde(skip)]
     pub(super) version: i64,
 }
 
 impl Post {
-    /// Returns the strong entity tag (RFC 9110 §8.8.3) of this version, which is the same for all callers.
+    /// Returns the strong entity tag (RFC 9110 §8.8.3) of this version. It does not depend on the caller.
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.id, self.version)
     }

@@ -31,7 +31,7 @@ pub(super) enum Sort {
 }
 
 impl ListQuery {
-    /// Parses a query string.
+    /// Parses a query string. Ignores unknown parameters and invalid values.
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {

@@ -33,7 +33,7 @@ sql! {
                       WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 }
 
-/// The id of a post that exists and that the caller may see.
+/// The id of a post that existed and that the caller was allowed to see when [`find_visible`] checked it.
 #[derive(Clone, Copy, Debug)]
 pub struct VisiblePost(i64);
 
@@ -51,7 +51,7 @@ impl VisiblePost {
     }
 }
 
-/// Stores a new post.
+/// Stores a new post and returns it.
 pub async fn create(tx: &mut Tx, author: Actor, new: &NewPost, now: Timestamp) -> Result<Post, Error> {
     let published_at = (new.status == Status::Published).then_some(now);
     let post = fetch_one!(
@@ -68,14 +68,14 @@ pub async fn create(tx: &mut Tx, author: Actor, new: &NewPost, now: Timestamp) -
     Ok(post)
 }
 
-/// Returns a post that the viewer may see.
+/// Returns a post that the viewer may see. Fails with [`Error::NotFound`] for any other id.
 pub async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error> {
     let post = fetch_optional!(db.reader(), Post, FIND, id.get())?;
     post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
         .ok_or(Error::NotFound)
 }
 
-/// Checks that the viewer may see a post, without reading its text.
+/// Checks that the viewer may see a post, without reading its text. Fails like [`find`].
 pub async fn find_visible(db: &Db, viewer: Option<Actor>, id: Id) -> Result<VisiblePost, Error> {
     let post = fetch_optional!(db.reader(), VisibilityRow, FIND_VISIBILITY, id.get())?;
     post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
@@ -83,7 +83,8 @@ pub async fn find_visible(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Visi
         .ok_or(Error::NotFound)
 }
 
-/// Returns a post that the actor may change.
+/// Returns a post that the actor may change. Fails with [`Error::NotFound`] if the actor may not see the post, and with
+/// [`Error::NotPermitted`] if the actor may only see it.
 pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error> {
     let post = find(db, Some(actor), id).await?;
     if actor.may_change(post.author_id) {
@@ -94,7 +95,7 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
 }
 
 /// Changes the post if it still has this version, and returns the changed post. Fails with [`Error::Stale`] if it has
-/// another version. A patch without effect is not written.
+/// another version or is deleted. A patch without effect is not written.
 pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Result<Post, Error> {
     let changed = patch.apply(&post, now);
     if changed == post {
@@ -115,7 +116,7 @@ pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Re
     stored.ok_or(Error::Stale)
 }
 
-/// Deletes the post at any version.
+/// Deletes the post, whatever its version. Fails with [`Error::NotFound`] if it was deleted meanwhile.
 pub async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
     match execute!(db.writer(), DELETE, post.id, now)? {
         0 => Err(Error::NotFound),
@@ -131,12 +132,13 @@ pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), 
     }
 }
 
-/// Deletes the posts that an author never published.
+/// Deletes the posts that an author never published, and erases their text.
 pub async fn delete_never_published(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
     execute!(tx.on(), DELETE_NEVER_PUBLISHED, author_id, now).map(|_| ())
 }
 
-/// Returns the posts of an author after this time and id, the oldest first, including drafts.
+/// Returns at most `limit` posts of an author, including drafts, the oldest first, after this time of creation (in
+/// microseconds) and id.
 pub async fn of_author(
     db: &Db,
     author_id: i64,
