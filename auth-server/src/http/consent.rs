@@ -46,7 +46,7 @@ pub(crate) async fn show(
     if app.grants.is_remembered(&request, session.user.id).await? {
         let finished = app.flows.finish(flow, &secret, context.now).await?;
         finished.ok_or(FlowError::NotFound)?;
-        let to = app.grants.allow(request, owner(&session), &context).await?;
+        let to = Box::pin(app.grants.allow(request, owner(&session), &context)).await?;
         return Ok(see_other(&to));
     }
     Ok(renderer.show(|form| {
@@ -87,7 +87,7 @@ pub(crate) async fn submit(
     let params = params.ok_or(FlowError::NotFound)?;
     let request = app.grants.check_request(&params).await?;
     let to = match is_allowed {
-        true => app.grants.allow(request, owner(&session), &context).await?,
+        true => Box::pin(app.grants.allow(request, owner(&session), &context)).await?,
         false => app.grants.deny(&request, owner(&session), &context).await?,
     };
     Ok(see_other(&to))

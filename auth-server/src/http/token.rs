@@ -46,7 +46,7 @@ pub(crate) async fn token(
         Ok(bytes) => bytes,
         Err(error) => return error.into_response(),
     };
-    match grant(&grants, &parts.headers, &bytes, &context).await {
+    match Box::pin(grant(&grants, &parts.headers, &bytes, &context)).await {
         Ok(tokens) => (
             [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))],
             Json(tokens),
