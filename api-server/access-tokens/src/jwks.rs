@@ -5,7 +5,7 @@ mod key_set;
 
 use arc_swap::ArcSwap;
 use http_client::{error_chain, read_body};
-use jsonwebtoken::DecodingKey;
+use jwt::VerifyingKey;
 use key_set::KeySet;
 use reqwest::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Client, StatusCode, redirect};
@@ -130,7 +130,7 @@ impl Jwks {
 
     /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
     /// [`COOLDOWN`], and returns `None` if there is still none. Fails with the reason if no set has been fetched yet.
-    pub async fn key(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, String> {
+    pub async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
         self.check()?;
         if let Some(key) = self.cached_key(kid) {
             return Ok(Some(key));
@@ -139,7 +139,7 @@ impl Jwks {
         Ok(self.cached_key(kid))
     }
 
-    fn cached_key(&self, kid: &str) -> Option<Arc<DecodingKey>> {
+    fn cached_key(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
         self.0.cached.load().as_ref().as_ref().ok()?.keys.get(kid)
     }
 

@@ -128,7 +128,7 @@ impl Verifier {
         let key = self.jwks.key(kid).await.map_err(Error::NoKeys)?;
         let key = key.ok_or_else(|| Error::Invalid("the issuer has no key with its kid".to_owned()))?;
         // The library accepts duplicate members; `StrictObject` refuses them.
-        let decoded = decode::<StrictObject>(token, &key, &self.validation);
+        let decoded = decode::<StrictObject>(token, key.decoding_key(), &self.validation);
         let StrictObject(claims) = decoded.map_err(|error| invalid(error.kind()))?.claims;
         Ok((kid.to_owned(), claims))
     }

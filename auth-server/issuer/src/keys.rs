@@ -5,7 +5,6 @@
 //! compromised key is deleted, whatever its state. The SQL of each transition refuses any other order.
 
 mod args;
-mod jwt_provider;
 mod keyring;
 mod lifecycle;
 mod rotation;

@@ -1,7 +1,7 @@
 //! Parsing of a JWK set (RFC 7517 §5) for the keys that verify RS256 signatures.
 
 use foundation::{json, secret};
-use jsonwebtoken::DecodingKey;
+use jwt::VerifyingKey;
 use rsa::traits::PublicKeyParts as _;
 use rsa::{BigUint, RsaPublicKey};
 use serde_json::Value;
@@ -13,7 +13,7 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 
 /// The keys of a set by their `kid`. There is at least one.
 #[derive(Debug)]
-pub(super) struct KeySet(HashMap<String, Arc<DecodingKey>>);
+pub(super) struct KeySet(HashMap<String, Arc<VerifyingKey>>);
 
 impl KeySet {
     /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys with the same `kid`, because the
@@ -27,7 +27,7 @@ impl KeySet {
         for (kid, key) in listed.iter().filter_map(parse_key) {
             by_kid.entry(kid).or_default().push(key);
         }
-        let unique = |(kid, mut keys): (String, Vec<DecodingKey>)| {
+        let unique = |(kid, mut keys): (String, Vec<VerifyingKey>)| {
             let key = keys.pop()?;
             keys.is_empty().then_some((kid, Arc::new(key)))
         };
@@ -39,14 +39,14 @@ impl KeySet {
     }
 
     /// Returns the key with this `kid`.
-    pub(super) fn get(&self, kid: &str) -> Option<Arc<DecodingKey>> {
+    pub(super) fn get(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
         self.0.get(kid).cloned()
     }
 }
 
 /// Parses an RSA public key for RS256 and its `kid` (RFC 7517 §4, RFC 7518 §6.3.1); `None` if the JWK is for another
 /// algorithm or malformed.
-fn parse_key(jwk: &Value) -> Option<(String, DecodingKey)> {
+fn parse_key(jwk: &Value) -> Option<(String, VerifyingKey)> {
     let text = |name: &str| jwk.get(name).and_then(Value::as_str);
     let is_or_absent = |name: &str, value: &str| jwk.get(name).is_none_or(|found| found == value);
     let is_for_rs256 =
@@ -56,8 +56,11 @@ fn parse_key(jwk: &Value) -> Option<(String, DecodingKey)> {
         secret::decode(text("n")?)?,
         secret::decode(text("e")?)?,
     );
-    let is_valid = is_for_rs256 && is_valid_rsa_key(&n, &e);
-    is_valid.then(|| (kid.to_owned(), DecodingKey::from_rsa_raw_components(&n, &e)))
+    if !is_for_rs256 || !is_valid_rsa_key(&n, &e) {
+        return None;
+    }
+    let key = VerifyingKey::from_components(&n, &e).ok()?;
+    Some((kid.to_owned(), key))
 }
 
 /// Returns whether the modulus has a permitted size, and the exponent is odd and within the bounds of [`RsaPublicKey`].

@@ -1,7 +1,7 @@
 //! RSA keys. aws-lc-rs generates them and signs, jsonwebtoken encodes the tokens, and the rsa crate reads the
 //! public half for the JWK.
 
-use super::{Error, jwt_provider};
+use super::Error;
 use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::KeyPair as _;
@@ -11,20 +11,17 @@ use foundation::secret::encode;
 use jsonwebtoken::jwk::{
     AlgorithmParameters, CommonParameters, Jwk, KeyAlgorithm, PublicKeyUse, RSAKeyParameters, RSAKeyType,
 };
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use jsonwebtoken::{Algorithm, Header};
 use rsa::RsaPublicKey;
 use rsa::pkcs8::DecodePublicKey as _;
 use rsa::traits::PublicKeyParts as _;
 use serde::Serialize;
-use std::sync::Arc;
 
 /// A parsed key pair that signs access tokens by RS256 (RFC 7518 §3.3).
 #[derive(Debug)]
 pub struct SigningKey {
     kid: String,
-    /// Keeps the key alive for jsonwebtoken's provider.
-    _pair: Arc<KeyPair>,
-    encoding_key: EncodingKey,
+    key: jwt::SigningKey,
     header: Header,
 }
 
@@ -39,14 +36,13 @@ impl SigningKey {
     /// Parses a private key in PKCS#8 DER.
     pub(super) fn parse(kid: &str, private_key: &[u8]) -> Result<Self, Error> {
         let pair = KeyPair::from_pkcs8(private_key).map_err(|error| Error::Rsa(error.to_string()))?;
-        let pair = Arc::new(pair);
+        let key = jwt::SigningKey::new(pair).map_err(|error| Error::Rsa(error.to_string()))?;
         let mut header = Header::new(Algorithm::RS256);
         header.typ = Some("at+jwt".to_owned());
         header.kid = Some(kid.to_owned());
         Ok(Self {
             kid: kid.to_owned(),
-            encoding_key: jwt_provider::register(kid, &pair)?,
-            _pair: pair,
+            key,
             header,
         })
     }
@@ -58,7 +54,7 @@ impl SigningKey {
 
     /// Signs claims as a compact JWS of type `at+jwt` (RFC 9068 §2.1).
     pub(crate) fn sign_access_token<C: Serialize>(&self, claims: &C) -> Result<String, Error> {
-        jsonwebtoken::encode(&self.header, claims, &self.encoding_key)
+        jsonwebtoken::encode(&self.header, claims, self.key.encoding_key())
             .map_err(|error| Error::Rsa(error.to_string()))
     }
 }
