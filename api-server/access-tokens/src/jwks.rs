@@ -129,7 +129,7 @@ impl Jwks {
     }
 
     /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
-    /// [`COOLDOWN`], and returns `None` if there is still none. Fails with the reason if no set has been fetched yet.
+    /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been fetched yet.
     pub async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
         self.check()?;
         if let Some(key) = self.cached_key(kid) {

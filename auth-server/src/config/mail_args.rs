@@ -20,7 +20,7 @@ pub struct MailArgs {
     )]
     pub smtp_url: Option<SmtpUrl>,
 
-    /// The sender of mails, such as `Latchkey <no-reply@example.org>` [default: latchkey@HOST of the issuer].
+    /// The sender of mails, such as `Latchkey <no-reply@example.org>` [default: the user latchkey at the issuer's host].
     #[arg(long, env = "LATCHKEY_MAIL_FROM", global = true, value_name = "ADDRESS")]
     pub mail_from: Option<Mailbox>,
 }

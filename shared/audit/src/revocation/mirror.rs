@@ -146,7 +146,7 @@ impl RevocationMirror {
     }
 
     /// Reads all revocations, then the new ones until the task is aborted: at each notification and at each
-    /// [`POLL_INTERVAL`].
+    /// `POLL_INTERVAL`.
     pub async fn follow(self) {
         let mut notifications = self.0.notifications.subscribe();
         let mut scope = Some(ReadScope::Full);
