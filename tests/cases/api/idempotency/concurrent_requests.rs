@@ -61,10 +61,11 @@ async fn waiting_requests_time_out_without_blocking_others(world: World) {
     assert!(!repeated.is_finished() && !first.is_finished());
     let repeated = repeated.await.unwrap();
     assert!(began.elapsed() >= MAX_WAIT, "{:?}", began.elapsed());
-    // On SQLite any of them may have been the first to begin its write, which fails after the same time.
+    // On SQLite any of them may have been the first to begin its write, which fails after the same time. A request that
+    // arrived late enough still waits then, and begins the second.
     let gave_up = status_counts(&repeated).get(&503).copied().unwrap_or_default();
     assert!(
-        gave_up <= usize::from(is_sqlite),
+        gave_up <= if is_sqlite { 2 } else { 0 },
         "{:?}",
         status_counts(&repeated)
     );
