@@ -256,7 +256,7 @@ async fn rule_2_invalid_filters_are_ignored(world: World) {
         "author_id=12x",
         "author_id=-1",
         "title=A+draft",
-        "colour=red",
+        "color=red",
     ] {
         assert_eq!(listed(&ann, query).await, [second, first], "{query}");
     }
@@ -348,14 +348,14 @@ async fn rule_6_a_write_with_an_unknown_field_is_rejected(world: World) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for call in [
-        ann.post("/posts").json(&json!({ "title": "x", "colour": "red" })),
+        ann.post("/posts").json(&json!({ "title": "x", "color": "red" })),
         ann.patch(&post.path)
             .header("if-match", &post.etag)
-            .json(&json!({ "title": "x", "colour": "red" })),
+            .json(&json!({ "title": "x", "color": "red" })),
         ann.post(&post.comments())
-            .json(&json!({ "body": "x", "colour": "red" })),
+            .json(&json!({ "body": "x", "color": "red" })),
     ] {
-        call.await.expect_validation_errors(&["/colour"]);
+        call.await.expect_validation_errors(&["/color"]);
     }
     let read = ann.get(&post.path).await.expect(200);
     assert_eq!(read.json(), post.record);

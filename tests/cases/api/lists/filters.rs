@@ -30,7 +30,7 @@ async fn filters_narrow_and_invalid_ones_are_ignored(world: World) {
         ("?author_id=%D9%A3".into(), everything.clone()),
         ("?author_id=abc".into(), everything.clone()),
         (
-            "?sort=body&order=sideways&colour=red&limit=1".into(),
+            "?sort=body&order=sideways&color=red&limit=1".into(),
             everything.clone(),
         ),
         ("?%FF=%FE&status=%00".into(), everything.clone()),
