@@ -28,7 +28,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(20);
 /// searches logs and data for secrets.
 #[derive(Debug)]
 pub struct World {
-    /// Its architecture.
+    /// The engine and the number of processes.
     pub shape: Shape,
     processes: Vec<Process>,
     clock: Option<Clock>,
@@ -44,23 +44,23 @@ pub struct World {
 struct Process {
     config: ProgramConfig,
     running: Option<Running>,
-    /// Kept across restarts. 0 before the first start.
+    /// The port, which stays the same across restarts. 0 before the first start.
     port: u16,
     log: PathBuf,
 }
 
 impl World {
-    /// A caller without credentials.
+    /// Returns a caller without credentials.
     pub fn anyone(&self) -> Caller {
         self.anyone.clone()
     }
 
-    /// The base URL, which is also the issuer.
+    /// Returns the base URL, which is also the issuer.
     pub fn base(&self) -> &str {
         self.anyone.base()
     }
 
-    /// The merged OpenAPI documents of its programs.
+    /// Returns the merged OpenAPI documents of the programs of this deployment.
     async fn contract(&self) -> Arc<Contract> {
         let mut texts = Vec::new();
         for port in [self.issuer_ports()[0], self.api_ports()[0]] {
@@ -71,17 +71,18 @@ impl World {
         Contract::merged(&texts, self.base())
     }
 
-    /// The ports of its issuer processes on 127.0.0.1.
+    /// Returns the ports of the issuer processes on 127.0.0.1.
     pub fn issuer_ports(&self) -> Vec<u16> {
         self.ports_except(Program::ApiServer)
     }
 
-    /// The ports of its API processes on 127.0.0.1.
+    /// Returns the ports of the API processes on 127.0.0.1.
     pub fn api_ports(&self) -> Vec<u16> {
         self.ports_except(Program::AuthServer)
     }
 
-    /// The ports of the processes that do not run this program. The single-process program is issuer and API.
+    /// Returns the ports of all processes except those that run `program`. The single-process program counts as issuer
+    /// and as API.
     fn ports_except(&self, program: Program) -> Vec<u16> {
         let others = self
             .processes
@@ -90,13 +91,13 @@ impl World {
         others.map(|process| process.port).collect()
     }
 
-    /// Copies of a caller, one for each API process.
+    /// Returns copies of a caller, one for each API process.
     pub fn at_each_api(&self, caller: &Caller) -> Vec<Caller> {
         let at = |port| caller.at(&format!("http://localhost:{port}"));
         self.api_ports().into_iter().map(at).collect()
     }
 
-    /// The ids of the running processes.
+    /// Returns the process ids of the running processes.
     pub fn pids(&self) -> Vec<u32> {
         let running = self
             .processes
@@ -105,23 +106,23 @@ impl World {
         running.map(Running::id).collect()
     }
 
-    /// Its Redis server. Only for [`Shape::Split`].
+    /// Returns the Redis server of this deployment. Only for [`Shape::Split`].
     pub fn redis(&self) -> &RedisServer {
         self.redis.as_ref().unwrap()
     }
 
-    /// The data directory.
+    /// Returns the data directory.
     pub fn data_dir(&self) -> PathBuf {
         self.dir.path().join("data")
     }
 
-    /// The logs of all processes so far.
+    /// Returns the logs of all processes so far.
     pub fn log(&self) -> String {
         let read = |process: &Process| std::fs::read_to_string(&process.log).unwrap_or_default();
         self.processes.iter().map(read).collect()
     }
 
-    /// The URL of its database.
+    /// Returns the URL of the database.
     pub fn database_url(&self) -> String {
         match &self.database {
             Some(database) => database.url(),
@@ -129,18 +130,18 @@ impl World {
         }
     }
 
-    /// Opens its database.
+    /// Opens the database.
     pub async fn db(&self) -> Db {
         Db::open(&self.database_url().parse().unwrap(), 4).await.unwrap()
     }
 
-    /// Opens its database with the role of the API processes. Only for [`Shape::Split`].
+    /// Opens the database with the role of the API processes. Only for [`Shape::Split`].
     pub async fn api_db(&self) -> Db {
         let url = self.database.as_ref().unwrap().api_url();
         Db::open(&url.parse().unwrap(), 4).await.unwrap()
     }
 
-    /// The current time of the programs.
+    /// Returns the current time of the programs.
     pub fn now(&self) -> Timestamp {
         self.clock
             .as_ref()

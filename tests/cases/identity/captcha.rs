@@ -29,21 +29,21 @@ async fn three_failures_require_a_captcha_for_known_and_unknown_emails(shape: Sh
     let world = with_captcha(shape, &service).start().await;
     world.register_secret(SECRET);
     let (ann, anyone) = (world.sign_up().await, world.anyone());
-    let mut refusals = Vec::new();
+    let mut responses = Vec::new();
     for email in [ann.email.as_str(), "nobody@example.org"] {
         for _ in 0..3 {
             login(&anyone, email, WRONG, None).await.expect(401);
         }
         // Without a captcha no attempt is made or counted, not even with the right password.
         for _ in 0..5 {
-            refusals.push(
+            responses.push(
                 login(&anyone, email, PASSWORD, None)
                     .await
                     .expect_validation_errors(&["/captcha"]),
             );
         }
     }
-    assert_eq!(refusals[0].comparable_parts(), refusals[9].comparable_parts());
+    assert_eq!(responses[0].comparable_parts(), responses[9].comparable_parts());
     assert!(service.received().is_empty(), "no captcha response was verified");
 
     service.answer(
