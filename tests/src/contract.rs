@@ -18,7 +18,7 @@ pub struct Contract {
 
 /// The documented response for a status.
 struct DocumentedResponse<'a> {
-    /// Its `$ref`, or its operation and status if it is written inline. Part of the cache key of its
+    /// The `$ref`, or the operation and status if it is written inline. Part of the cache key of its
     /// validators.
     cache_key: String,
     value: &'a Value,

@@ -12,7 +12,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// A mail.
 #[derive(Clone, Debug)]
 pub struct Mail {
-    /// Its file. Empty for a mail that an SMTP server received.
+    /// The file of the mail. Empty for a mail that an SMTP server received.
     pub file: PathBuf,
     headers: Vec<(String, String)>,
     /// The decoded text.

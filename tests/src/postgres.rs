@@ -62,12 +62,12 @@ impl Database {
         database
     }
 
-    /// Its URL over the server's Unix socket.
+    /// Returns the URL over the server's Unix socket.
     pub(crate) fn url(&self) -> String {
         self.url_of("postgres")
     }
 
-    /// Its URL for the API, with a login role that is a member of the role created by the migrations.
+    /// Returns the URL for the API, with a login role that is a member of the role created by the migrations.
     pub(crate) fn api_url(&self) -> String {
         static LOGIN: Once = Once::new();
         LOGIN.call_once(|| {

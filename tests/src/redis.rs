@@ -35,7 +35,7 @@ impl RedisServer {
         server
     }
 
-    /// Its URL over the Unix socket.
+    /// Returns the URL over the Unix socket.
     pub fn url(&self) -> String {
         format!("redis+unix://{}", self.socket().display())
     }
@@ -105,7 +105,7 @@ impl RedisServer {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// Its whole content as text.
+    /// Returns the whole content as text.
     pub fn dump(&self) -> String {
         self.command(&["EVAL", DUMP, "0"])
     }

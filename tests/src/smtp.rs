@@ -68,7 +68,7 @@ impl SmtpServer {
         Self { port, state, server }
     }
 
-    /// Its URL, without TLS.
+    /// Returns the URL, without TLS.
     pub fn url(&self) -> String {
         format!("smtp://127.0.0.1:{}", self.port)
     }

@@ -141,7 +141,7 @@ async fn a_compromised_retired_key_is_rejected_immediately(shape: Shape) {
     expect_deleted(&world, &first).await;
 }
 
-/// Its tokens stay rejected after the retention time of other revocations.
+/// The tokens of a compromised key stay rejected after the retention time of other revocations.
 async fn compromised_keys_stay_rejected(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let ann = world.sign_up().await;
