@@ -1,0 +1,180 @@
+"""The measured paths: for each, the candidates and their requests."""
+
+import json
+import os
+from pathlib import Path
+
+from .browser import call, pkce
+from .database import sample_posts
+from .limits import PGBENCH_SCRIPTS
+from .load import CONNECTIONS, THREADS, pgbench, wrk, wrk_command
+from .product import CLIENT_ID, cursor
+from .rounds import Candidate
+
+TITLES = {
+    "list": "GET /posts, 20 of 100k, cursor",
+    "one": "GET /posts/{id}",
+    "not-modified": "GET /posts/{id}, 304",
+    "create": "POST /posts",
+    "anonymous": "GET /posts/{id}, no token",
+    "refresh": f"refresh grant, {CONNECTIONS} chains",
+    "code": "code → token",
+    "jwks": "GET /.well-known/jwks.json",
+    "listall": "GET /posts, all by one author",
+}
+ON_SQLITE = {"list", "one", "create", "refresh", "code", "listall"}
+# The largest factor by which a token endpoint may exceed the rate of RSA signatures that openssl reaches.
+CODES_PER_SIGNATURE = 1.3
+NEW_POST = json.dumps({"title": "A new post", "body": "Some text of a new post. " * 8, "status": "published"})
+
+
+class Requests:
+    """Files of requests for wrk, in a directory."""
+
+    def __init__(self, directory):
+        self.directory, self.number = directory, 0
+
+    def write(self, lines):
+        """Writes a file with these lines and returns its path. The previous files stay."""
+        self.number += 1
+        file = self.directory / f"requests-{self.number}"
+        file.write_text("".join(f"{line}\n" for line in lines))
+        return file
+
+
+class Paths:
+    """Makes the candidates. The programs are attributes that may be None: `postgres_product`, `sqlite_product`, the
+    lists `fastify` and `oidc_providers` of peers in one and in several processes, and `hello`."""
+
+    def __init__(self, setup):
+        self.setup = setup
+        self.requests = Requests(setup.directory)
+        self.chains = CONNECTIONS
+
+    def candidates(self, path):
+        """All candidates of a path, Latchkey first."""
+        setup = self.setup
+        products = [setup.postgres_product]
+        if setup.sqlite_product is not None and path in ON_SQLITE:
+            products.append(setup.sqlite_product)
+        return [self._product(path, product) for product in products] + self._peers(path) + self._limits(path)
+
+    def _product(self, path, product):
+        database = product.database
+        prepare = {
+            "refresh": lambda seconds: self._refresh(product.base, product.refresh_tokens(self.chains), seconds),
+            "code": lambda seconds: self._product_codes(product, seconds),
+            "jwks": self._reads(product.base, ["GET\t/.well-known/jwks.json\t"], 200, token=None),
+        }.get(path) or self._posts(path, product.base, database, product.token)
+        return Candidate(
+            path,
+            f"Latchkey, {database.engine}",
+            "latchkey",
+            prepare,
+            server=product.process.pid,
+            database=database.name if database.engine == "PostgreSQL" else None,
+        )
+
+    def _peers(self, path):
+        setup = self.setup
+        posts = setup.postgres_product.database
+        if path in {"list", "one", "not-modified", "create"}:
+            return [
+                self._peer(path, "Fastify", peer, self._posts(path, peer.base, posts, peer.token))
+                for peer in setup.fastify
+            ]
+        prepare = {
+            "refresh": lambda peer: lambda seconds: self._refresh(
+                peer.base, peer.make("refresh-tokens", CONNECTIONS), seconds
+            ),
+            "code": lambda peer: lambda seconds: self._codes(
+                peer.base, peer.make("codes", self._code_count(seconds)), peer.code_fields(), seconds
+            ),
+            "jwks": lambda peer: self._reads(peer.base, ["GET\t/jwks\t"], 200, token=None),
+        }.get(path)
+        if prepare is None:
+            return []
+        return [self._peer(path, "oidc-provider", peer, prepare(peer)) for peer in setup.oidc_providers]
+
+    def _peer(self, path, name, peer, prepare):
+        processes = "1 process" if peer.count == 1 else f"{peer.count} processes"
+        database = peer.environment["PGDATABASE"]
+        return Candidate(path, f"{name}, {processes}", "peer", prepare, server=peer.process.pid, database=database)
+
+    def _limits(self, path):
+        setup = self.setup
+        if path == "jwks" and setup.hello is not None:
+            prepare = self._reads(setup.hello.base, ["GET\t/\t"], 200, token=None)
+            return [Candidate(path, "axum hello-world", "limit", prepare, server=setup.hello.process.pid)]
+        if path not in PGBENCH_SCRIPTS:
+            return []
+        script = Path(setup.directory / f"{path}.pgbench")
+        script.write_text(PGBENCH_SCRIPTS[path])
+        postgres, name = setup.postgres, setup.postgres_product.database.name
+
+        def run(seconds):
+            return lambda: pgbench(postgres.binaries / "pgbench", postgres.socket_directory, name, script, seconds)
+
+        return [Candidate(path, "pgbench, the same SQL", "limit", run, database=name)]
+
+    def _posts(self, path, base, database, token):
+        """The requests for posts. Both engines and the peer have the posts under the same ids."""
+        if path == "create":
+            return self._reads(base, ["POST\t/posts\t"], 201, token, NEW_POST)
+        if path == "listall":
+            return self._reads(base, ["GET\t/posts\t"], 200, token)
+        posts = sample_posts(database)
+        lines = {
+            "list": lambda id, at: f"GET\t/posts?status=published&cursor={cursor(at, id)}\t",
+            "not-modified": lambda id, at: f'GET\t/posts/{id}\t"{id}-1"',
+        }.get(path, lambda id, at: f"GET\t/posts/{id}\t")
+        status = 304 if path == "not-modified" else 200
+        token = None if path == "anonymous" else token
+        return self._reads(base, [lines(id, at) for id, at in posts], status, token)
+
+    def _reads(self, base, lines, status, token, body=""):
+        """Requests that can be repeated. Checks that the first has the expected status."""
+        file = self.requests.write(lines)
+
+        def prepare(seconds):
+            bearer = token() if token else ""
+            self._check(base, lines[0], status, bearer, body)
+            command = wrk_command(base, "requests.lua", file, bearer, body, seconds=seconds)
+            return lambda: wrk(command)
+
+        return prepare
+
+    @staticmethod
+    def _check(base, line, status, bearer, body):
+        method, path, etag = line.split("\t")
+        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        if etag:
+            headers["If-None-Match"] = etag
+        reply = call(base, method, path, json.loads(body) if body else None, headers).expect(status)
+        if path.startswith("/posts?") and len(reply.json()["items"]) != 20:
+            raise AssertionError(f"{base}{path} has not 20 items")
+
+    def _refresh(self, base, tokens, seconds):
+        """The token endpoint has the same path in Latchkey and in oidc-provider."""
+        command = wrk_command(
+            base, "refresh.lua", self.requests.write(tokens), THREADS, CLIENT_ID, seconds=seconds, connections=CONNECTIONS
+        )
+        return lambda: wrk(command)
+
+    def _product_codes(self, product, seconds):
+        verifier, challenge = pkce()
+        codes = product.insert_codes(self._code_count(seconds), challenge)
+        return self._codes(product.base, codes, product.code_fields(verifier), seconds)
+
+    def _codes(self, base, codes, fields, seconds):
+        command = wrk_command(base, "codes.lua", self.requests.write(codes), THREADS, fields, seconds=seconds)
+        return lambda: wrk(command)
+
+    def _code_count(self, seconds):
+        """More codes than a server can exchange, because each exchange signs an access token."""
+        return int(self.setup.rsa_rate * CODES_PER_SIGNATURE * (seconds + 0.5)) + 500
+
+
+def cores():
+    """The number of cores, and of processes in a peer's cluster."""
+    return os.cpu_count() or 1

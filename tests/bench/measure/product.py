@@ -1,0 +1,135 @@
+"""Latchkey under measurement: one process on a database of its own."""
+
+import base64
+import concurrent.futures
+import json
+import time
+from datetime import datetime, timedelta, timezone
+from urllib.parse import quote, urlencode
+
+from . import database as db
+from .browser import Browser, call, pkce
+from .processes import Process, clean_environment, run
+
+CLIENT_ID = "benchmark"
+REDIRECT_URI = "https://app.example/callback"
+SCOPE = "posts:read posts:write"
+PASSWORD = "correct horse battery staple"
+# Access tokens live for 600 s. A token is replaced when it has served for this time, in seconds.
+TOKEN_AGE = 240
+
+
+class Product:
+    """One Latchkey with a signed-in user."""
+
+    def __init__(self, program, directory, database, connections=None):
+        """Starts the program on an empty or existing database. `connections` is the setting DATABASE_CONNECTIONS, by
+        default the program's own default."""
+        self.program, self.directory, self.database = program, directory, database
+        directory.mkdir(exist_ok=True)
+        settings = {
+            "LATCHKEY_DATA_DIR": directory / "data",
+            "LATCHKEY_DATABASE_URL": database.url,
+            # 200 sign-ins at once from one address are part of the benchmark.
+            "LATCHKEY_LOGIN_FAILURES_ADDRESS": 10_000,
+        }
+        if connections is not None:
+            settings["LATCHKEY_DATABASE_CONNECTIONS"] = connections
+        self.environment = clean_environment(**settings)
+        self.refresh_token = None
+        self.start()
+
+    def start(self):
+        """Starts the program. `start_seconds` is the time until it listens."""
+        began = time.monotonic()
+        environment = self.environment | {"LATCHKEY_LISTEN": "127.0.0.1:0"}
+        self.process = Process([self.program], lambda line: "listening on http://" in line, environment, self.directory)
+        self.start_seconds = time.monotonic() - began
+        # The base URL is on localhost, and the pages refuse other names.
+        port = self.process.first_line.strip().rstrip("/").rsplit(":", 1)[1]
+        self.base = f"http://localhost:{port}"
+
+    def stop(self):
+        self.process.stop()
+
+    def prepare(self):
+        """Registers the client, and creates the user whose bearer token reads and writes, through HTTP."""
+        run(
+            self.program, "clients", "create", "--json", "--id", CLIENT_ID, "--name", "Benchmark", "--type", "spa",
+            "--redirect-uri", REDIRECT_URI, "--scope", SCOPE, env=self.environment, cwd=self.directory,
+        )  # fmt: skip
+        account = self.sign_up("author@example.org")
+        self.user_id = account["id"]
+        browser = Browser(self.base)
+        browser.send("POST", "/login", {"email": "author@example.org", "password": PASSWORD}).expect(200)
+        verifier, challenge = pkce()
+        query = {
+            "response_type": "code",
+            "client_id": CLIENT_ID,
+            "redirect_uri": REDIRECT_URI,
+            "scope": SCOPE,
+            "state": "benchmark",
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        granted = browser.allow(f"/authorize?{urlencode(query)}")
+        self._keep(self.exchange(granted["code"], verifier))
+
+    def sign_up(self, email):
+        """Creates a user. Returns the account."""
+        body = {"email": email, "password": PASSWORD}
+        return call(self.base, "POST", "/users", body).expect(201).json()
+
+    def sign_up_at_once(self, count):
+        """Creates users concurrently."""
+        emails = [f"new{time.time_ns()}-{n}@example.org" for n in range(count)]
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            list(pool.map(self.sign_up, emails))
+
+    def exchange(self, code, verifier):
+        """Exchanges a code. Returns the token response."""
+        return self._token(
+            grant_type="authorization_code", code=code, redirect_uri=REDIRECT_URI, code_verifier=verifier
+        )
+
+    def _token(self, **fields):
+        body = urlencode(fields | {"client_id": CLIENT_ID})
+        return call(self.base, "POST", "/token", body).expect(200).json()
+
+    def _keep(self, response):
+        self.access_token, self.refresh_token = response["access_token"], response["refresh_token"]
+        self.token_at = time.monotonic()
+
+    def token(self):
+        """An access token that is valid for some minutes."""
+        if time.monotonic() - self.token_at > TOKEN_AGE:
+            self._keep(self._token(grant_type="refresh_token", refresh_token=self.refresh_token))
+        return self.access_token
+
+    def insert_codes(self, count, challenge):
+        """Inserts codes for the client. Returns them."""
+        return db.insert_codes(self.database, CLIENT_ID, REDIRECT_URI, challenge, count)
+
+    def refresh_tokens(self, count):
+        """Begins families of refresh tokens by exchanging codes. Returns their first tokens."""
+        verifier, challenge = pkce()
+        codes = self.insert_codes(count, challenge)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            replies = pool.map(lambda code: self.exchange(code, verifier), codes)
+            return [reply["refresh_token"] for reply in replies]
+
+    def code_fields(self, verifier):
+        """The form fields of a code exchange beside the grant type and the code."""
+        return f"redirect_uri={quote(REDIRECT_URI, safe='')}&code_verifier={verifier}&client_id={CLIENT_ID}"
+
+
+def rfc3339(micros):
+    """A time in the form of the API: UTC, six decimals."""
+    at = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def cursor(created_at, id):
+    """The cursor of the post with this id and time of creation."""
+    text = json.dumps({"created_at": rfc3339(created_at), "id": id}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
