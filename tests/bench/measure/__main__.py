@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import report
 from .connections import measure_connections
-from .database import give_all_posts_to
+from .database import first_user, give_all_posts_to
 from .extra import memory_of_fastify, memory_of_product, reads_beside_sign_ins
 from .growth import measure_growth
 from .paths import TITLES, Paths
@@ -25,7 +25,8 @@ def arguments():
     parser.add_argument("--sqlite", action="store_true", help="add rows for Latchkey on SQLite")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--only", metavar="NAME,…", help=f"measure only these: {', '.join([*TITLES, *EXTRA])}")
-    parser.add_argument("--growth", action="store_true", help="measure at 100k and at 5M posts instead, and bytes per row")
+    parser.add_argument("--growth", action="store_true", help="measure with few and with many rows instead, and bytes per row")
+    parser.add_argument("--posts", metavar="N", type=int, default=5_000_000, help="the many posts of --growth, by default 5 million")
     parser.add_argument("--connections", metavar="N,…", help="compare these values of LATCHKEY_DATABASE_CONNECTIONS instead")
     parser.add_argument("--program", metavar="PATH", help="measure this latchkey instead of building one")
     # These are for tests/bench/run.
@@ -53,9 +54,11 @@ def measure_speed(setup, options):
     measured = {"machine": MACHINE, "rsa_2048_signatures": setup.rsa_rate, "synced_writes": setup.sync_rate}
     measured |= {"paths": {}, "sign_ins": [], "memory": []}
     for path in paths:
-        if path == "listall":
-            for product in setup.products():
-                give_all_posts_to(product.database, product.user_id)
+        for product in setup.products():
+            if path == "listall":
+                give_all_posts_to(product.database, first_user(product.database))
+            if path == "listall-own":
+                give_all_posts_to(product.database, product.user_id, drafts=3)
         measured["paths"][path] = made.candidates(path)
         measure(measured["paths"][path], setup.postgres, rounds, seconds, progress)
     if "sign-ins" in options.only:

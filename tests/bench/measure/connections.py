@@ -13,7 +13,7 @@ def measure_connections(setup, options, progress):
     """Measures Latchkey with each number of connections on one database. Returns a table of requests per second."""
     rounds, seconds = (1, 2) if options.quick else (3, 3)
     counts = [int(count) for count in options.connections.split(",")]
-    product = setup.postgres_product = setup.start_product_with_posts("latchkey")
+    product = setup.start_product_with_posts("latchkey")
     paths = Paths(setup)
     rates = {}
     for _ in range(rounds):
@@ -22,10 +22,10 @@ def measure_connections(setup, options, progress):
             product.environment["LATCHKEY_DATABASE_CONNECTIONS"] = str(count)
             product.start()
             for path in PATHS:
-                candidates = paths.candidates(path)[:1]
-                measure(candidates, setup.postgres, 1, seconds)
-                progress(f"{count} connections: {path}: {candidates[0].rate:,.0f}/s")
-                rates.setdefault((count, path), []).append(candidates[0].rate)
+                candidate = paths.of_product(path, product)
+                measure([candidate], setup.postgres, 1, seconds)
+                progress(f"{count} connections: {path}: {candidate.rate:,.0f}/s")
+                rates.setdefault((count, path), []).append(candidate.rate)
     heads = ["connections", "", *(TITLES[path] for path in PATHS)]
     rows = [[str(count), "", *(number(statistics.median(rates[count, path])) for path in PATHS)] for count in counts]
     return table(heads, rows)

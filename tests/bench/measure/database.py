@@ -132,7 +132,7 @@ def insert_posts(database, first=1, last=POSTS):
 
 def insert_codes(database, client_id, redirect_uri, challenge, count):
     """Inserts authorization codes of many users, and returns them. They are valid for an hour."""
-    prefix, session = secrets.token_urlsafe(24), "sessions.user_id = users.id"
+    prefix = secrets.token_urlsafe(24)
     codes = [f"{prefix}{100_000_000 + n}" for n in range(1, count + 1)]
     text = f"'{prefix}' || (100000000 + n)"
     database.rows(
@@ -142,7 +142,7 @@ def insert_codes(database, client_id, redirect_uri, challenge, count):
                    '{redirect_uri}', '{challenge}', 'posts:read posts:write', {now() + HOUR}
             FROM {database.series(1, count)}
             JOIN users ON users.id = {first_user(database)} + n % {USERS}
-            JOIN sessions ON {session}
+            JOIN sessions ON sessions.sid_hash = {database.sha256("'sid' || users.id")}
             JOIN consents ON consents.user_id = users.id AND consents.client_id = '{client_id}'"""
     )
     return codes
@@ -183,9 +183,15 @@ def insert_payments(database, count):
     )
 
 
-def give_all_posts_to(database, user_id):
-    """Makes one user the author of all posts, as on a blog with one author."""
+def give_all_posts_to(database, user_id, drafts=None):
+    """Makes one user the author of all posts, as on a blog with one author. `drafts` is the number of drafts that
+    remain, by default all."""
     database.rows(f"UPDATE posts SET author_id = {user_id}")
+    if drafts is not None:
+        remaining = f"SELECT id FROM posts WHERE status = 'draft' ORDER BY id LIMIT {drafts}"
+        database.rows(
+            f"UPDATE posts SET status = 'published', published_at = created_at WHERE id NOT IN ({remaining})"
+        )
     database.settle()
 
 

@@ -20,9 +20,10 @@ TITLES = {
     "refresh": f"refresh grant, {CONNECTIONS} chains",
     "code": "code → token",
     "jwks": "GET /.well-known/jwks.json",
-    "listall": "GET /posts, all by one author",
+    "listall": "GET /posts, all by one other author",
+    "listall-own": "GET /posts, all by the caller, 3 drafts",
 }
-ON_SQLITE = {"list", "one", "create", "refresh", "code", "listall"}
+ON_SQLITE = {"list", "one", "create", "refresh", "code", "listall", "listall-own"}
 # The largest factor by which a token endpoint may exceed the rate of RSA signatures that openssl reaches.
 CODES_PER_SIGNATURE = 1.3
 NEW_POST = json.dumps({"title": "A new post", "body": "Some text of a new post. " * 8, "status": "published"})
@@ -57,9 +58,10 @@ class Paths:
         products = [setup.postgres_product]
         if setup.sqlite_product is not None and path in ON_SQLITE:
             products.append(setup.sqlite_product)
-        return [self._product(path, product) for product in products] + self._peers(path) + self._limits(path)
+        return [self.of_product(path, product) for product in products] + self._peers(path) + self._limits(path)
 
-    def _product(self, path, product):
+    def of_product(self, path, product):
+        """The candidate of one Latchkey."""
         database = product.database
         prepare = {
             "refresh": lambda seconds: self._refresh(product.base, product.refresh_tokens(self.chains), seconds),
@@ -121,7 +123,7 @@ class Paths:
         """The requests for posts. Both engines and the peer have the posts under the same ids."""
         if path == "create":
             return self._reads(base, ["POST\t/posts\t"], 201, token, NEW_POST)
-        if path == "listall":
+        if path in {"listall", "listall-own"}:
             return self._reads(base, ["GET\t/posts\t"], 200, token)
         posts = sample_posts(database)
         lines = {

@@ -11,7 +11,7 @@ from .processes import BenchmarkError, Process, run
 SETTINGS = {
     "listen_addresses": "",
     "shared_buffers": "512MB",
-    "max_wal_size": "4GB",
+    "max_wal_size": "2GB",
     "max_connections": "200",
     "logging_collector": "off",
 }

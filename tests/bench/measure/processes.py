@@ -5,6 +5,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -46,6 +47,12 @@ def clean_environment(**settings):
     prefixes = ("LATCHKEY_", "PG")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     return kept | {name: str(value) for name, value in settings.items()}
+
+
+def free_port():
+    """A TCP port on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 class Process:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from . import database as db
 from .browser import Browser, call, pkce
-from .processes import Process, clean_environment, run
+from .processes import Process, clean_environment, free_port, run
 
 CLIENT_ID = "benchmark"
 REDIRECT_URI = "https://app.example/callback"
@@ -36,18 +36,18 @@ class Product:
         if connections is not None:
             settings["LATCHKEY_DATABASE_CONNECTIONS"] = connections
         self.environment = clean_environment(**settings)
-        self.refresh_token = None
+        # The same port after a restart, because the URL of the issuer is in the tokens.
+        self.port = free_port()
         self.start()
 
     def start(self):
         """Starts the program. `start_seconds` is the time until it listens."""
         began = time.monotonic()
-        environment = self.environment | {"LATCHKEY_LISTEN": "127.0.0.1:0"}
+        environment = self.environment | {"LATCHKEY_LISTEN": f"127.0.0.1:{self.port}"}
         self.process = Process([self.program], lambda line: "listening on http://" in line, environment, self.directory)
         self.start_seconds = time.monotonic() - began
-        # The base URL is on localhost, and the pages refuse other names.
-        port = self.process.first_line.strip().rstrip("/").rsplit(":", 1)[1]
-        self.base = f"http://localhost:{port}"
+        # The default base URL, from which the pages redirect no further.
+        self.base = f"http://localhost:{self.port}"
 
     def stop(self):
         self.process.stop()
