@@ -26,7 +26,7 @@ def arguments():
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--only", metavar="NAME,…", help=f"measure only these: {', '.join([*TITLES, *EXTRA])}")
     parser.add_argument("--growth", action="store_true", help="measure with few and with many rows instead, and bytes per row")
-    parser.add_argument("--posts", metavar="N", type=int, default=5_000_000, help="the many posts of --growth, by default 5 million")
+    parser.add_argument("--posts", metavar="N", type=int, default=5_000_000, help="the many rows of --growth (5 million)")
     parser.add_argument("--connections", metavar="N,…", help="compare these values of LATCHKEY_DATABASE_CONNECTIONS instead")
     parser.add_argument("--program", metavar="PATH", help="measure this latchkey instead of building one")
     # These are for tests/bench/run.

@@ -3,8 +3,7 @@
 import shutil
 
 from .database import POSTS, insert_families, insert_payments, insert_posts, insert_sessions, insert_users
-from .load import CONNECTIONS
-from .paths import TITLES, Paths
+from .paths import Paths
 from .processes import BenchmarkError
 from .product import CLIENT_ID
 from .report import number, table
@@ -14,9 +13,9 @@ SAMPLE = 100_000
 # Measured on both engines, with the indexes and the write-ahead log.
 DISK_BYTES_PER_POST = 1500
 SPARE_DISK_BYTES = 8e9
-PATHS = ["list", "one", "refresh"]
 # Rotated in turn, so that the rows that one refresh finds in memory are not the same as those of the last.
 CHAINS = 2000
+PATHS = {"list": "GET /posts, 20, cursor", "one": "GET /posts/{id}", "refresh": f"refresh grant, {CHAINS} chains"}
 TABLES = ["posts", "sessions", "refresh_families", "payments"]
 
 
@@ -78,7 +77,7 @@ def _latency_row(engine, path, few, many):
         p50, p99 = one.median(lambda done: done.load.p50), one.median(lambda done: done.load.p99)
         values += [number(one.rate), number(p50, 2), number(p99, 2)]
     ratio = many.median(lambda done: done.load.p50) / few.median(lambda done: done.load.p50)
-    return [TITLES[path].replace(f"{CONNECTIONS} chains", f"{CHAINS} chains"), engine, *values, number(ratio, 2)]
+    return [PATHS[path], engine, *values, number(ratio, 2)]
 
 
 def _bytes_per_row(database, name):
