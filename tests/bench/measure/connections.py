@@ -26,6 +26,6 @@ def measure_connections(setup, options, progress):
                 measure([candidate], setup.postgres, 1, seconds)
                 progress(f"{count} connections: {path}: {candidate.rate:,.0f}/s")
                 rates.setdefault((count, path), []).append(candidate.rate)
-    heads = ["connections", "", *(TITLES[path] for path in PATHS)]
-    rows = [[str(count), "", *(number(statistics.median(rates[count, path])) for path in PATHS)] for count in counts]
+    heads = ["connections", *(TITLES[path] for path in PATHS)]
+    rows = [[str(count), *(number(statistics.median(rates[count, path])) for path in PATHS)] for count in counts]
     return table(heads, rows)

@@ -35,7 +35,7 @@ def measure_growth(setup, options, progress):
         for path in PATHS:
             latencies.append(_latency_row(engine, path, few[path], many[path]))
         progress(f"measuring the size of tables on {engine}")
-        bytes_per_row.append([engine, "", *(number(_bytes_per_row(product.database, kind)) for kind in TABLES)])
+        bytes_per_row.append([engine, *(number(_bytes_per_row(product.database, kind)) for kind in TABLES)])
         product.stop()
         if engine == "PostgreSQL":
             setup.postgres.drop_database(product.database.name)
@@ -43,8 +43,8 @@ def measure_growth(setup, options, progress):
             shutil.rmtree(product.directory)
     few, many = f"{POSTS:,} posts", f"{posts:,} posts, {families:,} families"
     heads = ["path", "engine", f"{few}: per second", "p50 ms", "p99 ms", f"{many}: per second", "p50 ms", "p99 ms", "p50 ratio"]
-    sizes = ["bytes per row, with indexes", "", *(name.replace("_", " ") for name in TABLES)]
-    return f"{table(heads, latencies)}\n\n{table(sizes, bytes_per_row)}"
+    sizes = ["bytes per row, with indexes", *(name.replace("_", " ") for name in TABLES)]
+    return f"{table(heads, latencies, texts=2)}\n\n{table(sizes, bytes_per_row)}"
 
 
 def _grow(database, posts, families, progress):

@@ -29,7 +29,14 @@ def work_directory():
     try:
         yield path
     finally:
+        ignore_signals()
         shutil.rmtree(path, ignore_errors=True)
+
+
+def ignore_signals():
+    """Ignores requests to end from here on, so that the end is complete."""
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
 
 
 def run(*command, stdin="", **options):

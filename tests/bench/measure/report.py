@@ -15,10 +15,10 @@ def number(value, digits=0):
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
-def table(heads, rows):
-    """A Markdown table whose first two columns are text."""
-    align = ["---", "---"] + ["---:"] * (len(heads) - 2)
-    lines = [heads, align[: len(heads)], *rows]
+def table(heads, rows, texts=1):
+    """A Markdown table whose first columns are text and whose others are numbers."""
+    align = ["---"] * texts + ["---:"] * (len(heads) - texts)
+    lines = [heads, align, *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -29,14 +29,17 @@ def best_peer(candidates):
 
 
 def against(candidate, candidates, rsa_rate):
-    """The ratio to the fastest peer and the shares of the limits, for the row of Latchkey."""
+    """The ratio to the fastest peer and the shares of the limits, for a row of Latchkey. The peers have no rows on
+    SQLite, so there it is only the share of RSA signatures."""
     if candidate.kind != "latchkey":
         return ""
-    peer = best_peer(candidates)
-    parts = [] if peer is None else [f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}"]
-    for limit in candidates:
-        if limit.kind == "limit":
-            parts.append(f"{candidate.rate / limit.rate:.0%} of {limit.program.split(',')[0]}")
+    parts = []
+    if candidate is candidates[0]:
+        peer = best_peer(candidates)
+        parts += [] if peer is None else [f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}"]
+        for limit in candidates:
+            if limit.kind == "limit":
+                parts.append(f"{candidate.rate / limit.rate:.0%} of {limit.program.split(',')[0]}")
     if candidate.path in {"refresh", "code"}:
         parts.append(f"{candidate.rate / rsa_rate:.0%} of RSA")
     return ", ".join(parts)
@@ -63,7 +66,7 @@ def speed_table(paths, rsa_rate):
                     number(candidate.statements, 2),
                 ]
             )
-    return table(heads, rows)
+    return table(heads, rows, texts=2)
 
 
 def sign_in_table(measured):
@@ -76,18 +79,17 @@ def sign_in_table(measured):
             ratio = "" if is_alone else number(load.p99 / one.alone.p99, 1)
             signed_in = "" if is_alone else number(accepted)
             rows.append([name, one.program, number(load.rate), number(load.p50, 2), number(load.p99, 2), ratio, signed_in])
-    return table(heads, rows)
+    return table(heads, rows, texts=2)
 
 
 def memory_table(measured):
     heads = [
-        "resident memory, MB", "", "started", "after 16 sign-ups", "loaded", "after a warm start",
+        "resident memory, MB", "started", "after 16 sign-ups", "loaded", "after a warm start",
         "first start ms", "warm start ms",
     ]  # fmt: skip
     rows = [
         [
             one.program,
-            "",
             *(number(value) for value in (one.started, one.signed_up, one.loaded, one.warm)),
             number(one.first_start),
             number(one.warm_start),

@@ -7,6 +7,7 @@ from .database import PostgresDatabase, SqliteDatabase, insert_posts, insert_use
 from .paths import cores
 from .peers import Fastify, OidcProvider
 from .postgres import Postgres
+from .processes import ignore_signals
 from .product import CLIENT_ID, Product
 
 TOKEN_PATHS = {"refresh", "code", "jwks"}
@@ -31,6 +32,7 @@ class Setup:
         return self
 
     def __exit__(self, *exception):
+        ignore_signals()
         self._stack.close()
 
     def _stopped_at_end(self, program):
