@@ -124,7 +124,7 @@ BEGAN = time.monotonic()
 MACHINE = report.machine()
 try:
     sys.exit(main())
-except (BenchmarkError, AssertionError) as error:
+except BenchmarkError as error:
     sys.exit(f"tests/bench/run: {error}")
 except KeyboardInterrupt:
     sys.exit(130)

@@ -2,7 +2,7 @@
 
 import shutil
 
-from .database import POSTS, insert_families, insert_payments, insert_posts, insert_sessions, insert_users
+from .database import POSTS, insert_families, insert_payments, insert_posts, insert_sessions
 from .paths import Paths
 from .processes import BenchmarkError
 from .product import CLIENT_ID

@@ -8,6 +8,7 @@ from .browser import call, pkce
 from .database import sample_posts
 from .limits import PGBENCH_SCRIPTS
 from .load import CONNECTIONS, THREADS, pgbench, wrk, wrk_command
+from .processes import BenchmarkError
 from .product import CLIENT_ID, cursor
 from .rounds import Candidate
 
@@ -46,8 +47,8 @@ class Requests:
 
 
 class Paths:
-    """Makes the candidates. The programs are attributes that may be None: `postgres_product`, `sqlite_product`, the
-    lists `fastify` and `oidc_providers` of peers in one and in several processes, and `hello`."""
+    """Makes the candidates from the programs that a `Setup` has started. `chains` is the number of refresh chains, at
+    least the number of connections."""
 
     def __init__(self, setup):
         self.setup = setup
@@ -156,7 +157,7 @@ class Paths:
             headers["If-None-Match"] = etag
         reply = call(base, method, path, json.loads(body) if body else None, headers).expect(status)
         if path.startswith("/posts?") and len(reply.json()["items"]) != 20:
-            raise AssertionError(f"{base}{path} has not 20 items")
+            raise BenchmarkError(f"{base}{path} has not 20 items")
 
     def _refresh(self, base, tokens, seconds):
         """The token endpoint has the same path in Latchkey and in oidc-provider."""
