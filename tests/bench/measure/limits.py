@@ -5,15 +5,17 @@ import re
 import time
 
 from .database import FIRST_POST_AT, POST_INTERVAL, POSTS
+from .load import Load
 from .processes import Process, run
 
 
-def rsa_signatures_per_second(seconds):
-    """The rate of RSA-2048 signatures on all cores, by `openssl speed`."""
+def rsa_signatures(seconds):
+    """Signs with RSA-2048 on all cores, by `openssl speed`."""
     output = run("openssl", "speed", "-seconds", seconds, "-multi", os.cpu_count() or 1, "rsa2048")
     line = next(line for line in output.splitlines() if re.match(r"rsa\s+2048 bits", line))
     # The columns are: seconds per signature, seconds per verification, signatures per second, ….
-    return float(re.findall(r"[0-9.]+", line.split("bits")[1].replace("s", " "))[2])
+    rate = float(re.findall(r"[0-9.]+", line.split("bits")[1].replace("s", " "))[2])
+    return Load(requests=round(rate * seconds), seconds=seconds, p50=None, p99=None)
 
 
 def synced_writes_per_second(directory, seconds=1):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .browser import call, pkce
 from .database import sample_posts
-from .limits import PGBENCH_SCRIPTS
+from .limits import PGBENCH_SCRIPTS, rsa_signatures
 from .load import CONNECTIONS, THREADS, pgbench, wrk, wrk_command
 from .processes import BenchmarkError
 from .product import CLIENT_ID, cursor
@@ -25,10 +25,11 @@ TITLES = {
     "listall-own": "GET /posts, all by the caller, 3 drafts",
 }
 ON_SQLITE = {"list", "one", "create", "refresh", "code", "listall", "listall-own"}
-# Codes to prepare, as a share of the rate of RSA signatures that openssl reaches: each exchange signs an access token.
-# The peer spends more time on other things. A program that used up its codes would fail the run.
-LATCHKEY_CODES = 1.3
-PEER_CODES = 0.6
+RSA = "RSA-2048 signatures, all cores"
+# Codes to prepare per second and core. Each exchange signs an access token, and a core makes some thousand signatures per
+# second. The peer spends more time on other things. A program that uses up its codes fails the run.
+LATCHKEY_CODES = 5000
+PEER_CODES = 1200
 NEW_POST = json.dumps({"title": "A new post", "body": "Some text of a new post. " * 8, "status": "published"})
 
 
@@ -93,7 +94,7 @@ class Paths:
                 peer.base, peer.make("refresh-tokens", CONNECTIONS), seconds
             ),
             "code": lambda peer: lambda seconds: self._codes(
-                peer.base, peer.make("codes", self._code_count(PEER_CODES, seconds)), peer.code_fields(), seconds
+                peer.base, peer.make("codes", code_count(PEER_CODES, seconds)), peer.code_fields(), seconds
             ),
             "jwks": lambda peer: self._reads(peer.base, ["GET\t/jwks\t"], 200, token=None),
         }.get(path)
@@ -111,6 +112,8 @@ class Paths:
         if path == "jwks" and setup.hello is not None:
             prepare = self._reads(setup.hello.base, ["GET\t/\t"], 200, token=None)
             return [Candidate(path, "axum hello-world", "limit", prepare, server=setup.hello.process.pid)]
+        if path in {"refresh", "code"}:
+            return [Candidate(path, RSA, "limit", lambda seconds: lambda: rsa_signatures(seconds))]
         if path not in PGBENCH_SCRIPTS:
             return []
         script = Path(setup.directory / f"{path}.pgbench")
@@ -168,15 +171,17 @@ class Paths:
 
     def _product_codes(self, product, seconds):
         verifier, challenge = pkce()
-        codes = product.insert_codes(self._code_count(LATCHKEY_CODES, seconds), challenge)
+        codes = product.insert_codes(code_count(LATCHKEY_CODES, seconds), challenge)
         return self._codes(product.base, codes, product.code_fields(verifier), seconds)
 
     def _codes(self, base, codes, fields, seconds):
         command = wrk_command(base, "codes.lua", self.requests.write(codes), THREADS, fields, seconds=seconds)
         return lambda: wrk(command)
 
-    def _code_count(self, share, seconds):
-        return int(self.setup.rsa_rate * share * (seconds + 0.5)) + 500
+
+def code_count(rate, seconds):
+    """The number of codes for a run, at this rate per second and core."""
+    return int(rate * cores() * (seconds + 0.5))
 
 
 def cores():

@@ -7,7 +7,7 @@ import platform
 import subprocess
 from pathlib import Path
 
-from .paths import TITLES
+from .paths import RSA, TITLES
 
 
 def number(value, digits=0):
@@ -28,24 +28,22 @@ def best_peer(candidates):
     return max(peers, key=lambda peer: peer.rate, default=None)
 
 
-def against(candidate, candidates, rsa_rate):
-    """The ratio to the fastest peer and the shares of the limits, for a row of Latchkey. The peers have no rows on
-    SQLite, so there it is only the share of RSA signatures."""
+def against(candidate, candidates):
+    """The ratio to the fastest peer and the shares of the limits, for a row of Latchkey. The peers and pgbench have no
+    rows on SQLite, so there it is only the share of RSA signatures."""
     if candidate.kind != "latchkey":
         return ""
-    parts = []
-    if candidate is candidates[0]:
-        peer = best_peer(candidates)
-        parts += [] if peer is None else [f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}"]
-        for limit in candidates:
-            if limit.kind == "limit":
-                parts.append(f"{candidate.rate / limit.rate:.0%} of {limit.program.split(',')[0]}")
-    if candidate.path in {"refresh", "code"}:
-        parts.append(f"{candidate.rate / rsa_rate:.0%} of RSA")
+    is_first = candidate is candidates[0]
+    peer, parts = best_peer(candidates), []
+    if is_first and peer is not None:
+        parts.append(f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}")
+    for limit in candidates:
+        if limit.kind == "limit" and (is_first or limit.program == RSA):
+            parts.append(f"{candidate.rate / limit.rate:.0%} of {limit.program.split(',')[0]}")
     return ", ".join(parts)
 
 
-def speed_table(paths, rsa_rate):
+def speed_table(paths):
     """The table of the paths. `paths` maps the name of a path to its candidates. Of the peers in one and in several
     processes, the faster one is shown."""
     heads = ["path", "program", "per second", "against", "p50 ms", "p99 ms", "server CPU µs", "PostgreSQL CPU µs", "statements"]
@@ -58,7 +56,7 @@ def speed_table(paths, rsa_rate):
                     TITLES[path] if index == 0 else "",
                     candidate.program,
                     number(candidate.rate),
-                    against(candidate, candidates, rsa_rate),
+                    against(candidate, candidates),
                     number(candidate.median(lambda one: one.load.p50), 2),
                     number(candidate.median(lambda one: one.load.p99), 2),
                     number(candidate.median(lambda one: one.server_cpu)),

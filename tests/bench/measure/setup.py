@@ -24,8 +24,7 @@ class Setup:
         self._stack = ExitStack()
 
     def __enter__(self):
-        self.report("measuring the rates of signatures and of synced writes")
-        self.rsa_rate = limits.rsa_signatures_per_second(2)
+        self.report("measuring the rate of synced writes")
         self.sync_rate = limits.synced_writes_per_second(self.directory)
         self.report("starting PostgreSQL")
         self.postgres = self._stopped_at_end(Postgres(self.directory))
