@@ -1,0 +1,64 @@
+//! Latchkey in one process: the issuer and the API on one origin, on an embedded database by default.
+
+mod banner;
+mod demo;
+mod first_start;
+
+use auth_server::{Issuer, cli};
+use clap::Parser;
+use first_start::{ACCOUNT_KEY, MASTER_KEY, load_key, load_or_generate_key};
+use foundation::settings::create_data_dir;
+use runtime::config::{self, CommonArgs};
+use runtime::startup::{self, Error, Runtime};
+use std::process::ExitCode;
+
+/// Latchkey: an OAuth 2.0 issuer and a resource API in one process.
+#[derive(Parser)]
+#[command(name = "latchkey", version)]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    #[command(flatten)]
+    issuer: auth_server::config::IssuerArgs,
+    #[command(flatten)]
+    api: api_server::config::ApiArgs,
+    #[command(subcommand)]
+    command: Option<cli::Command>,
+}
+
+/// Runs the program with the arguments of this process. Returns its exit code.
+pub fn main() -> ExitCode {
+    match config::parse::<Args>(std::env::args_os()) {
+        Ok(args) => startup::run(run(args)),
+        Err(code) => ExitCode::from(code),
+    }
+}
+
+async fn run(args: Args) -> Result<(), Error> {
+    args.issuer.check(&args.common)?;
+    let data_dir = &args.common.data_dir;
+    let configured_master_key = args.issuer.master_key();
+    let configured_account_key = args.common.account_key.read();
+    if let Some(command) = args.command {
+        let keys = cli::SealingKeys {
+            master: configured_master_key.and_then(|key| load_key(key, MASTER_KEY, data_dir)),
+            account: configured_account_key.and_then(|key| load_key(key, ACCOUNT_KEY, data_dir)),
+        };
+        return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
+    }
+    let account_key = || {
+        create_data_dir(data_dir)?;
+        load_or_generate_key(configured_account_key?, ACCOUNT_KEY, data_dir)
+    };
+    let runtime = Runtime::prepare(&args.common, account_key).await?;
+    let master_key = load_or_generate_key(configured_master_key?, MASTER_KEY, data_dir)?;
+    let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;
+    let password = first_start::bootstrap(&runtime).await?;
+    // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
+    // reachable from this machine.
+    let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
+    let health = api.add_health_checks(runtime.health());
+    let routes = issuer.routes().merge(api.routes()).merge(demo::routes().into());
+    banner::print(&runtime.urls, password.as_ref())?;
+    runtime.serve(routes, health).await
+}
