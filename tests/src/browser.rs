@@ -1,7 +1,7 @@
 //! A minimal browser for the issuer's pages: cookies and forms, no JavaScript, no automatic redirects.
 
 use crate::accounts::User;
-use crate::http::Caller;
+use crate::http::{Call, Caller};
 use crate::reply::Reply;
 use crate::world::World;
 use scraper::{ElementRef, Html, Selector};
@@ -70,8 +70,7 @@ impl Browser {
     /// Opens a path or a URL. A redirect is returned, not followed.
     pub async fn open(&mut self, address: &str) -> Page {
         let url = Url::parse(self.caller.base()).unwrap().join(address).unwrap();
-        let call = self.caller.get(url.as_str());
-        let reply = self.with_cookies(call).await;
+        let reply = self.open_call(address).await;
         self.keep_cookies(&reply);
         Page { url, reply }
     }
@@ -86,30 +85,38 @@ impl Browser {
 
     /// Fills in the form that contains the first field, and submits it.
     pub async fn submit(&mut self, page: &Page, fields: &[(&str, &str)]) -> Page {
-        let form = page
-            .form_with(fields[0].0)
-            .unwrap_or_else(|| panic!("no such form: {}", page.reply));
-        let mut all = form.fields;
-        for (name, value) in fields {
-            all.retain(|(present, _)| present != name);
-            all.push(((*name).to_owned(), (*value).to_owned()));
-        }
-        self.post(&form.action, &all).await
+        let (action, fields) = page.fill_in(fields);
+        self.post(&action, &fields).await
     }
 
     /// Posts a form as a page of the issuer's own origin does.
     pub async fn post(&mut self, action: &Url, fields: &[(String, String)]) -> Page {
-        let origin = self.caller.base().to_owned();
-        let call = self.caller.post(action.as_str()).form(fields);
-        let call = call
-            .header("origin", &origin)
-            .header("sec-fetch-site", "same-origin");
-        let reply = self.with_cookies(call).await;
+        let reply = self.form_call(action, fields).await;
         self.keep_cookies(&reply);
         Page {
             url: action.clone(),
             reply,
         }
+    }
+
+    /// Prepares the request of [`Browser::open`].
+    pub fn open_call(&self, address: &str) -> Call {
+        let url = Url::parse(self.caller.base()).unwrap().join(address).unwrap();
+        self.with_cookies(self.caller.get(url.as_str()))
+    }
+
+    /// Prepares the request of [`Browser::submit`].
+    pub fn submit_call(&self, page: &Page, fields: &[(&str, &str)]) -> Call {
+        let (action, fields) = page.fill_in(fields);
+        self.form_call(&action, &fields)
+    }
+
+    fn form_call(&self, action: &Url, fields: &[(String, String)]) -> Call {
+        let call = self.caller.post(action.as_str()).form(fields);
+        let call = call
+            .header("origin", self.caller.base())
+            .header("sec-fetch-site", "same-origin");
+        self.with_cookies(call)
     }
 
     /// Follows redirects, submits the sign-in form if it is shown, and the consent form with `decision`.
@@ -137,7 +144,7 @@ impl Browser {
         panic!("no redirect to the app after {MAX_PAGES} pages: {}", page.reply);
     }
 
-    fn with_cookies(&self, call: crate::Call) -> crate::Call {
+    fn with_cookies(&self, call: Call) -> Call {
         if self.cookies.is_empty() {
             return call;
         }
@@ -199,6 +206,19 @@ impl Page {
     /// Whether it contains a form with a field of this name.
     pub fn asks_for(&self, field: &str) -> bool {
         self.form_with(field).is_some()
+    }
+
+    /// The action and all fields of the form that contains the first field, with these values filled in.
+    fn fill_in(&self, fields: &[(&str, &str)]) -> (Url, Vec<(String, String)>) {
+        let form = self
+            .form_with(fields[0].0)
+            .unwrap_or_else(|| panic!("no such form: {}", self.reply));
+        let mut all = form.fields;
+        for (name, value) in fields {
+            all.retain(|(present, _)| present != name);
+            all.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        (form.action, all)
     }
 
     fn form_with(&self, field: &str) -> Option<Form> {

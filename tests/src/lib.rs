@@ -60,6 +60,7 @@ pub use lists::{
 pub use outbox::Mail;
 pub use payments::{Payment, fresh_key};
 pub use polling::eventually;
+pub use postgres::{Exchange, PostgresProxy, PostgresServer};
 pub use raw_connection::RawConnection;
 pub use redis::RedisServer;
 pub use reply::Reply;

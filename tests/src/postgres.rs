@@ -1,87 +1,80 @@
-//! A PostgreSQL server of this test process, started with the first world that needs it.
+//! PostgreSQL databases for worlds, each on a server that this test process starts.
 
-use crate::installed_programs::postgres_program;
+mod frontend;
+mod proxy;
+mod server;
+
+pub use proxy::{Exchange, PostgresProxy};
+pub use server::PostgresServer;
+
+use server::API_LOGIN_ROLE;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Once, OnceLock};
 
-/// Starts the server and waits on standard input. When the test process ends, the pipe closes, and the script
-/// stops the server and removes its directory. The default collation is linguistic if ICU is available, so
-/// that a test fails if a query that must compare titles by bytes relies on it.
-const SUPERVISE: &str = r#"
-trap '' INT TERM HUP PIPE
-dir=$1 bin=$2
-as_postgres() {
-    if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi
-}
-if [ "$(id -u)" = 0 ]; then chown postgres "$dir"; fi
-cd "$dir"
-exec 2>"$dir/log"
-init() { as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-sync "$@" >&2; }
-init --locale=C.UTF-8 --locale-provider=icu --icu-locale=en || { rm -rf data; init --locale=C.UTF-8; } || init
-settings="-c listen_addresses= -c unix_socket_directories=$dir -c fsync=off -c synchronous_commit=off
-    -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB"
-as_postgres "$bin/pg_ctl" -D "$dir/data" -o "$settings" -l "$dir/data/log" -w start >&2 && echo ready
-cat >/dev/null
-as_postgres "$bin/pg_ctl" -D "$dir/data" -m immediate stop >&2
-rm -rf "$dir"
-"#;
-
-/// The login role of the API processes.
-const API_LOGIN_ROLE: &str = "some_api";
-
-static CLUSTER: OnceLock<Result<Cluster, String>> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
-
-struct Cluster {
-    socket_dir: PathBuf,
-    /// Held for its standard input, which closes when this process ends.
-    _supervisor: Child,
-}
 
 /// A database that is dropped with this value.
 #[derive(Debug)]
 pub(crate) struct Database {
     name: String,
-    socket_dir: &'static Path,
+    server: Arc<PostgresServer>,
 }
 
 impl Database {
-    /// Creates an empty database.
+    /// Creates an empty database on the server that all worlds share.
     pub(crate) fn create() -> Self {
-        let socket_dir = match CLUSTER.get_or_init(Cluster::start) {
-            Ok(cluster) => &cluster.socket_dir,
-            Err(error) => panic!("{error}"),
-        };
+        Self::create_on(PostgresServer::shared())
+    }
+
+    /// Creates an empty database on a server of its own.
+    pub(crate) fn create_with_server() -> Self {
+        Self::create_on(Arc::new(PostgresServer::start()))
+    }
+
+    fn create_on(server: Arc<PostgresServer>) -> Self {
         let name = format!("world_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
-        let database = Self { name, socket_dir };
+        let database = Self { name, server };
         database.run("createdb", &[]);
         database
     }
 
-    /// Returns the URL over the server's Unix socket.
-    pub(crate) fn url(&self) -> String {
-        self.url_of("postgres")
+    /// The server of this database.
+    pub(crate) fn server(&self) -> &PostgresServer {
+        &self.server
     }
 
-    /// Returns the URL for the API, with a login role that is a member of the role created by the migrations.
+    /// Returns the URL over the server's Unix socket.
+    pub(crate) fn url(&self) -> String {
+        self.url_at(self.server.socket_dir())
+    }
+
+    /// Returns the URL over a Unix socket in this directory.
+    pub(crate) fn url_at(&self, socket_dir: &Path) -> String {
+        self.url_of("postgres", socket_dir)
+    }
+
+    /// Returns the URL for the API over the server's Unix socket.
     pub(crate) fn api_url(&self) -> String {
-        static LOGIN: Once = Once::new();
-        LOGIN.call_once(|| {
+        self.api_url_at(self.server.socket_dir())
+    }
+
+    /// Returns the URL for the API over a Unix socket in this directory, with a login role that is a member of the
+    /// role created by the migrations.
+    pub(crate) fn api_url_at(&self, socket_dir: &Path) -> String {
+        self.server.create_api_role_once(|| {
             let make = format!("CREATE ROLE {API_LOGIN_ROLE} LOGIN IN ROLE latchkey_api");
             self.run("psql", &["-qc", &make]);
         });
-        self.url_of(API_LOGIN_ROLE)
+        self.url_of(API_LOGIN_ROLE, socket_dir)
     }
 
-    fn url_of(&self, user: &str) -> String {
+    fn url_of(&self, user: &str, socket_dir: &Path) -> String {
         format!(
             "postgres://{user}@localhost/{}?host={}",
             self.name,
-            self.socket_dir.display()
+            socket_dir.display()
         )
     }
 
@@ -117,19 +110,7 @@ impl Database {
     }
 
     fn run(&self, program: &str, options: &[&str]) -> String {
-        let done = Command::new(postgres_program(program).unwrap())
-            .args(options)
-            .args(["-U", "postgres", "-h"])
-            .arg(self.socket_dir)
-            .arg(&self.name)
-            .output()
-            .unwrap();
-        assert!(
-            done.status.success(),
-            "{program}: {}",
-            String::from_utf8_lossy(&done.stderr)
-        );
-        String::from_utf8_lossy(&done.stdout).into_owned()
+        self.server.run(program, options, &self.name)
     }
 }
 
@@ -138,36 +119,5 @@ impl Drop for Database {
         if !std::thread::panicking() {
             self.run("dropdb", &["--force"]);
         }
-    }
-}
-
-impl Cluster {
-    fn start() -> Result<Self, String> {
-        let initdb = postgres_program("initdb")?;
-        let bin = initdb.parent().ok_or("initdb has no directory")?;
-        let socket_dir = tempfile::Builder::new()
-            .prefix("latchkey-pg-")
-            .tempdir()
-            .map_err(|error| error.to_string())?
-            .keep();
-        let mut supervisor = Command::new("sh")
-            .args(["-c", SUPERVISE, "sh"])
-            .args([&socket_dir, bin])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("sh: {error}"))?;
-        let mut line = String::new();
-        if let Some(stdout) = supervisor.stdout.take() {
-            let _ = BufReader::new(stdout).read_line(&mut line);
-        }
-        if line.trim() == "ready" {
-            return Ok(Self {
-                socket_dir,
-                _supervisor: supervisor,
-            });
-        }
-        let log = std::fs::read_to_string(socket_dir.join("log")).unwrap_or_default();
-        Err(format!("PostgreSQL did not start:\n{log}"))
     }
 }

@@ -20,6 +20,8 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(25);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Program {
     Latchkey,
+    /// `latchkey` with an allocator that counts.
+    LatchkeyCountingAllocations,
     AuthServer,
     ApiServer,
 }
@@ -195,6 +197,7 @@ impl Program {
     fn file(self) -> PathBuf {
         release_dir().join(match self {
             Self::Latchkey => "latchkey",
+            Self::LatchkeyCountingAllocations => "latchkey_counting_allocations",
             Self::AuthServer => "auth-server",
             Self::ApiServer => "api-server",
         })

@@ -7,13 +7,15 @@ pub use builder::WorldBuilder;
 use crate::clock::Clock;
 use crate::contract::Contract;
 use crate::http::Caller;
-use crate::postgres::Database;
+use crate::postgres::{Database, PostgresProxy, PostgresServer};
 use crate::program::{Program, ProgramConfig, Running};
 use crate::redis::RedisServer;
 use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use foundation::clock::Timestamp;
 use serde_json::Value;
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 use std::sync::Arc;
@@ -35,6 +37,7 @@ pub struct World {
     anyone: Caller,
     reverse_proxy: Option<ReverseProxy>,
     redis: Option<RedisServer>,
+    postgres_proxy: Option<PostgresProxy>,
     database: Option<Database>,
     dir: TempDir,
 }
@@ -109,6 +112,36 @@ impl World {
     /// Returns the Redis server of this deployment. Only for [`Shape::Split`].
     pub fn redis(&self) -> &RedisServer {
         self.redis.as_ref().unwrap()
+    }
+
+    /// Returns the PostgreSQL server of this world. Requires [`WorldBuilder::own_postgres`], unless the test only
+    /// affects the database of this world.
+    pub fn postgres(&self) -> &PostgresServer {
+        self.database.as_ref().unwrap().server()
+    }
+
+    /// Returns the proxy between the programs and PostgreSQL. Requires [`WorldBuilder::postgres_proxy`].
+    pub fn postgres_proxy(&self) -> &PostgresProxy {
+        self.postgres_proxy.as_ref().unwrap()
+    }
+
+    /// The directory of the socket at which the programs reach PostgreSQL.
+    fn postgres_socket_dir(&self) -> &Path {
+        let proxy = self.postgres_proxy.as_ref().map(PostgresProxy::socket_dir);
+        proxy.unwrap_or_else(|| self.postgres().socket_dir())
+    }
+
+    /// Returns the number of allocations and reallocations of the program so far. Requires
+    /// [`WorldBuilder::counting_allocations`].
+    pub fn allocations(&self) -> u64 {
+        let mut count = [0; 8];
+        let mut socket = UnixStream::connect(self.allocation_socket()).unwrap();
+        socket.read_exact(&mut count).unwrap();
+        u64::from_be_bytes(count)
+    }
+
+    fn allocation_socket(&self) -> PathBuf {
+        self.dir.path().join("allocations.sock")
     }
 
     /// Returns the data directory.

@@ -3,13 +3,15 @@
 use super::{Process, World, start_all};
 use crate::clock::Clock;
 use crate::http::{Caller, Canaries};
-use crate::postgres::Database;
+use crate::postgres::{Database, PostgresProxy};
 use crate::program::{Program, ProgramConfig};
 use crate::redis::RedisServer;
 use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use foundation::sealing::SealingKey;
 
+/// The environment variable with the path of the socket on which `latchkey_counting_allocations` reports its count.
+const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
 /// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;
 
@@ -21,6 +23,9 @@ pub struct WorldBuilder {
     environment: Vec<(String, String)>,
     has_test_clock: bool,
     waits_until_ready: bool,
+    has_own_postgres: bool,
+    has_postgres_proxy: bool,
+    counts_allocations: bool,
 }
 
 impl WorldBuilder {
@@ -52,6 +57,27 @@ impl WorldBuilder {
         self
     }
 
+    /// Gives the database a PostgreSQL server of its own, which [`World::postgres`] returns.
+    #[must_use]
+    pub fn own_postgres(mut self) -> Self {
+        self.has_own_postgres = true;
+        self
+    }
+
+    /// Puts a proxy between the programs and PostgreSQL, which [`World::postgres_proxy`] returns.
+    #[must_use]
+    pub fn postgres_proxy(mut self) -> Self {
+        self.has_postgres_proxy = true;
+        self
+    }
+
+    /// Runs `latchkey` with an allocator that counts, for [`World::allocations`].
+    #[must_use]
+    pub fn counting_allocations(mut self) -> Self {
+        self.counts_allocations = true;
+        self
+    }
+
     /// Starts the programs on free ports.
     pub async fn start(self) -> World {
         let dir = tempfile::Builder::new()
@@ -59,6 +85,12 @@ impl WorldBuilder {
             .tempdir()
             .unwrap();
         let is_split = self.shape == Shape::Split;
+        let database = (self.shape != Shape::Sqlite).then(|| match self.has_own_postgres {
+            true => Database::create_with_server(),
+            false => Database::create(),
+        });
+        let proxy_dir = dir.path().join("postgres");
+        let proxy = |database: &Database| PostgresProxy::start(&proxy_dir, database.server().socket_dir());
         let mut world = World {
             shape: self.shape,
             processes: Vec::new(),
@@ -67,7 +99,8 @@ impl WorldBuilder {
             anyone: Caller::new(String::new(), Canaries::default()),
             reverse_proxy: None,
             redis: is_split.then(|| RedisServer::launch(dir.path())),
-            database: (self.shape != Shape::Sqlite).then(Database::create),
+            postgres_proxy: database.as_ref().filter(|_| self.has_postgres_proxy).map(proxy),
+            database,
             dir,
         };
         let port = match is_split {
@@ -86,6 +119,10 @@ impl WorldBuilder {
     fn config(&self, program: Program, world: &World, defaults: &[(&str, String)]) -> ProgramConfig {
         let mut config = ProgramConfig::bare(program, world.dir.path());
         config.environment.clone_from(&self.environment);
+        if self.counts_allocations {
+            let socket = world.allocation_socket().display().to_string();
+            config.environment.push((ALLOCATION_SOCKET.to_owned(), socket));
+        }
         config
             .environment
             .extend(world.clock.iter().flat_map(Clock::environment));
@@ -116,6 +153,9 @@ impl World {
             environment: Vec::new(),
             has_test_clock: false,
             waits_until_ready: true,
+            has_own_postgres: false,
+            has_postgres_proxy: false,
+            counts_allocations: false,
         }
     }
 
@@ -130,9 +170,13 @@ impl World {
         defaults.extend(
             self.database
                 .iter()
-                .map(|database| ("--database-url", database.url())),
+                .map(|database| ("--database-url", database.url_at(self.postgres_socket_dir()))),
         );
-        let config = setup.config(Program::Latchkey, self, &defaults);
+        let program = match setup.counts_allocations {
+            true => Program::LatchkeyCountingAllocations,
+            false => Program::Latchkey,
+        };
+        let config = setup.config(program, self, &defaults);
         self.launch(vec![config]).await[0]
     }
 
@@ -154,7 +198,7 @@ impl World {
             ("--redis-url", redis.url()),
             ("--master-key-file", master_key.display().to_string()),
             ("--account-key-file", account_key.display().to_string()),
-            ("--database-url", database.url()),
+            ("--database-url", database.url_at(self.postgres_socket_dir())),
         ];
         let issuer = setup.config(Program::AuthServer, self, &defaults);
         let issuers = self.launch(vec![issuer; REPLICAS]).await;
@@ -162,7 +206,7 @@ impl World {
         let mut defaults = defaults.to_vec();
         let database = self.database.as_ref().unwrap();
         defaults.retain(|(name, _)| *name != "--database-url");
-        defaults.push(("--database-url", database.api_url()));
+        defaults.push(("--database-url", database.api_url_at(self.postgres_socket_dir())));
         let jwks = format!("http://127.0.0.1:{}/.well-known/jwks.json", reverse_proxy.port);
         defaults.push(("--jwks-url", jwks));
         let api = setup.config(Program::ApiServer, self, &defaults);
