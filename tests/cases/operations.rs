@@ -1,8 +1,11 @@
 //! Operation: startup, settings, documentation, Redis, the database schema, security events, alerts.
 
 mod alerts;
+mod allocations;
+mod database_failures;
 mod documentation;
 mod redis;
+mod round_trips;
 mod schema;
 mod security_events;
 mod startup;

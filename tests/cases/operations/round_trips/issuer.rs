@@ -1,0 +1,99 @@
+//! Statements and round trips of the issuer: the token endpoint, its documents and its pages.
+
+use super::{Fixture, routes};
+use serde_json::json;
+use tests::{Browser, PASSWORD, Page};
+use url::Url;
+
+const NEW_PASSWORD: &str = "a new good password";
+
+routes! {
+    // Operation, case, [statements, round trips], request.
+    exchangeToken "code" [7 11] |f| {
+        let grant = f.first_party_app.authorize(&mut f.owner.browser(), &f.owner, "posts:read").await;
+        f.first_party_app.exchange(&f.world.anyone(), &grant)
+    };
+    exchangeToken "refresh token" [2 6] |f| {
+        let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
+        f.first_party_app.refresh(&f.world.anyone(), &tokens.refresh)
+    };
+    readKeys "" [0 0] |f| f.world.anyone().get("/.well-known/jwks.json");
+    readIssuerMetadata "" [0 0] |f| f.world.anyone().get("/.well-known/oauth-authorization-server");
+    listSecurityEvents "session" [2 6] |f| f.admin.get("/admin/security-events");
+
+    authorize "signed in" [2 6] |f| {
+        let request = f.first_party_app.authorization().set("scope", "posts:read");
+        f.owner.browser().open_call(&request.path())
+    };
+    authorize "signed out" [1 3] |f| {
+        let request = f.first_party_app.authorization().set("scope", "posts:read");
+        f.world.browser().open_call(&request.path())
+    };
+    authorizeByForm "signed out" [1 3] |f| {
+        let request = f.first_party_app.authorization().set("scope", "posts:read");
+        f.world.anyone().post("/authorize").form(request.parameters())
+    };
+    showSignIn "" [0 0] |f| f.world.anyone().get("/signin");
+    submitSignIn "" [7 13] |f| {
+        let mut browser = f.world.browser();
+        let page = browser.open("/signin").await;
+        browser.submit_call(&page, &[("email", &f.owner.email), ("password", PASSWORD)])
+    };
+    showConsent "signed in" [2 6] |f| {
+        let mut browser = f.owner.browser();
+        let url = consent_url(f, &mut browser).await;
+        browser.open_call(url.as_str())
+    };
+    submitConsent "signed in" [8 14] |f| {
+        let mut browser = f.owner.browser();
+        let url = consent_url(f, &mut browser).await;
+        let page = browser.open(url.as_str()).await;
+        browser.submit_call(&page, &[("decision", "allow")])
+    };
+    showPassword "signed in" [1 3] |f| f.owner.browser().open_call("/password");
+    submitPassword "signed in" [11 17] |f| {
+        let mut browser = f.world.sign_up().await.browser();
+        let page = browser.open("/password").await;
+        browser.submit_call(&page, &[("current_password", PASSWORD), ("new_password", NEW_PASSWORD)])
+    };
+    showForgotten "" [0 0] |f| f.world.anyone().get("/forgot");
+    submitForgotten "" [7 11] |f| {
+        let email = f.world.sign_up().await.email;
+        let mut browser = f.world.browser();
+        let page = browser.open("/forgot").await;
+        browser.submit_call(&page, &[("email", &email)])
+    };
+    showReset "" [0 0] |f| f.world.anyone().get("/reset?token=x");
+    submitReset "" [12 16] |f| {
+        let (browser, page) = reset_page(f).await;
+        browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
+    };
+    showVerify "" [0 0] |f| f.world.anyone().get("/verify?token=x");
+    submitVerify "" [6 10] |f| {
+        let email = f.world.sign_up().await.email;
+        let link = f.world.mail(&email, "Confirm your e-mail address", 1).await.link();
+        let mut browser = f.world.browser();
+        let page = browser.open(link.as_str()).await;
+        browser.submit_call(&page, &[("token", link.query_pairs().next().unwrap().1.as_ref())])
+    };
+}
+
+/// Begins a flow of the third-party app in the browser of a signed-in user. Returns the URL of its consent page.
+async fn consent_url(f: &Fixture, browser: &mut Browser) -> Url {
+    let request = f.app.authorization().set("scope", "posts:read");
+    browser.open(&request.path()).await.location().unwrap()
+}
+
+/// Opens the link that resets the password of a new user.
+async fn reset_page(f: &Fixture) -> (Browser, Page) {
+    let email = f.world.sign_up().await.email;
+    let ask = f
+        .elsewhere()
+        .post("/password-resets")
+        .json(&json!({ "email": email }));
+    ask.await.expect(202);
+    let link = f.world.mail(&email, "Reset your password", 1).await.link();
+    let mut browser = f.world.browser();
+    let page = browser.open(link.as_str()).await;
+    (browser, page)
+}
