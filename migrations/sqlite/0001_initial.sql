@@ -92,12 +92,17 @@ CREATE TABLE posts (
     published_at BIGINT,
     deleted_at BIGINT
 );
-CREATE INDEX posts_created_at ON posts (created_at, id) WHERE deleted_at IS NULL;
-CREATE INDEX posts_status_created_at ON posts (status, created_at, id) WHERE deleted_at IS NULL;
-CREATE INDEX posts_author_created_at ON posts (author_id, created_at, id) WHERE deleted_at IS NULL;
-CREATE INDEX posts_title ON posts (title, id) WHERE deleted_at IS NULL;
-CREATE INDEX posts_status_title ON posts (status, title, id) WHERE deleted_at IS NULL;
-CREATE INDEX posts_author_title ON posts (author_id, title, id) WHERE deleted_at IS NULL;
+-- The conditions on `created_at + 0` and `length(title)` always hold. A list repeats the condition of the indexes that
+-- have its order, so that the planner never reads all posts of an author through an index of the other order. They are
+-- expressions because SQLite would take a comparison of the column itself for the beginning of the page.
+CREATE INDEX posts_status_created_at ON posts (status, created_at, id)
+    WHERE deleted_at IS NULL AND created_at + 0 >= 0;
+CREATE INDEX posts_status_title ON posts (status, title, id)
+    WHERE deleted_at IS NULL AND length(title) >= 0;
+CREATE INDEX posts_status_author_created_at ON posts (status, author_id, created_at, id)
+    WHERE deleted_at IS NULL AND created_at + 0 >= 0;
+CREATE INDEX posts_status_author_title ON posts (status, author_id, title, id)
+    WHERE deleted_at IS NULL AND length(title) >= 0;
 
 CREATE TABLE comments (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -107,7 +112,10 @@ CREATE TABLE comments (
     created_at BIGINT NOT NULL,
     deleted_at BIGINT
 );
-CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id) WHERE deleted_at IS NULL;
+-- `author_id >= 0` always holds. Only the list of all authors repeats it, so that the planner never reads the comments
+-- of all authors for the list of one.
+CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id)
+    WHERE deleted_at IS NULL AND author_id >= 0;
 CREATE INDEX comments_author_post_created_at ON comments (author_id, post_id, created_at, id)
     WHERE deleted_at IS NULL;
 

@@ -4,6 +4,7 @@ mod alerts;
 mod allocations;
 mod database_failures;
 mod documentation;
+mod list_plans;
 mod redis;
 mod round_trips;
 mod schema;

@@ -24,8 +24,8 @@ use storage::db;
 use storage::db::Db;
 use utoipa::ToSchema;
 
-/// The maximum number of list items in one piece. A post can take 400 kB.
-const ITEMS_PER_PIECE: i64 = 20;
+/// The maximum number of security events in one piece.
+const EVENTS_PER_PIECE: i64 = 20;
 
 /// The stored data of the caller.
 #[derive(ToSchema)]
@@ -88,8 +88,8 @@ impl List {
         }
     }
 
-    /// Writes the user's items after this position, at most [`ITEMS_PER_PIECE`]. Returns the position of the last item
-    /// written; `None` if there are no more items.
+    /// Writes the user's next items after this position, about 20, because a post can take 400 kB. Returns the position
+    /// of the last item written; `None` if there are no more items.
     async fn write_after(
         self,
         (db, user_id): (&Db, i64),
@@ -99,17 +99,17 @@ impl List {
         let (first, second, _) = after;
         match self {
             Self::Posts => {
-                let posts = posts::of_author(db, user_id, (first, second), ITEMS_PER_PIECE).await?;
+                let posts = posts::of_author(db, user_id, (first, second)).await?;
                 write_items(writer, &posts, |post| (post.created_at.micros(), post.id, 0))
             }
             Self::Comments => {
-                let comments = comments::of_author(db, user_id, after, ITEMS_PER_PIECE).await?;
+                let comments = comments::of_author(db, user_id, after).await?;
                 write_items(writer, &comments, |comment| {
                     (comment.post_id, comment.created_at.micros(), comment.id)
                 })
             }
             Self::Payments => {
-                let payments = payments::of_user(db, user_id, (first, second), ITEMS_PER_PIECE).await?;
+                let payments = payments::of_user(db, user_id, (first, second)).await?;
                 write_items(writer, &payments, |payment| {
                     let Cursor { created_at, id } = payment.cursor();
                     (created_at.micros(), id, 0)
@@ -125,7 +125,7 @@ impl List {
                     user_id: Some(user_id),
                     name: None,
                 };
-                let events = events::newest(db, &filter, before, ITEMS_PER_PIECE).await?;
+                let events = events::newest(db, &filter, before, EVENTS_PER_PIECE).await?;
                 write_items(writer, &events, |event| (event.at.micros(), event.id, 0))
             }
         }

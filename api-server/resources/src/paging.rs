@@ -94,8 +94,33 @@ impl PageSlice {
         Self::of(Order::Descending, true),
     ];
 
-    const fn of(order: Order, is_anchored: bool) -> Self {
+    /// Returns the slice in this order, after an anchor or from the beginning of the list.
+    pub const fn of(order: Order, is_anchored: bool) -> Self {
         Self { order, is_anchored }
+    }
+
+    /// Returns the conditions and the `ORDER BY` and `LIMIT` clauses that read this slice of the rows in whose `column` is
+    /// `value`, sorted by `key`. An index has the column, the key and the id in this order, perhaps after columns for
+    /// which the statement has other conditions.
+    ///
+    /// The condition on the column is a range. For an equality with a parameter, PostgreSQL expects the rows of an
+    /// average user. If these are fewer than a page, it reads all rows of the user and sorts them, or it reads the rows
+    /// of all users in the order of another index, although some user may have 100,000 rows. For the comparison of rows
+    /// it expects a third of the table, and no index without the column has the order.
+    pub fn of_value(self, column: &str, value: &str, key: impl Display) -> String {
+        let (order, limit) = (self.order, PAGE_SIZE + 1);
+        let (after, until, outermost_id) = match order {
+            Order::Ascending => (">", "<=", 0),
+            Order::Descending => ("<", ">=", i64::MAX),
+        };
+        let begin = match self.is_anchored {
+            true => format!("({column}, {key}, id) {after} ({value}, $1, $2)"),
+            false => format!("({column}, id) {after} ({value}, {outermost_id})"),
+        };
+        format!(
+            "{begin} AND {column} {until} {value}
+             ORDER BY {column} {order}, {key} {order}, id {order} LIMIT {limit}"
+        )
     }
 
     /// Returns ` AND` and the SQL condition that an item of a list sorted by `key` comes after the anchor, or an empty

@@ -12,11 +12,11 @@ pub(crate) mod store;
 pub use actor::Actor;
 pub use error::Error;
 pub use fields::{NewPost, PostBody, PostTitle, Status};
-pub use list::list;
+pub use list::{list, of_author};
 pub use patch::PostPatch;
 pub use post::Post;
 pub use query::ListQuery;
 pub use store::{
     VisiblePost, create, delete, delete_never_published, delete_version, find, find_to_change, find_visible,
-    of_author, update,
+    update,
 };

@@ -72,17 +72,13 @@ async fn fetch(
 impl ListStatement {
     fn sql(self) -> String {
         let (columns, post) = (columns!(), self.slice.parameter(1));
-        let author = match self.is_by_author {
-            true => format!(" AND author_id = {}", self.slice.parameter(2)),
-            false => String::new(),
+        // Each list has an index of its own; this condition is that of the index for all authors.
+        let condition = match self.is_by_author {
+            true => format!("author_id = {}", self.slice.parameter(2)),
+            false => "author_id >= 0".to_owned(),
         };
-        let (after, end) = (
-            self.slice.anchor_condition("created_at"),
-            self.slice.order_and_limit("created_at"),
-        );
-        format!(
-            "SELECT {columns} FROM comments WHERE post_id = {post} AND deleted_at IS NULL{author}{after} {end}"
-        )
+        let on_post = self.slice.of_value("post_id", &post, "created_at");
+        format!("SELECT {columns} FROM comments WHERE deleted_at IS NULL AND {condition} AND {on_post}")
     }
 }
 

@@ -16,8 +16,8 @@ sql! {
         "SELECT ", columns!(), " FROM comments WHERE id = $1 AND post_id = $2 AND deleted_at IS NULL");
     OF_AUTHOR = concat!(
         "SELECT ", columns!(), " FROM comments
-         WHERE author_id = $1 AND deleted_at IS NULL AND (post_id, created_at, id) > ($2, $3, $4)
-         ORDER BY post_id, created_at, id LIMIT $5");
+         WHERE (author_id, post_id, created_at, id) > ($1, $2, $3, $4) AND author_id <= $1 AND deleted_at IS NULL
+         ORDER BY author_id, post_id, created_at, id LIMIT 20");
     DELETE = "UPDATE comments SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
 }
 
@@ -73,22 +73,13 @@ pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Er
     }
 }
 
-/// Returns at most `limit` comments of an author, sorted by post, time of creation (in microseconds) and id, after this
+/// Returns at most 20 comments of an author, sorted by post, time of creation (in microseconds) and id, after this
 /// position.
 pub async fn of_author(
     db: &Db,
     author_id: i64,
     (post_id, created_at, id): (i64, i64, i64),
-    limit: i64,
 ) -> Result<Vec<Comment>, db::Error> {
-    fetch_all!(
-        db.reader(),
-        Comment,
-        OF_AUTHOR,
-        author_id,
-        post_id,
-        created_at,
-        id,
-        limit
-    )
+    let on = db.reader();
+    fetch_all!(on, Comment, OF_AUTHOR, author_id, post_id, created_at, id)
 }

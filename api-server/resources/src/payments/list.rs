@@ -29,12 +29,9 @@ async fn fetch(
 }
 
 fn sql(slice: PageSlice) -> String {
-    let (columns, user) = (columns!(), slice.parameter(1));
-    let (after, end) = (
-        slice.anchor_condition("created_at"),
-        slice.order_and_limit("created_at"),
-    );
-    format!("SELECT {columns} FROM payments WHERE user_id = {user}{after} {end}")
+    let user = slice.parameter(1);
+    let of_user = slice.of_value("user_id", &user, "created_at");
+    format!("SELECT {} FROM payments WHERE {of_user}", columns!())
 }
 
 /// Returns the names and texts of the list statements.

@@ -16,8 +16,8 @@ sql! {
          VALUES ($1, $2, 'created', $3, 0, 0, $4, $5, $6, $7, $7) RETURNING ", columns!());
     FIND = concat!("SELECT ", columns!(), " FROM payments WHERE public_id = $1 AND user_id = $2");
     OF_USER = concat!(
-        "SELECT ", columns!(), " FROM payments WHERE user_id = $1 AND (created_at, id) > ($2, $3)
-         ORDER BY created_at, id LIMIT $4");
+        "SELECT ", columns!(), " FROM payments WHERE (user_id, created_at, id) > ($1, $2, $3) AND user_id <= $1
+         ORDER BY user_id, created_at, id LIMIT 20");
 }
 
 /// Stores a new payment of this user and returns it.
@@ -49,13 +49,12 @@ pub(super) async fn find_in(tx: &mut Tx, user_id: i64, id: &PaymentId) -> Result
     payment.ok_or(Error::NotFound)
 }
 
-/// Returns at most `limit` payments of a user, the oldest first, after this time of creation (in microseconds) and row
+/// Returns at most 20 payments of a user, the oldest first, after this time of creation (in microseconds) and row
 /// id.
 pub async fn of_user(
     db: &Db,
     user_id: i64,
     (created_at, row_id): (i64, i64),
-    limit: i64,
 ) -> Result<Vec<Payment>, db::Error> {
-    fetch_all!(db.reader(), Payment, OF_USER, user_id, created_at, row_id, limit)
+    fetch_all!(db.reader(), Payment, OF_USER, user_id, created_at, row_id)
 }

@@ -1,10 +1,11 @@
-//! Pages of posts. Each kind of list has its own SQL statement, so that the database uses the matching index.
+//! Pages of posts. Each kind of list has its own SQL statement. It reads one or two slices of an index: the posts of one
+//! status, of all authors or of one.
 
 use super::actor::{self, Actor};
 use super::fields::Status;
 use super::post::{Post, columns};
 use super::query::{ListQuery, Sort};
-use crate::paging::{self, Cursor, Page, PageSlice};
+use crate::paging::{self, Cursor, Order, Page, PageSlice};
 use foundation::clock::Timestamp;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
@@ -23,6 +24,13 @@ enum Filter {
     ByAuthor(i64),
     ByAuthorWithStatus(i64, Status),
     PublishedOrByAuthor(i64),
+}
+
+/// A part of a list: the posts of this status that are by the author in the statement's parameter, or by any author.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    status: Status,
+    is_by_author: bool,
 }
 
 /// The sort key and id of the item after which a page begins.
@@ -58,6 +66,18 @@ pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<P
         fetch(db, statement(slice), anchor)
     })
     .await
+}
+
+/// Returns the next posts of an author, including drafts, the oldest first, after this time of creation (in microseconds)
+/// and id: one more than a page.
+pub async fn of_author(db: &Db, author_id: i64, (created_at, id): (i64, i64)) -> Result<Vec<Post>, Error> {
+    let statement = ListStatement {
+        filter: Filter::ByAuthor(author_id),
+        sort: Sort::CreatedAt,
+        slice: PageSlice::of(Order::Ascending, true),
+    };
+    let anchor = Anchor::CreatedAt(Timestamp::from_micros(created_at), id);
+    fetch(db, statement, Some(anchor)).await
 }
 
 /// Returns the anchor of the cursor; `None` for the beginning of the list. In a list sorted by title, a post that
@@ -121,34 +141,51 @@ impl Filter {
     }
 }
 
+impl Filter {
+    /// Returns the one or two parts that make up the list.
+    fn parts(self) -> Vec<Part> {
+        let part = |status, is_by_author| Part { status, is_by_author };
+        match self {
+            Self::All => vec![part(Status::Published, false), part(Status::Draft, false)],
+            Self::WithStatus(status) => vec![part(status, false)],
+            Self::ByAuthor(_) => vec![part(Status::Published, true), part(Status::Draft, true)],
+            Self::ByAuthorWithStatus(_, status) => vec![part(status, true)],
+            Self::PublishedOrByAuthor(_) => vec![part(Status::Published, false), part(Status::Draft, true)],
+        }
+    }
+}
+
 impl ListStatement {
     fn sql(self) -> String {
-        let (columns, author) = (columns!(), self.slice.parameter(1));
-        let (after, end) = (
-            self.slice.anchor_condition(self.sort),
-            self.slice.order_and_limit(self.sort),
-        );
-        let select = |filter: String| {
-            format!("SELECT {columns} FROM posts WHERE deleted_at IS NULL{filter}{after} {end}")
-        };
-        match self.filter {
-            Filter::All => select(String::new()),
-            Filter::WithStatus(status) => select(format!(" AND status = '{}'", status.as_str())),
-            Filter::ByAuthor(_) => select(format!(" AND author_id = {author}")),
-            Filter::ByAuthorWithStatus(_, status) => select(format!(
-                " AND author_id = {author} AND status = '{}'",
-                status.as_str()
-            )),
-            // Two index scans that stop at the limit. One condition with OR would read the drafts of all users.
-            Filter::PublishedOrByAuthor(_) => {
-                let published = select(" AND status = 'published'".to_owned());
-                let drafts = select(format!(" AND author_id = {author} AND status = 'draft'"));
-                format!(
-                    "SELECT * FROM (SELECT * FROM ({published}) AS published
-                     UNION ALL SELECT * FROM ({drafts}) AS drafts) AS posts {end}"
-                )
-            }
+        let parts = self.filter.parts();
+        if let [part] = parts[..] {
+            return self.select(part);
         }
+        // Each part stops at the limit. One condition with OR would read the drafts of all users.
+        let parts = parts
+            .into_iter()
+            .map(|part| format!("SELECT * FROM ({}) AS part", self.select(part)))
+            .collect::<Vec<_>>();
+        let end = self.slice.order_and_limit(self.sort);
+        format!("SELECT * FROM ({}) AS posts {end}", parts.join(" UNION ALL "))
+    }
+
+    /// Returns the statement that selects this slice of a part.
+    fn select(self, Part { status, is_by_author }: Part) -> String {
+        let slice = if is_by_author {
+            let author = self.slice.parameter(1);
+            format!("AND {}", self.slice.of_value("author_id", &author, self.sort))
+        } else {
+            let after = self.slice.anchor_condition(self.sort);
+            format!("{after} {}", self.slice.order_and_limit(self.sort))
+        };
+        let (columns, status) = (columns!(), status.as_str());
+        // The condition of the indexes that have this order.
+        let in_index = match self.sort {
+            Sort::CreatedAt => "deleted_at IS NULL AND created_at + 0 >= 0",
+            Sort::Title => "deleted_at IS NULL AND length(title) >= 0",
+        };
+        format!("SELECT {columns} FROM posts WHERE {in_index} AND status = '{status}' {slice}")
     }
 }
 

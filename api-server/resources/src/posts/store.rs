@@ -9,7 +9,7 @@ use crate::ids::Id;
 use foundation::clock::Timestamp;
 use storage::db;
 use storage::db::{Db, Tx};
-use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{execute, fetch_one, fetch_optional, sql};
 
 sql! {
     INSERT = concat!(
@@ -25,10 +25,6 @@ sql! {
     // Only the author and moderators ever saw these posts, so their text is erased too.
     DELETE_NEVER_PUBLISHED = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
                      WHERE author_id = $1 AND published_at IS NULL";
-    OF_AUTHOR = concat!(
-        "SELECT ", columns!(), " FROM posts
-         WHERE author_id = $1 AND deleted_at IS NULL AND (created_at, id) > ($2, $3)
-         ORDER BY created_at, id LIMIT $4");
     DELETE_VERSION = "UPDATE posts SET deleted_at = $3
                       WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 }
@@ -135,15 +131,4 @@ pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), 
 /// Deletes the posts that an author never published, and erases their text.
 pub async fn delete_never_published(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
     execute!(tx.on(), DELETE_NEVER_PUBLISHED, author_id, now).map(|_| ())
-}
-
-/// Returns at most `limit` posts of an author, including drafts, the oldest first, after this time of creation (in
-/// microseconds) and id.
-pub async fn of_author(
-    db: &Db,
-    author_id: i64,
-    (created_at, id): (i64, i64),
-    limit: i64,
-) -> Result<Vec<Post>, db::Error> {
-    fetch_all!(db.reader(), Post, OF_AUTHOR, author_id, created_at, id, limit)
 }

@@ -1,0 +1,289 @@
+//! Every list reads about one page of rows, however the rows are distributed over users, statuses and pages.
+
+use serde_json::Value;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection, Row as _,
+    SqliteConnection, raw_sql,
+};
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tests::{Shape, World, on_one_process};
+
+/// The number of rows in each table.
+const ROWS: usize = 100_000;
+/// The most rows that a list may read: a page and one row more, of each of two parts.
+const MAX_ROWS: f64 = 2.0 * 21.0;
+/// The most pages of 8 KiB that PostgreSQL may read: one for each row, and the path from the root of an index to a leaf
+/// and its neighbor, for each of two parts.
+const MAX_PAGES: f64 = MAX_ROWS + 2.0 * 5.0;
+/// The most instructions that SQLite may execute. A page takes about 1,500, every row that is skipped takes at least 3.
+const MAX_INSTRUCTIONS: usize = 4_000;
+
+/// A user who owns many rows, one who owns a single row or none, and one who does not exist.
+const USERS: [i64; 3] = [1, 3, 1_000_000_000];
+
+/// SQL expressions for the columns of the `n`th post.
+struct Posts {
+    author_id: &'static str,
+    status: &'static str,
+    deleted_at: &'static str,
+}
+
+const HALF_BY_ONE_AUTHOR: &str = "CASE WHEN n % 2 = 0 THEN 1 ELSE n END";
+const HALF_DRAFTS: &str = "CASE WHEN n / 2 % 2 = 0 THEN 'draft' ELSE 'published' END";
+
+/// A list statement and the column with which each of its parameters is compared.
+struct List {
+    name: String,
+    text: String,
+    columns: Vec<String>,
+}
+
+impl List {
+    /// Returns all lists of the API: the statements with a limit.
+    fn all() -> Vec<Self> {
+        let statements = api_server::statements().into_iter();
+        let lists = statements.filter(|(_, text)| text.contains(" LIMIT 2"));
+        lists.map(|(name, text)| Self::new(name, text)).collect()
+    }
+
+    fn new(name: String, text: String) -> Self {
+        let column = |parameter: &str| {
+            let mut compared = comparisons(&text).filter(|(_, value)| *value == parameter);
+            compared.next().map(|(column, _)| column.to_owned())
+        };
+        let columns = (1..).map_while(|n| column(&format!("${n}"))).collect();
+        Self { name, text, columns }
+    }
+
+    /// Returns the parameters for the page of this user that begins in the middle of the list, as SQL literals.
+    fn arguments(&self, user_id: i64) -> Vec<String> {
+        let middle = ROWS / 2;
+        let argument = |column: &String| match column.as_str() {
+            "author_id" | "user_id" | "post_id" => user_id.to_string(),
+            "created_at" | "id" => middle.to_string(),
+            "title" => format!("'Title {middle}'"),
+            other => panic!("no argument for {other}"),
+        };
+        self.columns.iter().map(argument).collect()
+    }
+}
+
+/// Returns the pairs of a column and a value in all comparisons, such as `(created_at, id) < ($1, $2)`.
+fn comparisons(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let operators = [" = ", " < ", " > ", " <= ", " >= "];
+    let sides = operators.into_iter().flat_map(move |operator| {
+        text.match_indices(operator)
+            .map(move |(at, _)| (&text[..at], &text[at + operator.len()..]))
+    });
+    sides.flat_map(|(left, right)| {
+        let columns = match left.strip_suffix(')') {
+            Some(row) => row.rsplit('(').next(),
+            None => left.rsplit(' ').next(),
+        };
+        let values = match right.strip_prefix('(') {
+            Some(row) => row.split(')').next(),
+            None => right.split([' ', '\n', ')']).next(),
+        };
+        columns.unwrap().split(", ").zip(values.unwrap().split(", "))
+    })
+}
+
+/// Returns the statements that fill the tables: `posts`, and comments and payments of which user 1 owns half.
+fn fill(rows: usize, posts: &Posts) -> Vec<String> {
+    let insert = |into: &str, values: &str| {
+        format!(
+            "WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < {rows})
+             INSERT INTO {into} SELECT {values} FROM series"
+        )
+    };
+    let Posts {
+        author_id,
+        status,
+        deleted_at,
+    } = posts;
+    vec![
+        insert(
+            "posts (author_id, title, body, status, version, created_at, updated_at, deleted_at)",
+            &format!("{author_id}, 'Title ' || (n * 7919 % 100003), 'Body', {status}, 1, n * 31 % 100003, 1, {deleted_at}"),
+        ),
+        insert(
+            "comments (post_id, author_id, body, created_at)",
+            &format!("{HALF_BY_ONE_AUTHOR}, CASE WHEN n % 4 = 0 THEN 1 ELSE n END, 'Body', n * 31 % 100003"),
+        ),
+        insert(
+            "payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency, metadata,
+                       created_at, updated_at)",
+            &format!("'p' || n, {HALF_BY_ONE_AUTHOR}, 'created', 1, 0, 0, 'EUR', '{{}}', n * 31 % 100003, 1"),
+        ),
+    ]
+}
+
+/// Returns the rows that a plan's scans read from tables and indexes.
+fn rows_read(plan: &Value) -> f64 {
+    let number = |name: &str| plan[name].as_f64().unwrap_or_default();
+    let is_scan = plan.get("Relation Name").is_some() || plan.get("Index Name").is_some();
+    let read =
+        number("Actual Rows") + number("Rows Removed by Filter") + number("Rows Removed by Index Recheck");
+    let here = if is_scan {
+        read * number("Actual Loops")
+    } else {
+        0.0
+    };
+    let below = plan["Plans"].as_array().into_iter().flatten().map(rows_read);
+    here + below.sum::<f64>()
+}
+
+async fn expect_bounded_lists_on_postgres(world: &World, rows: usize, posts: &Posts) {
+    let mut connection = PgConnection::connect(&world.database_url()).await.unwrap();
+    // Rows without their users, and no triggers.
+    let mut run = vec!["SET session_replication_role = replica".to_owned()];
+    run.extend(fill(rows, posts));
+    run.push("ANALYZE".to_owned());
+    for statement in run {
+        raw_sql(AssertSqlSafe(statement))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+    }
+    // The server plans the first five executions with the values of the parameters, and later ones perhaps without.
+    for mode in ["force_custom_plan", "force_generic_plan"] {
+        raw_sql(AssertSqlSafe(format!("SET plan_cache_mode = {mode}")))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        for list in List::all() {
+            raw_sql(AssertSqlSafe(format!("PREPARE list AS {}", list.text)))
+                .execute(&mut connection)
+                .await
+                .unwrap();
+            for user_id in USERS {
+                let arguments = match list.columns.is_empty() {
+                    true => String::new(),
+                    false => format!("({})", list.arguments(user_id).join(", ")),
+                };
+                let explain =
+                    format!("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE list {arguments}");
+                let row = connection
+                    .fetch_one(raw_sql(AssertSqlSafe(explain)))
+                    .await
+                    .unwrap();
+                let explained: Value = serde_json::from_str(row.get_unchecked(0)).unwrap();
+                let plan = &explained[0]["Plan"];
+                let blocks = |name: &str| plan[name].as_f64().unwrap();
+                let pages = blocks("Shared Hit Blocks") + blocks("Shared Read Blocks");
+                let read = rows_read(plan);
+                assert!(
+                    read <= MAX_ROWS && pages <= MAX_PAGES,
+                    "{} of user {user_id} with {mode} read {read} rows and {pages} pages: {plan:#}",
+                    list.name
+                );
+            }
+            raw_sql("DEALLOCATE list").execute(&mut connection).await.unwrap();
+        }
+    }
+}
+
+async fn expect_bounded_lists_on_sqlite(world: &World, rows: usize, posts: &Posts) {
+    let options = SqliteConnectOptions::from_str(&world.database_url()).unwrap();
+    let mut connection: SqliteConnection = options.foreign_keys(false).connect().await.unwrap();
+    for statement in fill(rows, posts) {
+        raw_sql(AssertSqlSafe(statement))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+    }
+    let executed = Arc::<AtomicUsize>::default();
+    let counter = Arc::clone(&executed);
+    let count = move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        true
+    };
+    connection
+        .lock_handle()
+        .await
+        .unwrap()
+        .set_progress_handler(1, count);
+    for preparation in ["SELECT 1", "ANALYZE"] {
+        raw_sql(preparation).execute(&mut connection).await.unwrap();
+        for list in List::all() {
+            for user_id in USERS {
+                let mut text = list.text.clone();
+                for (n, argument) in list.arguments(user_id).iter().enumerate() {
+                    text = text.replace(&format!("${}", n + 1), argument);
+                }
+                executed.store(0, Ordering::Relaxed);
+                connection.fetch_all(raw_sql(AssertSqlSafe(text))).await.unwrap();
+                let executed = executed.load(Ordering::Relaxed);
+                assert!(
+                    (1..=MAX_INSTRUCTIONS).contains(&executed),
+                    "{} of user {user_id} after {preparation} took {executed} instructions",
+                    list.name
+                );
+            }
+        }
+    }
+}
+
+async fn expect_bounded_lists(world: World, rows: usize, posts: Posts) {
+    match world.shape {
+        Shape::Sqlite => expect_bounded_lists_on_sqlite(&world, rows, &posts).await,
+        _ => expect_bounded_lists_on_postgres(&world, rows, &posts).await,
+    }
+}
+
+async fn lists_read_one_page_if_one_author_has_only_drafts(world: World) {
+    let posts = Posts {
+        author_id: "1",
+        status: "'draft'",
+        deleted_at: "NULL",
+    };
+    expect_bounded_lists(world, ROWS, posts).await;
+}
+
+async fn lists_read_one_page_if_one_author_published_all_posts(world: World) {
+    let posts = Posts {
+        author_id: "1",
+        status: "'published'",
+        deleted_at: "NULL",
+    };
+    expect_bounded_lists(world, ROWS, posts).await;
+}
+
+async fn lists_read_one_page_if_one_author_has_half_of_the_posts(world: World) {
+    let posts = Posts {
+        author_id: HALF_BY_ONE_AUTHOR,
+        status: HALF_DRAFTS,
+        deleted_at: "CASE WHEN n % 3 = 0 THEN 1 END",
+    };
+    expect_bounded_lists(world, ROWS, posts).await;
+}
+
+async fn lists_read_one_page_if_most_posts_are_deleted(world: World) {
+    let posts = Posts {
+        author_id: HALF_BY_ONE_AUTHOR,
+        status: HALF_DRAFTS,
+        deleted_at: "CASE WHEN n % 1000 > 0 THEN 1 END",
+    };
+    expect_bounded_lists(world, ROWS, posts).await;
+}
+
+/// In small tables the planner expects less than a page of rows from many conditions.
+async fn lists_read_one_page_of_small_tables(world: World) {
+    let posts = Posts {
+        author_id: HALF_BY_ONE_AUTHOR,
+        status: HALF_DRAFTS,
+        deleted_at: "NULL",
+    };
+    expect_bounded_lists(world, 3_000, posts).await;
+}
+
+on_one_process!(
+    lists_read_one_page_if_one_author_has_only_drafts,
+    lists_read_one_page_if_one_author_published_all_posts,
+    lists_read_one_page_if_one_author_has_half_of_the_posts,
+    lists_read_one_page_if_most_posts_are_deleted,
+    lists_read_one_page_of_small_tables,
+);
