@@ -1,7 +1,9 @@
-//! Passwords: the rules for new ones, and hashing by Argon2id (RFC 9106) on blocking threads with limited concurrency.
+//! Passwords: the rules for new ones, and hashing by Argon2id (RFC 9106) on threads of their own with limited
+//! concurrency.
 
 mod common;
 mod imported;
+mod threads;
 
 pub use imported::parse_imported_hash;
 
@@ -9,10 +11,10 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use foundation::schema::{self, WITHOUT_NUL};
 use foundation::secret::Secret;
-use foundation::sync::lock;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use threads::HashingThreads;
+use tokio::sync::{Semaphore, oneshot};
 use unicode_normalization::UnicodeNormalization as _;
 use utoipa::openapi::Object;
 
@@ -59,7 +61,7 @@ pub struct Policy {
 pub struct Passwords {
     params: Params,
     permits: Arc<Semaphore>,
-    memory_pool: Arc<Mutex<Vec<Vec<Block>>>>,
+    threads: HashingThreads,
     min_length: usize,
 }
 
@@ -105,7 +107,7 @@ impl Passwords {
         Ok(Self {
             params,
             permits: Arc::new(Semaphore::new(policy.permits.max(1))),
-            memory_pool: Arc::default(),
+            threads: HashingThreads::default(),
             min_length: policy.min_length,
         })
     }
@@ -208,28 +210,27 @@ impl Passwords {
         .await
     }
 
-    /// Runs `work` on a blocking thread. The permit moves into the task, so that a canceled request does not free the
-    /// permit while the computation continues. `work` borrows a buffer from a pool, which therefore never holds more
-    /// buffers than there are permits.
+    /// Runs `work` on a hashing thread. The permit moves to the thread, so that a canceled request does not free the
+    /// permit while the computation continues. There are never more threads than permits.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Vec<Block>) -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
-        let permit: OwnedSemaphorePermit =
-            tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
-                .await
-                .map_err(|_| Error::Overloaded)?
-                .map_err(|closed| Error::Failed(closed.to_string()))?;
-        let memory_pool = Arc::clone(&self.memory_pool);
-        let task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            let mut memory = lock(&memory_pool).pop().unwrap_or_default();
-            let result = work(&mut memory);
-            lock(&memory_pool).push(memory);
-            result
-        });
-        task.await
-            .map_err(|panicked| Error::Failed(panicked.to_string()))?
+        let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
+            .await
+            .map_err(|_| Error::Overloaded)?
+            .map_err(|closed| Error::Failed(closed.to_string()))?;
+        let (sender, result) = oneshot::channel();
+        let work = move |memory: &mut Vec<Block>| {
+            // A canceled request receives nothing.
+            let _ = sender.send(work(memory));
+        };
+        self.threads
+            .run(Box::new(work), permit)
+            .map_err(|error| Error::Failed(error.to_string()))?;
+        result
+            .await
+            .map_err(|_| Error::Failed("the hashing thread panicked".to_owned()))?
             .map_err(|error| Error::Failed(error.to_string()))
     }
 }
@@ -269,11 +270,8 @@ mod tests {
         assert!(verify("cafe\u{301} 12345", Some(&stored)).await.unwrap(), "NFC");
         assert!(!verify("cafe 12345", Some(&stored)).await.unwrap());
         assert!(!verify("caf\u{e9} 12345", None).await.unwrap());
-        assert_eq!(
-            passwords.memory_pool.lock().unwrap().len(),
-            1,
-            "one buffer per permit"
-        );
+        drop(passwords.permits.acquire().await);
+        assert_eq!(passwords.threads.idle_count(), 1, "one thread per permit");
         // The argon2 crate's own verifier accepts the stored hash.
         use argon2::password_hash::PasswordVerifier as _;
         let hash = PasswordHash::new(&stored).unwrap();

@@ -4,11 +4,15 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use tests::{PASSWORD, RawConnection, Shape, World, on_every_shape, run_concurrently, status_counts};
+use tests::{
+    PASSWORD, RawConnection, Shape, World, eventually, on_every_shape, run_concurrently, status_counts,
+};
 
 const PERMITS: u64 = 2;
 /// The memory of one hash in KiB.
 const HASH_MEMORY: u64 = 19_456;
+/// The name of the threads that hash passwords.
+const HASHING_THREAD: &str = "password-hash";
 /// The memory allowed for the requests themselves in KiB.
 const OTHER_MEMORY: u64 = 64 * 1024;
 
@@ -59,6 +63,38 @@ fn resident_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.unwrap().trim_end_matches("kB").trim().parse().unwrap()
+}
+
+/// The nice values of the threads of a process whose name begins with `prefix`.
+fn nice_values(pid: u32, prefix: &str) -> Vec<i32> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let stats =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.unwrap().path().join("stat")).ok());
+    let nice_value = |stat: String| {
+        // The name is in parentheses; the nice value is the 17th field after it (proc_pid_stat(5)).
+        let (begin, fields) = stat.rsplit_once(')').unwrap();
+        let (_, name) = begin.split_once('(').unwrap();
+        let nice = fields.split_whitespace().nth(16).unwrap();
+        name.starts_with(prefix).then(|| nice.parse().unwrap())
+    };
+    stats.filter_map(nice_value).collect()
+}
+
+/// The processes with hashing threads: each with the number of these threads and its resident set size in KiB. Fails the
+/// test if there are more such threads than permits, or if one has the priority of the threads that serve requests.
+fn hashing_processes(world: &World) -> Vec<(u32, u64, u64)> {
+    let hashing = world.pids().into_iter().map(|pid| {
+        let (threads, others) = (nice_values(pid, HASHING_THREAD), nice_values(pid, "tokio"));
+        let is_lower = |nice: &i32| others.iter().all(|other| nice > other);
+        assert!(
+            !others.is_empty() && threads.iter().all(is_lower),
+            "{threads:?}, {others:?}"
+        );
+        let count = u64::try_from(threads.len()).unwrap();
+        assert!(count <= PERMITS, "{count} hashing threads");
+        (pid, count, resident_kib(pid))
+    });
+    hashing.filter(|(_, count, _)| *count > 0).collect()
 }
 
 async fn start_world(shape: Shape) -> World {
@@ -114,7 +150,30 @@ async fn aborted_sign_ins_keep_their_permit_until_hashing_ends(shape: Shape) {
     world.log_in(&ann.email, PASSWORD).await;
 }
 
+async fn hashing_threads_have_a_low_priority_and_return_their_memory_when_idle(shape: Shape) {
+    let world = start_world(shape).await;
+    let ann = world.sign_up().await;
+    let login = |_| {
+        let body = json!({ "email": ann.email, "password": PASSWORD });
+        world.anyone().post("/login").json(&body).may_fail().into_future()
+    };
+    // Twice, because an allocator may treat later blocks differently.
+    for _ in 0..2 {
+        run_concurrently(20, login).await;
+        let hashing = hashing_processes(&world);
+        assert!(!hashing.is_empty());
+        for (pid, threads, resident) in hashing {
+            let freed = threads * HASH_MEMORY * 3 / 4;
+            eventually("the memory of the hashing threads was not returned", async || {
+                nice_values(pid, HASHING_THREAD).is_empty() && resident_kib(pid) + freed <= resident
+            })
+            .await;
+        }
+    }
+}
+
 on_every_shape!(
+    hashing_threads_have_a_low_priority_and_return_their_memory_when_idle,
     two_hundred_concurrent_sign_ins_stay_within_the_memory_of_the_permits,
     aborted_sign_ins_keep_their_permit_until_hashing_ends,
 );
