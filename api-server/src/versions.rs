@@ -150,12 +150,11 @@ mod tests {
     use axum::routing::get;
     use std::sync::Arc;
     use time::macros::datetime;
-    use tower::ServiceExt as _;
     use web::Policy;
-    use web::program::with_middleware;
+    use web::program::Program;
 
     /// Returns a router with one route that answers with its own path.
-    fn program(version: Version) -> Router {
+    fn program(version: Version) -> Program {
         let route = get(|prefix: Prefix| async move { [(header::LOCATION, prefix.path("/thing"))] });
         let policy = Policy {
             base_url: "http://localhost".parse().unwrap(),
@@ -164,13 +163,13 @@ mod tests {
         };
         #[allow(clippy::disallowed_methods, reason = "a route of this test alone")]
         let routes = Router::new().route("/thing", route);
-        with_middleware(serve(version, routes.into()).into(), Arc::new(policy))
+        Program::new(serve(version, routes.into()).into(), Arc::new(policy))
     }
 
-    async fn call(program: &Router, method: &str, path: &str) -> Response {
+    async fn call(program: &Program, method: &str, path: &str) -> Response {
         let request = Request::builder().method(method).uri(path);
         let request = request.body(Body::empty()).unwrap();
-        program.clone().oneshot(request).await.unwrap()
+        program.clone().handle(request).await
     }
 
     #[tokio::test]

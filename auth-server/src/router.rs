@@ -40,9 +40,9 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     let mut router = rate_limits::limit_by_address(pages, app.rate_limiter.clone())
         .merge(calls)
+        .layer(from_fn_with_state(db, record_security_events))
         .merge(documents)
         .merge(assets().into())
-        .layer(from_fn_with_state(db, record_security_events))
         .with_state(app);
     documentation::complete_forms(router.get_openapi_mut());
     openapi::set_server(router.get_openapi_mut(), &issuer);

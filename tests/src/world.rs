@@ -13,8 +13,10 @@ use crate::redis::RedisServer;
 use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use foundation::clock::Timestamp;
+use foundation::random;
 use serde_json::Value;
-use std::io::Read as _;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
@@ -25,6 +27,9 @@ use tempfile::TempDir;
 
 /// The maximum time from listening to readiness, which includes fetching the key set.
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The maximum wait for a log line.
+const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One running deployment. Dropping it kills the processes, prints their logs if the test failed, and
 /// searches logs and data for secrets.
@@ -50,6 +55,35 @@ struct Process {
     /// The port, which stays the same across restarts. 0 before the first start.
     port: u16,
     log: PathBuf,
+}
+
+impl Process {
+    /// Returns the log up to now.
+    fn log_so_far(&self) -> String {
+        let read = || std::fs::read_to_string(&self.log).unwrap_or_default();
+        let trace_id = random::trace_id();
+        // A process that does not respond has stopped, and has written its last lines.
+        if self.call_livez(&trace_id).is_ok() {
+            let began = Instant::now();
+            while !read().contains(&trace_id) && began.elapsed() < LOG_TIMEOUT {
+                std::thread::yield_now();
+            }
+        }
+        read()
+    }
+
+    /// Requests `/livez` with this trace id, and waits for the response.
+    fn call_livez(&self, trace_id: &str) -> io::Result<()> {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port))?;
+        connection.set_read_timeout(Some(LOG_TIMEOUT))?;
+        let traceparent = format!("00-{trace_id}-{}-01", &trace_id[..16]);
+        write!(
+            connection,
+            "GET /livez HTTP/1.1\r\nHost: localhost\r\ntraceparent: {traceparent}\r\nConnection: close\r\n\r\n"
+        )?;
+        connection.read_to_end(&mut Vec::new())?;
+        Ok(())
+    }
 }
 
 impl World {
@@ -149,10 +183,10 @@ impl World {
         self.dir.path().join("data")
     }
 
-    /// Returns the logs of all processes so far.
+    /// Returns the logs of all processes so far. The programs write their lines a moment late, so this waits for the line
+    /// of a request of its own to each running process.
     pub fn log(&self) -> String {
-        let read = |process: &Process| std::fs::read_to_string(&process.log).unwrap_or_default();
-        self.processes.iter().map(read).collect()
+        self.processes.iter().map(Process::log_so_far).collect()
     }
 
     /// Returns the URL of the database.

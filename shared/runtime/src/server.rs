@@ -1,10 +1,13 @@
 //! The accept loop. It replaces `axum::serve`, which has no header timeout and no limit of connections.
 
-use axum::Router;
 use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use futures_util::FutureExt as _;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,7 +15,6 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
-use tower::ServiceExt as _;
 use web::client_address::Peer;
 use web::health::Health;
 
@@ -34,14 +36,17 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
 }
 
-/// Serves requests until SIGINT or SIGTERM, with at most `max_connections` at a time. Then reports the drain to
-/// `health` and waits up to 20 s for the requests in progress. Fails only if the signals cannot be handled.
-pub async fn run(
+/// Serves requests with `handle` until SIGINT or SIGTERM, with at most `max_connections` at a time. Then reports the
+/// drain to `health` and waits up to 20 s for the requests in progress. Fails only if the signals cannot be handled.
+pub async fn run<F>(
     listener: TcpListener,
-    router: Router,
+    handle: impl Fn(Request) -> F + Clone + Send + 'static,
     max_connections: usize,
     health: Health,
-) -> io::Result<()> {
+) -> io::Result<()>
+where
+    F: Future<Output = Response> + Send,
+{
     let permits = Arc::new(Semaphore::new(max_connections));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop_signal()?);
@@ -57,11 +62,11 @@ pub async fn run(
         };
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(WRITE_TIMEOUT));
-        let router = router.clone();
+        let handle = handle.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(Peer(peer.ip()));
-            router.clone().oneshot(request)
+            handle(request).map(Ok::<_, Infallible>)
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

@@ -3,6 +3,7 @@
 
 use crate::config::{CommonArgs, EX_USAGE, report_error};
 use crate::metrics::{Exporter, Metrics};
+use crate::telemetry::LogGuard;
 use crate::{server, telemetry};
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
@@ -26,7 +27,8 @@ use storage::settings::RedisArgs;
 use tokio::net::TcpListener;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
-use web::{Cors, Policy, openapi, program};
+use web::program::{self, Program};
+use web::{Cors, Policy, openapi};
 
 /// An error that keeps a program from starting, or ends it.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +74,8 @@ pub struct Runtime {
     redis: Option<Redis>,
     exporter: Option<Exporter>,
     max_connections: usize,
+    /// Dropped last, so that the last log lines are written.
+    _log: LogGuard,
 }
 
 impl Runtime {
@@ -86,7 +90,7 @@ impl Runtime {
     ) -> Result<Self, Error> {
         common.check()?;
         let metrics = common.metrics.metrics_listen.map(|_| Metrics::new());
-        telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
+        let log = telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
         let exporter = match common.metrics.metrics_listen.zip(metrics) {
             Some((address, metrics)) => Some(Exporter::bind(address, metrics).await.map_err(bind_error)?),
             None => None,
@@ -108,7 +112,7 @@ impl Runtime {
             passwords: Passwords::new(common.passwords.policy())?,
             session_lifetimes: common.sessions.lifetimes(),
             link_lifetimes: common.mailed_links.lifetimes(),
-            revocations: RevocationMirror::new(db.clone(), notifications.clone()),
+            revocations: RevocationMirror::new(&db, notifications.clone()),
             mails: Mails::new(account_key.clone(), &urls.issuer),
             account_key,
             db,
@@ -132,6 +136,7 @@ impl Runtime {
             redis,
             exporter,
             max_connections: common.network.max_connections,
+            _log: log,
         })
     }
 
@@ -170,9 +175,10 @@ impl Runtime {
         );
         let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
             .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
-        let router = program::with_middleware(routes, self.policy);
+        let program = Program::new(routes, self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
-        server::run(self.listener, router, self.max_connections, health).await?;
+        let handle = move |request| program.clone().handle(request);
+        server::run(self.listener, handle, self.max_connections, health).await?;
         self.identity.db.close().await;
         Ok(())
     }

@@ -1,11 +1,18 @@
 //! Logging to standard error.
 
+mod json;
+mod writer;
+
+pub use writer::LogGuard;
+
 use crate::metrics::Metrics;
 use clap::Args;
+use json::JsonLines;
 use std::io::IsTerminal as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
+use writer::LogWriter;
 
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -43,8 +50,9 @@ pub struct LogArgs {
 }
 
 /// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not affect the
-/// counts. Fails if the filter is invalid or logging was already started.
-pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<(), String> {
+/// counts. The returned value writes the last lines when it is dropped. Fails if the filter is invalid or logging was
+/// already started.
+pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<LogGuard, String> {
     let level = args.log_level.as_str();
     let filter = EnvFilter::try_new(level).map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
     let json = match args.log_format {
@@ -53,19 +61,15 @@ pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<(), String> {
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
     let registry = tracing_subscriber::registry().with(metrics);
+    let (writer, guard) = LogWriter::start(std::io::stderr()).map_err(|error| error.to_string())?;
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer);
     let started = if json {
-        let layer = tracing_subscriber::fmt::layer()
-            .json()
-            .flatten_event(true)
-            .with_span_list(false);
-        registry
-            .with(layer.with_writer(std::io::stderr).with_filter(filter))
-            .try_init()
+        let layer = layer.event_format(JsonLines).fmt_fields(JsonLines);
+        registry.with(layer.with_filter(filter)).try_init()
     } else {
-        let layer = tracing_subscriber::fmt::layer().compact();
-        registry
-            .with(layer.with_writer(std::io::stderr).with_filter(filter))
-            .try_init()
+        let layer = layer.compact().with_ansi(std::io::stderr().is_terminal());
+        registry.with(layer.with_filter(filter)).try_init()
     };
-    started.map_err(|error| error.to_string())
+    started.map_err(|error| error.to_string())?;
+    Ok(guard)
 }

@@ -5,24 +5,23 @@
 //! outside the compression layer, so that a 304 carries the same tag as the 200 that it replaces.
 
 use crate::content_negotiation::Preferences;
+use crate::deferred_headers::add_to_list;
+use crate::error;
 use crate::etag::{self, IfNoneMatch};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
-use axum::middleware::{Next, from_fn};
 use axum::response::Response;
-use tower_http::compression::CompressionLayer;
+use futures_util::FutureExt as _;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use tower::{ServiceExt as _, service_fn};
+use tower_http::compression::Compression;
 use tower_http::compression::predicate::{Predicate as _, SizeAbove};
 
 /// The minimum size of a response to compress, in bytes. Compression hardly shortens a smaller one.
 const MIN_SIZE: u64 = 1024;
-
-/// Adds compression and the evaluation of `If-None-Match` to routes.
-pub(crate) fn add_layers(routes: Router) -> Router {
-    let compression = CompressionLayer::new().compress_when(SizeAbove::new(MIN_SIZE).and(may_be_compressed));
-    routes.layer(compression).layer(from_fn(negotiate))
-}
 
 /// Returns whether a response is text without secrets. The compressed size of a secret next to attacker-chosen text
 /// reveals the secret (BREACH), so responses with `no-store` or with a cookie are not compressed.
@@ -37,20 +36,34 @@ fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Ex
     status == StatusCode::OK && is_text && !is_secret
 }
 
-/// Middleware: selects the content coding for the inner compression layer, adds the suffix to the entity tag of a
+/// Calls the routes. Compresses the response if the client accepts that, adds the suffix to the entity tag of a
 /// compressed response, and turns a 200 to `GET` or `HEAD` into a 304 if `If-None-Match` lists the tag.
-async fn negotiate(mut request: Request, next: Next) -> Response {
+pub(crate) async fn negotiate(routes: Router, mut request: Request) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let if_none_match = is_read.then(|| IfNoneMatch::read(request.headers()));
-    // Responses to writes are not compressed, because they may contain a secret. `CompressionLayer` may
+    // Responses to writes are not compressed, because they may contain a secret. The compression service may
     // answer 406 after the handler ran, so it gets either `gzip` or no header.
     let wants_gzip = is_read && wants_gzip(request.headers());
     request.headers_mut().remove(header::ACCEPT_ENCODING);
-    if wants_gzip {
+    let is_compressible = SizeAbove::new(MIN_SIZE).and(may_be_compressed);
+    let mut response = if wants_gzip {
         let gzip = HeaderValue::from_static("gzip");
         request.headers_mut().insert(header::ACCEPT_ENCODING, gzip);
-    }
-    let mut response = next.run(request).await;
+        let routes = service_fn(|request| catch_panic(routes.clone(), request));
+        let Ok(response) = Compression::new(routes)
+            .compress_when(is_compressible)
+            .oneshot(request)
+            .await;
+        response.map(Body::new)
+    } else {
+        let Ok(mut response) = catch_panic(routes, request).await;
+        // The compression service, which adds this header for all clients, is not called.
+        if is_compressible.should_compress(&response) {
+            let accept_encoding = HeaderValue::from_static("accept-encoding");
+            add_to_list(response.headers_mut(), &header::VARY, &accept_encoding);
+        }
+        response
+    };
     let etag = response.headers().get(header::ETAG).cloned();
     let Some(etag) = etag.as_ref().and_then(|etag| etag.to_str().ok()) else {
         return response;
@@ -65,6 +78,14 @@ async fn negotiate(mut request: Request, next: Next) -> Response {
         return not_modified(response);
     }
     response
+}
+
+/// Calls the routes. A panic becomes a 500.
+async fn catch_panic(routes: Router, request: Request) -> Result<Response, Infallible> {
+    match AssertUnwindSafe(routes.oneshot(request)).catch_unwind().await {
+        Ok(response) => response,
+        Err(cause) => Ok(error::from_panic(cause)),
+    }
 }
 
 /// Returns whether the client accepts gzip with at least the weight of `identity`, which is no compression.

@@ -19,7 +19,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Context {
 }
 
 /// Returns the context of a request from its extensions. Fails with 500 if the route lacks the middleware of
-/// [`program::with_middleware`](crate::program::with_middleware).
+/// [`Program`](crate::program::Program).
 pub fn request_context(extensions: &Extensions) -> Result<&RequestContext, Error> {
     let context = extensions.get::<RequestContext>();
     context.ok_or_else(|| Error::internal(&"the request has no RequestContext"))

@@ -1,12 +1,16 @@
 //! The routes and the middleware that every program has exactly once, even if it runs both servers.
 
 use crate::openapi::set_server;
-use crate::{Cors, Policy, compression, cors, csrf, error, health, rate_limits, request_log};
+use crate::{Cors, Policy, compression, cors, csrf, health, rate_limits, request_log};
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::body::{Body, HttpBody as _};
+use axum::extract::Request;
+use axum::http::{Method, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
-use tower_http::catch_panic::CatchPanicLayer;
+use tower::util::MapRequestLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -33,14 +37,50 @@ pub fn common_routes(
     common
 }
 
-/// Adds the middleware of every request to the routes of a program: trace id, log line, time limit, error
-/// bodies and compression.
-pub fn with_middleware(routes: Router, policy: Arc<Policy>) -> Router {
-    let panics = CatchPanicLayer::custom(error::from_panic);
-    let routes = compression::add_layers(routes.layer(panics)).layer(from_fn(request_log::record_route));
-    // `wrap_request` is a layer of a second, outer router, because a router adds Allow and Content-Length
-    // outside its own layers.
-    Router::new()
-        .fallback_service(routes)
-        .layer(from_fn_with_state(policy, request_log::wrap_request))
+/// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies and compression.
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Program {
+    routes: Router,
+    policy: Arc<Policy>,
+}
+
+impl Program {
+    /// Returns the program with these routes.
+    pub fn new(routes: Router, policy: Arc<Policy>) -> Self {
+        Self {
+            routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
+            policy,
+        }
+    }
+
+    /// Handles a request. The steps are calls and not layers of the router, because each layer of an axum router costs
+    /// allocations, and because the router adds `Allow` and `Content-Length` outside its own layers.
+    pub async fn handle(self, request: Request) -> Response {
+        let Self { routes, policy } = self;
+        let is_head = *request.method() == Method::HEAD;
+        let respond = |mut request: Request| {
+            if is_head {
+                // The router would remove the body before its length, its entity tag and its compression are known.
+                *request.method_mut() = Method::GET;
+            }
+            compression::negotiate(routes, request)
+        };
+        let response = request_log::wrap(&policy, request, respond).await;
+        match is_head {
+            true => without_body(response),
+            false => response,
+        }
+    }
+}
+
+/// Returns the response to `HEAD` for a response to `GET`.
+fn without_body(mut response: Response) -> Response {
+    if let Some(length) = response.body().size_hint().exact() {
+        let headers = response.headers_mut();
+        headers
+            .entry(header::CONTENT_LENGTH)
+            .or_insert_with(|| length.into());
+    }
+    response.map(|_| Body::empty())
 }

@@ -7,9 +7,8 @@ use crate::error::{Code, Error, IntentionallyEmpty};
 use crate::headers::single;
 use crate::{Policy, allowed_methods};
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use foundation::context::RequestContext;
 use foundation::log::ACCESS;
@@ -23,7 +22,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum length of a stored `User-Agent`, in characters. The rest is cut off.
 const MAX_USER_AGENT: usize = 200;
 
-/// The matched route. [`record_route`] sets it inside the router, and [`wrap_request`] reads it outside.
+/// The matched route. [`record_route`] sets it inside the router, and [`wrap`] reads it outside.
 #[derive(Clone, Debug, Default)]
 struct Route(Arc<OnceLock<MatchedPath>>);
 
@@ -35,12 +34,11 @@ struct ResponseContext {
     deferred_headers: DeferredHeaders,
 }
 
-/// Middleware: creates the request context, applies the time limit, completes the response and logs the
-/// request. Goes around the router, because the router adds `Allow` outside its own layers.
-pub(crate) async fn wrap_request(
-    State(policy): State<Arc<Policy>>,
+/// Creates the request context, calls `respond` within the time limit, completes the response and logs the request.
+pub(crate) async fn wrap<F: Future<Output = Response>>(
+    policy: &Policy,
     mut request: Request,
-    next: Next,
+    respond: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
     let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
@@ -66,7 +64,7 @@ pub(crate) async fn wrap_request(
 
     let span = tracing::info_span!("request", trace_id);
     async {
-        let response = match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
+        let response = match tokio::time::timeout(REQUEST_TIMEOUT, respond(request)).await {
             Ok(response) => response,
             Err(_) => Error::unavailable(&"the request took longer than 30 s").into_response(),
         };
@@ -85,13 +83,13 @@ pub(crate) async fn wrap_request(
     .await
 }
 
-/// Middleware around each route: records the matched route for [`wrap_request`].
-pub(crate) async fn record_route(request: Request, next: Next) -> Response {
+/// Records the matched route for [`wrap`]. Called by a layer inside the router, which matches the route.
+pub(crate) fn record_route(request: Request) -> Request {
     let extensions = request.extensions();
     if let (Some(route), Some(path)) = (extensions.get::<Route>(), extensions.get::<MatchedPath>()) {
         route.0.get_or_init(|| path.clone());
     }
-    next.run(request).await
+    request
 }
 
 /// Returns the trace id of the W3C `traceparent` header (version 00); `None` if the header is absent, repeated or

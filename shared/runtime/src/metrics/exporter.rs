@@ -7,9 +7,11 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use futures_util::FutureExt as _;
 use std::io;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
+use tower::ServiceExt as _;
 use web::health::Health;
 
 /// The largest number of connections to the metrics listener.
@@ -38,7 +40,8 @@ impl Exporter {
         let router = Router::new()
             .route("/metrics", get(get_metrics))
             .with_state(self.metrics);
-        server::run(self.listener, router, MAX_CONNECTIONS, Health::default()).await
+        let handle = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
+        server::run(self.listener, handle, MAX_CONNECTIONS, Health::default()).await
     }
 }
 
