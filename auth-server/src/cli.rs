@@ -135,7 +135,7 @@ pub async fn run(
     db.migrate().await?;
     let notifications = Notifications::new(common.redis.client()?);
     let services = Services {
-        revocations: RevocationMirror::new(db.clone(), notifications.clone()),
+        revocations: RevocationMirror::new(&db, notifications.clone()),
         db: db.clone(),
         passwords: Passwords::new(common.passwords.policy())?,
         settings: settings.clone(),

@@ -27,7 +27,7 @@ impl FromRequestParts<App> for Administrator {
         })?;
         let user_id = Some(session.user.id);
         // The API names a principal by "user/client"; a session belongs to no client.
-        rate_limits::by_principal(&app.rate_limiter, &format!("{}/", session.user.id), parts)?;
+        rate_limits::by_principal(&app.rate_limiter, parts, || format!("{}/", session.user.id))?;
         csrf::check(&parts.method, &parts.headers, &app.policy)
             .map_err(|mismatch| Error::from(mismatch).with_caller(user_id, None))?;
         if session.password_change_required {

@@ -1,4 +1,4 @@
-//! The database: SQLite or PostgreSQL, with one SQL text for both.
+//! The database: SQLite or PostgreSQL, with one SQL text for both wherever that costs no round trip.
 //!
 //! Statements are constants declared with [`sql!`](crate::sql) and run with [`fetch_one!`](crate::fetch_one),
 //! [`fetch_optional!`](crate::fetch_optional), [`fetch_all!`](crate::fetch_all) and
@@ -7,26 +7,29 @@
 
 mod error;
 mod macros;
+mod pool;
+mod transaction;
 mod watch;
 
 pub use error::Error;
+pub use pool::{On, Pool};
 #[doc(hidden)]
 pub use sqlx;
+pub use transaction::{Tx, WriteTarget};
 pub use watch::{Version, Watch};
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{
-    Connection as _, PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction,
-};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{Executor as _, PgConnection, SqlSafeStr, SqliteConnection};
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest wait for a connection. After it, the request fails with 503.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the connection. With the
+/// wait for a connection, a request fails within five seconds.
+const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// The number of SQLite connections that read.
 const SQLITE_READERS: u32 = 4;
 
@@ -39,6 +42,9 @@ pub enum Engine<S, P> {
     Postgres(P),
 }
 
+/// The place where a statement runs: a pool, or a transaction.
+pub type Executor<'a> = Engine<On<'a, SqliteConnection>, On<'a, PgConnection>>;
+
 /// The connections to the database. Clones share them.
 #[derive(Clone, Debug)]
 pub enum Db {
@@ -46,19 +52,12 @@ pub enum Db {
     /// the same time (WAL).
     Sqlite {
         /// The pool of the only connection that writes.
-        writer: SqlitePool,
+        writer: Pool<SqliteConnection>,
         /// The pool of the connections that read.
-        readers: SqlitePool,
+        readers: Pool<SqliteConnection>,
     },
     /// One pool for reads and writes.
-    Postgres(PgPool),
-}
-
-/// A transaction that is rolled back if it is dropped without [`commit`](Tx::commit). On SQLite it is `BEGIN IMMEDIATE`
-/// on the writer, on PostgreSQL it has the isolation level READ COMMITTED.
-pub struct Tx {
-    engine: Engine<Transaction<'static, Sqlite>, Transaction<'static, Postgres>>,
-    after_commit: Vec<Box<dyn FnOnce() + Send + Sync>>,
+    Postgres(Pool<PgConnection>),
 }
 
 /// A valid database URL: `sqlite:PATH` or `postgres://…`.
@@ -72,27 +71,28 @@ impl Db {
         match &url.0 {
             Engine::Sqlite(options) => {
                 create_private_file(options.get_filename())?;
-                let pool = |max_connections| {
-                    SqlitePoolOptions::new()
-                        .max_connections(max_connections)
-                        .acquire_timeout(ACQUIRE_TIMEOUT)
-                };
-                Ok(Self::Sqlite {
-                    writer: pool(1).connect_with((**options).clone()).await?,
-                    readers: pool(SQLITE_READERS).connect_lazy_with((**options).clone().read_only(true)),
-                })
+                let writer = Pool::new((**options).clone(), 1, None)?;
+                // Creates the journal, without which a connection that only reads cannot open the file.
+                writer.acquire().await?;
+                let readers = Pool::new((**options).clone().read_only(true), SQLITE_READERS, None)?;
+                Ok(Self::Sqlite { writer, readers })
             }
             Engine::Postgres(options) => {
-                // Connects without the pool first, because the pool would report a timeout instead of the cause.
-                let first = tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await;
-                first.map_err(|_| Error::timed_out())??.close().await?;
-                let pool = PgPoolOptions::new()
-                    .max_connections(postgres_connections)
-                    .acquire_timeout(ACQUIRE_TIMEOUT)
-                    .connect_with((**options).clone())
-                    .await?;
+                let limit = Some(POSTGRES_STATEMENT_TIMEOUT);
+                let pool = Pool::new((**options).clone(), postgres_connections, limit)?;
+                pool.acquire().await?;
                 Ok(Self::Postgres(pool))
             }
+        }
+    }
+
+    /// Returns the same connections with another time limit for the statements of the caller, for statements in the
+    /// background that may take long. SQLite has no limit in either case.
+    #[must_use]
+    pub fn with_statement_timeout(&self, limit: Duration) -> Self {
+        match self {
+            Self::Sqlite { .. } => self.clone(),
+            Self::Postgres(pool) => Self::Postgres(pool.with_statement_timeout(limit)),
         }
     }
 
@@ -100,38 +100,40 @@ impl Db {
     /// differs from the program's own.
     pub async fn migrate(&self) -> Result<(), Error> {
         match self {
-            Self::Sqlite { writer, .. } => sqlx::migrate!("../../migrations/sqlite").run(writer).await?,
-            Self::Postgres(pool) => sqlx::migrate!("../../migrations/postgres").run(pool).await?,
+            Self::Sqlite { writer, .. } => {
+                let mut lease = writer.acquire().await?;
+                let migrations = sqlx::migrate!("../../migrations/sqlite");
+                let result = migrations.run(lease.begin_statement()?).await;
+                lease.end_statement(result.map_err(Error::from))
+            }
+            Self::Postgres(pool) => {
+                let mut lease = pool.acquire().await?;
+                let migrations = sqlx::migrate!("../../migrations/postgres");
+                let result = migrations.run(lease.begin_statement()?).await;
+                lease.end_statement(result.map_err(Error::from))
+            }
         }
-        Ok(())
     }
 
-    /// Returns the pool for statements that only read.
-    pub fn reader(&self) -> Engine<&SqlitePool, &PgPool> {
+    /// Returns where statements run that only read.
+    pub fn reader(&self) -> Executor<'_> {
         match self {
-            Self::Sqlite { readers, .. } => Engine::Sqlite(readers),
-            Self::Postgres(pool) => Engine::Postgres(pool),
+            Self::Sqlite { readers, .. } => Engine::Sqlite(On::Pool(readers)),
+            Self::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
         }
     }
 
-    /// Returns the pool for single statements that write. Each commits by itself.
-    pub fn writer(&self) -> Engine<&SqlitePool, &PgPool> {
+    /// Returns where single statements run that write. Each commits by itself.
+    pub fn writer(&self) -> Executor<'_> {
         match self {
-            Self::Sqlite { writer, .. } => Engine::Sqlite(writer),
-            Self::Postgres(pool) => Engine::Postgres(pool),
+            Self::Sqlite { writer, .. } => Engine::Sqlite(On::Pool(writer)),
+            Self::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
         }
     }
 
     /// Begins a transaction for writes.
     pub async fn begin(&self) -> Result<Tx, Error> {
-        let engine = match self {
-            Self::Sqlite { writer, .. } => Engine::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
-            Self::Postgres(pool) => Engine::Postgres(pool.begin().await?),
-        };
-        Ok(Tx {
-            engine,
-            after_commit: Vec::new(),
-        })
+        Tx::begin(self).await
     }
 
     /// Returns a [`Watch`], which detects commits by any process.
@@ -139,12 +141,29 @@ impl Db {
         Watch::new(self)
     }
 
+    /// Prepares a statement without running it. Fails if it is not valid for this engine and schema.
+    pub async fn prepare(&self, sql: impl SqlSafeStr) -> Result<(), Error> {
+        let sql = sql.into_sql_str();
+        match self {
+            Self::Sqlite { writer, .. } => {
+                let mut lease = writer.acquire().await?;
+                let prepared = lease.begin_statement()?.prepare(sql).await.map(|_| ());
+                lease.end_statement(prepared.map_err(Error::from))
+            }
+            Self::Postgres(pool) => {
+                let mut lease = pool.acquire().await?;
+                let prepared = lease.begin_statement()?.prepare(sql).await.map(|_| ());
+                lease.end_statement(prepared.map_err(Error::from))
+            }
+        }
+    }
+
     /// Checks that the database responds.
     pub async fn ping(&self) -> Result<(), Error> {
         crate::fetch_one!(self.reader(), (i64,), "SELECT CAST(1 AS BIGINT)").map(|_| ())
     }
 
-    /// Closes all connections. Waits for those in use.
+    /// Closes the idle connections, and those in use as soon as their statements complete.
     pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers } => {
@@ -153,51 +172,6 @@ impl Db {
             }
             Self::Postgres(pool) => pool.close().await,
         }
-    }
-}
-
-impl Tx {
-    /// Returns the connection that runs the statements of this transaction.
-    pub fn on(&mut self) -> Engine<&mut SqliteConnection, &mut PgConnection> {
-        match &mut self.engine {
-            Engine::Sqlite(tx) => Engine::Sqlite(tx),
-            Engine::Postgres(tx) => Engine::Postgres(tx),
-        }
-    }
-
-    /// Takes the advisory lock `number` until the transaction ends. Returns false at once if another transaction holds
-    /// it. Always succeeds on SQLite, where the transaction already excludes all other writers.
-    pub async fn try_lock(&mut self, number: i64) -> Result<bool, Error> {
-        let Engine::Postgres(tx) = &mut self.engine else {
-            return Ok(true);
-        };
-        let (is_locked,) = sqlx::query_as("SELECT pg_try_advisory_xact_lock($1)")
-            .bind(number)
-            .fetch_one(&mut **tx)
-            .await?;
-        Ok(is_locked)
-    }
-
-    /// Commits the transaction, then runs the hooks of [`after_commit`](Self::after_commit) in the order of their
-    /// addition. A failed commit runs none.
-    pub async fn commit(self) -> Result<(), Error> {
-        match self.engine {
-            Engine::Sqlite(tx) => tx.commit().await?,
-            Engine::Postgres(tx) => tx.commit().await?,
-        }
-        self.after_commit.into_iter().for_each(|hook| hook());
-        Ok(())
-    }
-
-    /// Adds a hook that runs after the commit. It does not run after a rollback.
-    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + Sync + 'static) {
-        self.after_commit.push(Box::new(hook));
-    }
-}
-
-impl std::fmt::Debug for Tx {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tx").finish_non_exhaustive()
     }
 }
 

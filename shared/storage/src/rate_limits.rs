@@ -76,6 +76,11 @@ impl RateLimiter {
         }
     }
 
+    /// Returns whether requests are limited.
+    pub fn is_on(&self) -> bool {
+        self.quotas.is_some()
+    }
+
     /// Counts a request from the network of an address. Returns `None` if requests are not limited.
     pub fn by_address(&self, address: IpAddr, now: Timestamp) -> Option<Decision> {
         let limit = Limit {

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use futures_util::future::join_all;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -115,8 +116,9 @@ pub async fn livez() -> impl IntoResponse {
 pub async fn readyz(State(health): State<Health>) -> impl IntoResponse {
     let mut checks = BTreeMap::new();
     let mut unavailable = Vec::new();
-    for (name, dependency, check) in &health.checks {
-        let outcome = check().await;
+    // At the same time, because each may take as long as its time limit.
+    let outcomes = join_all(health.checks.iter().map(|(_, _, check)| check())).await;
+    for ((name, dependency, _), outcome) in health.checks.iter().zip(outcomes) {
         unavailable.extend(outcome.is_err().then_some(*dependency));
         checks.insert(*name, outcome.err().unwrap_or_else(|| "ok".to_owned()));
     }

@@ -46,11 +46,19 @@ fn count_address(limiter: &RateLimiter, request: &Request) -> Result<(), Error> 
     }
 }
 
-/// Counts the request under an authenticated principal, and adds the `RateLimit` headers to its response. Fails with
-/// 429 if the principal is over its limit.
-pub fn by_principal(limiter: &RateLimiter, principal: &str, parts: &Parts) -> Result<(), Error> {
+/// Counts the request under an authenticated principal, and adds the `RateLimit` headers to its response. `principal`
+/// returns the name under which to count; it is not called if requests are not limited. Fails with 429 if the principal
+/// is over its limit.
+pub fn by_principal(
+    limiter: &RateLimiter,
+    parts: &Parts,
+    principal: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    if !limiter.is_on() {
+        return Ok(());
+    }
     let context = request_context(&parts.extensions)?;
-    let decision = limiter.by_principal(principal, parts.method.is_safe(), context.now);
+    let decision = limiter.by_principal(&principal(), parts.method.is_safe(), context.now);
     apply(decision, &parts.extensions)
 }
 

@@ -90,7 +90,7 @@ struct Row {
 
 impl RevocationMirror {
     /// Creates an empty mirror of the revocations in `db`. [`follow`](Self::follow) fills it.
-    pub fn new(db: Db, notifications: Notifications) -> Self {
+    pub fn new(db: &Db, notifications: Notifications) -> Self {
         let reads = ReadState {
             watch: db.watch(),
             version: None,
@@ -100,7 +100,7 @@ impl RevocationMirror {
             pruned_at: Instant::now(),
         };
         Self(Arc::new(Inner {
-            db,
+            db: db.with_statement_timeout(FULL_READ_TIMEOUT),
             notifications,
             revoked: RwLock::default(),
             reads: Mutex::new(reads),

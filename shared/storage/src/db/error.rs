@@ -19,6 +19,30 @@ impl Error {
     pub fn timed_out() -> Self {
         Self::Unavailable(sqlx::Error::PoolTimedOut)
     }
+
+    /// Returns the error of a statement that exceeded its time limit. Its connection still waits for the result.
+    pub(super) fn statement_timed_out() -> Self {
+        let error = std::io::Error::new(std::io::ErrorKind::TimedOut, "the statement took too long");
+        Self::Unavailable(sqlx::Error::Io(error))
+    }
+
+    /// Returns whether the connection that reported this error must not be used again: the connection is lost or its
+    /// protocol state unknown, or the server shuts down (57P), became read-only (25006) or ended the connection (08).
+    pub(super) fn breaks_connection(&self) -> bool {
+        let (Self::Unavailable(error) | Self::Failed(error)) = self else {
+            return false;
+        };
+        match error {
+            sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::WorkerCrashed => true,
+            sqlx::Error::Database(inner) => inner.code().is_some_and(|code| {
+                code == "25006" || ["08", "57P"].iter().any(|class| is_in_class(&code, class))
+            }),
+            _ => false,
+        }
+    }
 }
 
 impl From<sqlx::Error> for Error {
@@ -49,5 +73,10 @@ impl From<sqlx::migrate::MigrateError> for Error {
 /// serialization failures (40001) and deadlocks (40P01).
 fn is_temporary(code: &str) -> bool {
     matches!(code, "5" | "6" | "261" | "517" | "25006" | "40001" | "40P01")
-        || code.len() == 5 && ["08", "53", "57P"].iter().any(|class| code.starts_with(class))
+        || ["08", "53", "57P"].iter().any(|class| is_in_class(code, class))
+}
+
+/// Returns whether a code is a SQLSTATE that begins with `class`.
+fn is_in_class(code: &str, class: &str) -> bool {
+    code.len() == 5 && code.starts_with(class)
 }

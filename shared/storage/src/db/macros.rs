@@ -3,7 +3,8 @@
 //! The argument `on` of a macro that runs a statement is the result of `Db::reader`, `Db::writer` or `Tx::on`. The
 //! macro awaits the statement and evaluates to a `Result` whose error is `db::Error`.
 
-/// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines.
+/// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines. A statement
+/// for one engine only has a name that ends in `_SQLITE` or `_POSTGRES`.
 #[macro_export]
 macro_rules! sql {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
@@ -44,18 +45,15 @@ macro_rules! fetch_all {
 macro_rules! execute {
     ($on:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
         match $on {
-            $crate::db::Engine::Sqlite(on) => $crate::db::sqlx::query($sql)
-                $(.bind($bind))*
-                .execute(on)
-                .await
-                .map(|done| done.rows_affected()),
-            $crate::db::Engine::Postgres(on) => $crate::db::sqlx::query($sql)
-                $(.bind($bind))*
-                .execute(on)
-                .await
-                .map(|done| done.rows_affected()),
+            $crate::db::Engine::Sqlite(on) => {
+                $crate::__run!(on, execute, $crate::db::sqlx::query($sql)$(.bind($bind))*)
+                    .map(|done| done.rows_affected())
+            }
+            $crate::db::Engine::Postgres(on) => {
+                $crate::__run!(on, execute, $crate::db::sqlx::query($sql)$(.bind($bind))*)
+                    .map(|done| done.rows_affected())
+            }
         }
-        .map_err($crate::db::Error::from)
     };
 }
 
@@ -66,12 +64,30 @@ macro_rules! __fetch {
     ($fetch:ident, query_as::<_, $row:ty>, $on:expr, $sql:expr $(, $bind:expr)*) => {
         match $on {
             $crate::db::Engine::Sqlite(on) => {
-                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$fetch(on).await
+                $crate::__run!(on, $fetch, $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*)
             }
             $crate::db::Engine::Postgres(on) => {
-                $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.$fetch(on).await
+                $crate::__run!(on, $fetch, $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*)
             }
         }
-        .map_err($crate::db::Error::from)
+    };
+}
+
+/// Runs a query on the connection that `on` stands for, within the time limit of statements.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __run {
+    ($on:ident, $run:ident, $query:expr) => {
+        match $on.acquire().await {
+            Ok(mut lease) => {
+                let limit = lease.statement_timeout();
+                let result = match lease.begin_statement() {
+                    Ok(connection) => limit.apply($query.$run(connection)).await,
+                    Err(error) => Err(error),
+                };
+                lease.end_statement(result)
+            }
+            Err(error) => Err(error),
+        }
     };
 }

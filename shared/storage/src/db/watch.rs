@@ -26,7 +26,7 @@ impl Watch {
     pub(super) fn new(db: &Db) -> Self {
         Self {
             sqlite: match db {
-                Db::Sqlite { readers, .. } => Some(readers.connect_options()),
+                Db::Sqlite { readers, .. } => Some(Arc::new(readers.options().clone())),
                 Db::Postgres(_) => None,
             },
             connection: None,

@@ -1,0 +1,294 @@
+//! Pools of connections that cost no round trip of their own.
+//!
+//! A connection is tested before its use only if there is a reason to doubt it: it was idle for long, or another
+//! connection of the pool broke since its last use. A connection whose user gives up in the middle of a statement is
+//! closed, because the next user would have to wait for the end of that statement.
+
+use crate::db::Error;
+use deadpool::managed::{self, Manager, Metrics, Object, PoolError, RecycleResult};
+use sqlx::{ConnectOptions as _, Connection, PgConnection, SqliteConnection};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+
+/// The longest wait for a connection. After it, the request fails with 503.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time after which an idle connection is tested before its next use, because a firewall or a failover may have
+/// ended it without notice.
+const TEST_AFTER_IDLE: Duration = Duration::from_secs(30);
+/// The time that a connection has to close.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A connection to one of the two engines.
+pub trait EngineConnection: Connection + 'static {
+    /// Runs a statement of transaction control, such as `COMMIT`.
+    fn control(&mut self, sql: &'static str) -> impl Future<Output = sqlx::Result<()>> + Send;
+}
+
+/// A pool of connections. Clones share them.
+#[derive(Debug)]
+pub struct Pool<C: EngineConnection> {
+    connections: managed::Pool<Connector<C>>,
+    statement_timeout: Option<Duration>,
+}
+
+/// A connection on loan from its pool.
+#[derive(Debug)]
+pub struct Lease<C: EngineConnection> {
+    connection: Object<Connector<C>>,
+    statement_timeout: Option<Duration>,
+}
+
+/// The place where a statement runs.
+#[derive(Debug)]
+pub enum On<'a, C: EngineConnection> {
+    /// Any connection of a pool. The statement commits by itself.
+    Pool(&'a Pool<C>),
+    /// The connection of a transaction; `None` if the transaction has ended.
+    Transaction(Option<&'a mut Lease<C>>),
+}
+
+/// The connection for one statement.
+#[derive(Debug)]
+pub enum StatementLease<'a, C: EngineConnection> {
+    /// On loan for this statement.
+    Own(Lease<C>),
+    /// On loan for a transaction.
+    OfTransaction(&'a mut Lease<C>),
+}
+
+/// The time limit of a statement.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementTimeout(Option<Duration>);
+
+/// Opens and tests the connections of a pool.
+#[derive(Debug)]
+pub(super) struct Connector<C: EngineConnection> {
+    options: C::Options,
+    /// The number of connections of this pool that broke so far.
+    broken: AtomicU64,
+}
+
+/// A connection and the facts that decide whether it needs a test before its next use.
+#[derive(Debug)]
+pub(super) struct Pooled<C> {
+    /// `None` if the connection broke and was closed.
+    connection: Option<C>,
+    /// Whether a statement runs.
+    is_busy: bool,
+    /// The value of [`Connector::broken`] when the connection was last known to work.
+    broken_before: u64,
+    used_at: Instant,
+}
+
+impl EngineConnection for SqliteConnection {
+    async fn control(&mut self, sql: &'static str) -> sqlx::Result<()> {
+        sqlx::raw_sql(sql).execute(self).await.map(|_| ())
+    }
+}
+
+impl EngineConnection for PgConnection {
+    async fn control(&mut self, sql: &'static str) -> sqlx::Result<()> {
+        sqlx::raw_sql(sql).execute(self).await.map(|_| ())
+    }
+}
+
+impl<C: EngineConnection> Pool<C> {
+    /// Returns a pool of at most `max_connections` connections, each opened when it is first needed. `statement_timeout`
+    /// is the time limit of every statement; `None` means no limit.
+    pub(super) fn new(
+        options: C::Options,
+        max_connections: u32,
+        statement_timeout: Option<Duration>,
+    ) -> Result<Self, Error> {
+        let connector = Connector {
+            options,
+            broken: AtomicU64::new(0),
+        };
+        // The connection that was used last is the most likely to work, and the others may become idle.
+        let pool = managed::Pool::builder(connector)
+            .max_size(usize::try_from(max_connections).unwrap_or(usize::MAX))
+            .queue_mode(managed::QueueMode::Lifo)
+            .build();
+        Ok(Self {
+            connections: pool.map_err(|error| Error::Failed(sqlx::Error::Configuration(error.into())))?,
+            statement_timeout,
+        })
+    }
+
+    /// Returns the same pool with another time limit for the statements of the caller.
+    pub(super) fn with_statement_timeout(&self, limit: Duration) -> Self {
+        Self {
+            statement_timeout: Some(limit),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the options with which the connections are opened.
+    pub(super) fn options(&self) -> &C::Options {
+        &self.connections.manager().options
+    }
+
+    /// Takes a connection out of the pool, or opens one. Fails after [`ACQUIRE_TIMEOUT`].
+    pub(super) async fn acquire(&self) -> Result<Lease<C>, Error> {
+        let acquired = timeout(ACQUIRE_TIMEOUT, self.connections.get()).await;
+        match acquired.map_err(|_| Error::timed_out())? {
+            Ok(connection) => Ok(Lease {
+                connection,
+                statement_timeout: self.statement_timeout,
+            }),
+            Err(PoolError::Backend(error)) => Err(error.into()),
+            Err(_) => Err(Error::Unavailable(sqlx::Error::PoolClosed)),
+        }
+    }
+
+    /// Closes the idle connections, and those in use as soon as they are returned. No connection can be acquired after
+    /// this call.
+    pub(super) async fn close(&self) {
+        let idle = self.connections.retain(|_, _| false).removed;
+        self.connections.close();
+        let close = async {
+            for connection in idle.into_iter().filter_map(|pooled| pooled.connection) {
+                // The connection is gone even if this fails.
+                let _ = connection.close().await;
+            }
+        };
+        let _ = timeout(CLOSE_TIMEOUT, close).await;
+    }
+}
+
+impl<C: EngineConnection> Clone for Pool<C> {
+    fn clone(&self) -> Self {
+        Self {
+            connections: self.connections.clone(),
+            statement_timeout: self.statement_timeout,
+        }
+    }
+}
+
+impl<C: EngineConnection> Manager for Connector<C> {
+    type Type = Pooled<C>;
+    type Error = sqlx::Error;
+
+    async fn create(&self) -> sqlx::Result<Pooled<C>> {
+        let broken_before = self.broken.load(Ordering::Relaxed);
+        Ok(Pooled {
+            connection: Some(self.options.connect().await?),
+            is_busy: false,
+            broken_before,
+            used_at: Instant::now(),
+        })
+    }
+
+    /// Fails if the connection must not be used again. The pool then drops it and tries the next one.
+    async fn recycle(&self, pooled: &mut Pooled<C>, _: &Metrics) -> RecycleResult<sqlx::Error> {
+        let connection = pooled.connection.as_mut().ok_or(sqlx::Error::PoolClosed)?;
+        let broken = self.broken.load(Ordering::Relaxed);
+        if pooled.broken_before != broken || pooled.used_at.elapsed() > TEST_AFTER_IDLE {
+            connection.ping().await?;
+            pooled.broken_before = broken;
+        }
+        Ok(())
+    }
+}
+
+impl<C: EngineConnection> Lease<C> {
+    /// Returns the time limit of each statement.
+    pub fn statement_timeout(&self) -> StatementTimeout {
+        StatementTimeout(self.statement_timeout)
+    }
+
+    /// Returns the connection for one statement, whose result goes to [`end_statement`](Self::end_statement). Fails if
+    /// the connection broke.
+    pub fn begin_statement(&mut self) -> Result<&mut C, Error> {
+        self.connection.is_busy = true;
+        let connection = self.connection.connection.as_mut();
+        connection.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))
+    }
+
+    /// Notes the result of a statement and returns it. Closes the connection after an error that broke it.
+    pub fn end_statement<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if result.as_ref().is_err_and(Error::breaks_connection) {
+            self.close();
+        } else {
+            self.connection.is_busy = false;
+            self.connection.used_at = Instant::now();
+        }
+        result
+    }
+
+    /// Runs a statement of transaction control, such as `COMMIT`.
+    pub(super) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
+        let limit = self.statement_timeout();
+        let result = limit.apply(self.begin_statement()?.control(sql)).await;
+        self.end_statement(result)
+    }
+
+    /// Returns whether a statement runs. If the lease is dropped then, its connection is closed.
+    pub(super) fn is_busy(&self) -> bool {
+        self.connection.is_busy
+    }
+
+    /// Closes the connection without waiting for the server.
+    pub(super) fn close(&mut self) {
+        self.connection.connection = None;
+        if let Some(pool) = Object::pool(&self.connection) {
+            pool.manager().broken.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<C: EngineConnection> Drop for Lease<C> {
+    fn drop(&mut self) {
+        if self.connection.is_busy {
+            self.connection.connection = None;
+        }
+    }
+}
+
+impl StatementTimeout {
+    /// Awaits a statement. Fails with [`Error::Unavailable`] at the time limit.
+    pub async fn apply<T>(self, statement: impl Future<Output = sqlx::Result<T>>) -> Result<T, Error> {
+        let result = match self.0 {
+            Some(limit) => timeout(limit, statement)
+                .await
+                .map_err(|_| Error::statement_timed_out())?,
+            None => statement.await,
+        };
+        result.map_err(Error::from)
+    }
+}
+
+impl<'a, C: EngineConnection> On<'a, C> {
+    /// Returns the connection for one statement. Fails if the pool has none.
+    pub async fn acquire(self) -> Result<StatementLease<'a, C>, Error> {
+        match self {
+            Self::Pool(pool) => pool.acquire().await.map(StatementLease::Own),
+            Self::Transaction(lease) => {
+                let lease = lease.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))?;
+                Ok(StatementLease::OfTransaction(lease))
+            }
+        }
+    }
+}
+
+impl<C: EngineConnection> Deref for StatementLease<'_, C> {
+    type Target = Lease<C>;
+
+    fn deref(&self) -> &Lease<C> {
+        match self {
+            Self::Own(lease) => lease,
+            Self::OfTransaction(lease) => lease,
+        }
+    }
+}
+
+impl<C: EngineConnection> DerefMut for StatementLease<'_, C> {
+    fn deref_mut(&mut self) -> &mut Lease<C> {
+        match self {
+            Self::Own(lease) => lease,
+            Self::OfTransaction(lease) => lease,
+        }
+    }
+}
