@@ -1,6 +1,6 @@
 //! The API as a component, embedded by `api-server` and `latchkey`, with its background tasks.
 
-use crate::app::App;
+use crate::app::{App, Services};
 use crate::config::ApiArgs;
 use crate::resource_metadata::Metadata;
 use crate::router::router;
@@ -37,7 +37,7 @@ impl Api {
         tokio::spawn(delete_expired_idempotency_keys(db.clone()));
         let revocations = runtime.identity.revocations.clone();
         let issuer = runtime.urls.issuer.clone();
-        let routes = router(App {
+        let routes = router(App::new(Services {
             idempotency: Idempotency::new(db.clone(), settings.idempotency_key_lifetime),
             db,
             identity: runtime.identity.clone(),
@@ -45,13 +45,13 @@ impl Api {
             cors: runtime.cors.clone(),
             rate_limiter: runtime.rate_limiter.clone(),
             metadata: Arc::new(Metadata::new(&runtime.policy, &issuer)),
-            verifier: Arc::new(Verifier::new(
+            verifier: Verifier::new(
                 jwks.clone(),
                 revocations.clone(),
                 issuer,
                 runtime.urls.audience.clone(),
-            )),
-        });
+            ),
+        }));
         Self {
             routes,
             jwks,

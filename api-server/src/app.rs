@@ -5,20 +5,56 @@ use access_tokens::Verifier;
 use axum::extract::FromRef;
 use identity::Identity;
 use resources::idempotency::Idempotency;
+use std::ops::Deref;
 use std::sync::Arc;
 use storage::db::Db;
 use storage::rate_limits::RateLimiter;
 use web::{Cors, Policy};
 
-/// The application state. Handlers take single fields of it with `State`.
-#[derive(Clone, FromRef)]
-pub(crate) struct App {
+/// The application state. Handlers take single services of it with `State`. Cheap to clone, because axum clones the state
+/// for every request.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Services>);
+
+/// The services that handlers and extractors call.
+pub(crate) struct Services {
     pub(crate) db: Db,
     pub(crate) idempotency: Idempotency,
     pub(crate) identity: Identity,
     pub(crate) policy: Arc<Policy>,
     pub(crate) cors: Cors,
     pub(crate) rate_limiter: RateLimiter,
-    pub(crate) verifier: Arc<Verifier>,
+    pub(crate) verifier: Verifier,
     pub(crate) metadata: Arc<Metadata>,
+}
+
+impl App {
+    pub(crate) fn new(services: Services) -> Self {
+        Self(Arc::new(services))
+    }
+}
+
+impl Deref for App {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.0
+    }
+}
+
+macro_rules! services {
+    ($($service:ident: $Type:ty;)+) => { $(
+        impl FromRef<App> for $Type {
+            fn from_ref(app: &App) -> Self {
+                app.$service.clone()
+            }
+        }
+    )+ };
+}
+
+services! {
+    db: Db;
+    identity: Identity;
+    policy: Arc<Policy>;
+    metadata: Arc<Metadata>;
 }

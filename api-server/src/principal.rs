@@ -2,9 +2,9 @@
 
 use crate::error::{self, ApiError};
 use foundation::clock::Timestamp;
+use foundation::role::Role;
 use foundation::scope::Scope;
 use identity::sessions::Session;
-use identity::users::User;
 use resources::posts::Actor;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug)]
 pub(crate) struct Principal {
     /// The user for whom the call is made; `None` for a client that calls on its own behalf.
-    pub(crate) user: Option<User>,
+    pub(crate) user: Option<CallingUser>,
     /// The scopes that both the user's role and the access token allow. A session has all scopes of the role.
     pub(crate) scope: Scope,
     /// The kind of credentials that authenticated the caller.
@@ -23,6 +23,16 @@ pub(crate) struct Principal {
     pub(crate) expires_at: Timestamp,
     /// The client that sent the access token; `None` for a session.
     pub(crate) client_id: Option<String>,
+}
+
+/// The user for whom a call is made, as the session or the access token describes the user. Any change of the role ends
+/// both, so neither the role nor the existence of the user needs a look-up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallingUser {
+    /// The id of the user.
+    pub(crate) id: i64,
+    /// The role of the user.
+    pub(crate) role: Role,
 }
 
 /// The kind of credentials that authenticated a caller.
@@ -46,30 +56,39 @@ impl Principal {
     }
 
     /// Returns the user. Fails with 403 `forbidden` for a client that calls on its own behalf.
-    pub(crate) fn user(&self) -> Result<&User, ApiError> {
-        self.user
-            .as_ref()
-            .ok_or_else(|| self.attribute(error::user_required()))
+    pub(crate) fn user(&self) -> Result<CallingUser, ApiError> {
+        self.user.ok_or_else(|| self.attribute(error::user_required()))
     }
 
     /// Returns the user as a reader of posts; `None` if the caller sees published posts only.
     pub(crate) fn viewer(&self) -> Option<Actor> {
-        let user = self.user.as_ref().filter(|_| self.scope.contains("posts:read"));
-        user.map(Actor::from)
+        let user = self.user.filter(|_| self.scope.contains("posts:read"));
+        user.map(CallingUser::actor)
     }
 
     /// Adds the caller to the error, for the security event that is recorded with it.
     pub(crate) fn attribute(&self, error: impl Into<ApiError>) -> ApiError {
-        let user_id = self.user.as_ref().map(|user| user.id);
+        let user_id = self.user.map(|user| user.id);
         error.into().with_caller(user_id, self.client_id.as_deref())
+    }
+}
+
+impl CallingUser {
+    /// Returns the user with the permissions on posts and comments.
+    pub(crate) fn actor(self) -> Actor {
+        Actor::new(self.id, self.role)
     }
 }
 
 impl From<Session> for Principal {
     fn from(session: Session) -> Self {
+        let user = CallingUser {
+            id: session.user.id,
+            role: session.user.role,
+        };
         Self {
-            scope: session.user.role.scope(),
-            user: Some(session.user),
+            scope: user.role.scope(),
+            user: Some(user),
             method: AuthenticationMethod::Session,
             expires_at: session.expires_at,
             client_id: None,

@@ -15,6 +15,7 @@ use audit::alerts;
 use audit::mail::Delivery;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
+use identity::grants::clients::Clients;
 use issuer::keys::{self, KeyRotation, KeyStore};
 use issuer::refresh_tokens::RefreshTokens;
 use issuer::{flows, grants};
@@ -64,6 +65,7 @@ impl Issuer {
         tokio::spawn(delivery.run());
         let grants = grants::Grants {
             db: db.clone(),
+            clients: Clients::new(db.clone()),
             revocations: identity.revocations.clone(),
             refresh_tokens: RefreshTokens::new(&master_key),
             keys,

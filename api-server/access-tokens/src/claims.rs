@@ -2,47 +2,142 @@
 
 use crate::error::Error;
 use foundation::clock::Timestamp;
-use foundation::json;
+use foundation::role::Role;
 use foundation::scope::Scope;
-use foundation::secret;
-use serde_json::{Map, Value};
+use foundation::{json, secret};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::time::Duration;
 
-/// A JSON object in which no member occurs twice.
-pub(crate) type Object = Map<String, Value>;
+/// The members of a JOSE header (RFC 7515 §4) that this API reads.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct Header<'a> {
+    #[serde(borrow)]
+    pub(crate) alg: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) typ: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) kid: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) crit: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) b64: Member<'a>,
+}
 
-/// Decodes a segment of a JWS: base64url without padding that contains a JSON object without duplicate members. Fails
-/// with [`Error::Invalid`] if it is anything else.
-pub(crate) fn decode_object(segment: &str) -> Result<Object, Error> {
-    let bytes = secret::decode(segment).ok_or_else(Error::malformed)?;
-    match json::parse(&bytes) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) | Err(_) => Err(Error::malformed()),
+/// The claims of an access token (RFC 9068 §2.2) that this API reads.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct Claims<'a> {
+    #[serde(borrow)]
+    pub(crate) iss: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) aud: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) sub: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) client_id: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) scope: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) roles: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) grant_id: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) jti: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) exp: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) iat: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) nbf: Member<'a>,
+}
+
+/// The value of a member, as far as the checks distinguish values. Texts without escapes are borrowed from the token.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) enum Member<'a> {
+    /// The object has no such member.
+    #[default]
+    Absent,
+    Text(Cow<'a, str>),
+    Number(f64),
+    /// An array of strings.
+    Texts(Vec<Cow<'a, str>>),
+    /// Any other value.
+    Other,
+}
+
+/// Decodes a segment of a JWS: base64url without padding. Fails with [`Error::Invalid`] if it is anything else.
+pub(crate) fn decode_segment(segment: &str) -> Result<Vec<u8>, Error> {
+    secret::decode(segment).ok_or_else(Error::malformed)
+}
+
+/// Parses a JSON object without duplicate members. Fails with [`Error::Invalid`] if the bytes are anything else.
+pub(crate) fn parse_object<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+    json::check(bytes).map_err(|_| Error::malformed())?;
+    // serde would accept an array of the members in the order of the struct.
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Error::malformed());
     }
+    serde_json::from_slice(bytes).map_err(|_| Error::malformed())
 }
 
-/// Returns a required member that is a string. Fails with [`Error::Invalid`] if it is missing or of another type.
-pub(crate) fn required_string<'a>(object: &'a Object, name: &str) -> Result<&'a str, Error> {
-    let text = object.get(name).and_then(Value::as_str);
-    text.ok_or_else(|| Error::Invalid(format!("its {name} is missing or not a string")))
-}
+impl Member<'_> {
+    /// Returns whether the object has the member.
+    pub(crate) fn is_present(&self) -> bool {
+        *self != Self::Absent
+    }
 
-/// Returns a required member that is a `NumericDate` (RFC 7519 §2). Fails with [`Error::Invalid`] if it is missing or
-/// not such a number.
-pub(crate) fn required_date(claims: &Object, name: &str) -> Result<Timestamp, Error> {
-    let seconds = claims.get(name).and_then(Value::as_f64);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .map(|since_epoch| Timestamp::from_micros(0).after(since_epoch))
-        .ok_or_else(|| Error::Invalid(format!("its {name} is missing or not a NumericDate")))
-}
+    /// Returns the value, which must be a string. Fails with [`Error::Invalid`] if it is missing or of another type.
+    /// `name` is the member's name, for the error.
+    pub(crate) fn required_text(&self, name: &str) -> Result<&str, Error> {
+        match self {
+            Self::Text(text) => Ok(text),
+            _ => Err(Error::Invalid(format!("its {name} is missing or not a string"))),
+        }
+    }
 
-/// Returns whether `aud` is this audience and no other, as a string or a list of one string.
-pub(crate) fn has_only_audience(claims: &Object, audience: &str) -> bool {
-    match claims.get("aud") {
-        Some(Value::Array(list)) => matches!(list.as_slice(), [Value::String(only)] if only == audience),
-        Some(Value::String(only)) => only == audience,
-        _ => false,
+    /// Returns the value, which must be a string if there is one. Fails with [`Error::Invalid`] if it is of another type.
+    /// `name` is the member's name, for the error.
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, Error> {
+        match self {
+            Self::Absent => Ok(None),
+            _ => self.required_text(name).map(Some),
+        }
+    }
+
+    /// Returns the value, which must be a `NumericDate` (RFC 7519 §2). Fails with [`Error::Invalid`] if it is missing or
+    /// not such a number. `name` is the member's name, for the error.
+    pub(crate) fn required_date(&self, name: &str) -> Result<Timestamp, Error> {
+        let since_epoch = match self {
+            Self::Number(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+            _ => None,
+        };
+        since_epoch
+            .map(|since_epoch| Timestamp::from_micros(0).after(since_epoch))
+            .ok_or_else(|| Error::Invalid(format!("its {name} is missing or not a NumericDate")))
+    }
+
+    /// Returns whether this `aud` is this audience and no other, as a string or a list of one string.
+    pub(crate) fn is_only_audience(&self, audience: &str) -> bool {
+        match self {
+            Self::Text(only) => only == audience,
+            Self::Texts(list) => matches!(list.as_slice(), [only] if only == audience),
+            _ => false,
+        }
+    }
+
+    /// Returns the role in this `roles` (RFC 9068 §2.2.3.1) that permits most. Names that this API does not know are
+    /// ignored; without a known name the role is [`Role::User`]. Fails with [`Error::Invalid`] if the value is not a
+    /// list of strings.
+    pub(crate) fn role(&self) -> Result<Role, Error> {
+        let names = match self {
+            Self::Absent => [].as_slice(),
+            Self::Texts(names) => names,
+            _ => return Err(Error::Invalid("its roles is not a list of strings".to_owned())),
+        };
+        let known = names.iter().filter_map(|name| Role::named(name));
+        Ok(known.max().unwrap_or(Role::User))
     }
 }
 
@@ -58,57 +153,140 @@ pub(crate) fn is_access_token(typ: &str) -> bool {
 pub(crate) fn known_scopes(scope: &str) -> Scope {
     scope
         .split(' ')
-        .filter_map(|name| name.parse::<Scope>().ok())
-        .fold(Scope::default(), |all, one| all.union(&one))
+        .filter_map(Scope::named)
+        .fold(Scope::default(), Scope::union)
+}
+
+struct MemberVisitor;
+
+impl<'de: 'a, 'a> Deserialize<'de> for Member<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(MemberVisitor)
+    }
+}
+
+impl<'de> Visitor<'de> for MemberVisitor {
+    type Value = Member<'de>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Member<'de>, E> {
+        Ok(Member::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Member<'de>, E> {
+        Ok(Member::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Member<'de>, E> {
+        Ok(Member::Number(number))
+    }
+
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a NumericDate may have a fraction, and 2^53 seconds are enough"
+    )]
+    fn visit_u64<E>(self, number: u64) -> Result<Member<'de>, E> {
+        Ok(Member::Number(number as f64))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Member<'de>, E> {
+        // Only negative numbers arrive here, and no member that is read may be negative.
+        Ok(Member::Other)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Member<'de>, E> {
+        Ok(Member::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Member<'de>, E> {
+        Ok(Member::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Member<'de>, A::Error> {
+        let mut texts = Some(Vec::new());
+        while let Some(item) = items.next_element::<Member<'de>>()? {
+            match (item, &mut texts) {
+                (Member::Text(text), Some(texts)) => texts.push(text),
+                _ => texts = None,
+            }
+        }
+        Ok(texts.map_or(Member::Other, Member::Texts))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Member<'de>, A::Error> {
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Member::Other)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use proptest::prelude::*;
+
+    fn member(json: &str) -> Member<'_> {
+        serde_json::from_str(json).unwrap()
+    }
 
     #[test]
     fn a_date_is_a_finite_number_that_is_not_negative() {
-        let date = |value: Value| {
-            let claims = Map::from_iter([("exp".to_owned(), value)]);
-            required_date(&claims, "exp").ok().map(Timestamp::micros)
-        };
-        assert_eq!(date(json!(1_700_000_000)), Some(1_700_000_000_000_000));
-        assert_eq!(date(json!(1.5)), Some(1_500_000));
-        for value in [
-            json!("9999999999"),
-            json!(-1),
-            json!(1e308),
-            json!(null),
-            json!([1]),
-        ] {
-            assert_eq!(date(value.clone()), None, "{value}");
+        let date = |json| member(json).required_date("exp").ok().map(Timestamp::micros);
+        assert_eq!(date("1700000000"), Some(1_700_000_000_000_000));
+        assert_eq!(date("1.5"), Some(1_500_000));
+        for json in [r#""9999999999""#, "-1", "-1.5", "1e308", "null", "[1]", "true"] {
+            assert_eq!(date(json), None, "{json}");
         }
+        assert!(Member::Absent.required_date("exp").is_err());
     }
 
     #[test]
     fn the_audience_is_a_string_or_a_list_of_one() {
-        let accepted = |value: Value| {
-            let claims = Map::from_iter([("aud".to_owned(), value)]);
-            has_only_audience(&claims, "us")
-        };
-        assert!(accepted(json!("us")) && accepted(json!(["us"])));
-        for value in [
-            json!("them"),
-            json!([]),
-            json!(["us", "us"]),
-            json!(["us", "them"]),
-            json!(null),
+        for json in [r#""us""#, r#"["us"]"#, r#""\u0075s""#] {
+            assert!(member(json).is_only_audience("us"), "{json}");
+        }
+        for json in [
+            r#""them""#,
+            "[]",
+            r#"["us","us"]"#,
+            r#"["us","them"]"#,
+            r#"["us",1]"#,
+            "null",
+            "{}",
         ] {
-            assert!(!accepted(value.clone()), "{value}");
+            assert!(!member(json).is_only_audience("us"), "{json}");
+        }
+    }
+
+    #[test]
+    fn the_role_is_the_largest_known_one() {
+        let role = |json| member(json).role().ok();
+        assert_eq!(role(r#"["editor"]"#), Some(Role::Editor));
+        assert_eq!(role(r#"["user","admin","editor"]"#), Some(Role::Admin));
+        assert_eq!(role(r#"["owner"]"#), Some(Role::User));
+        assert_eq!(role("[]"), Some(Role::User));
+        assert_eq!(Member::Absent.role().ok(), Some(Role::User));
+        for json in [r#""admin""#, "null", r#"["admin",1]"#, r#"{"admin":true}"#] {
+            assert_eq!(role(json), None, "{json}");
         }
     }
 
     #[test]
     fn an_object_has_no_duplicate_members() {
-        let is_object = |text: &str| decode_object(&secret::encode(text.as_bytes())).is_ok();
-        assert!(is_object(r#"{"a":1}"#));
-        for text in [r#"{"a":1,"a":1}"#, r#"{"a":{"b":1,"b":1}}"#, "[]", "", "{}{}"] {
+        let is_object = |text: &str| parse_object::<Claims<'_>>(text.as_bytes()).is_ok();
+        assert!(is_object(r#"{"a":1}"#) && is_object(r#" {"iss":"x","a":{"b":[1]}}"#));
+        for text in [
+            r#"{"a":1,"a":1}"#,
+            r#"{"iss":"x","iss":"x"}"#,
+            r#"{"a":{"b":1,"b":1}}"#,
+            "[]",
+            r#"["x"]"#,
+            r#""x""#,
+            "",
+            "{}{}",
+        ] {
             assert!(!is_object(text), "{text}");
         }
     }
@@ -119,5 +297,12 @@ mod tests {
             known_scopes("posts:read openid  profile:read").to_string(),
             "posts:read profile:read"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_parsed_or_refused(bytes: Vec<u8>) {
+            let _ = parse_object::<Header<'_>>(&bytes);
+        }
     }
 }

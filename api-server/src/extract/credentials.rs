@@ -2,15 +2,13 @@
 
 use crate::app::App;
 use crate::error::{self, ApiError};
-use crate::principal::{AuthenticationMethod, Principal};
+use crate::principal::{AuthenticationMethod, CallingUser, Principal};
 use access_tokens::Subject;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use foundation::secret::Secret;
 use identity::sessions;
 use identity::sessions::Session;
-use identity::users;
-use identity::users::User;
 use resources::ids::Id;
 use web::context::request_context;
 use web::{Error, cookies, csrf, rate_limits};
@@ -53,8 +51,7 @@ pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
 }
 
 /// Authenticates the caller by its access token; `None` if the request has none. Fails with 400 for several
-/// `Authorization` headers, with 401 if the token is invalid or its user is disabled, and with 429 if the caller is
-/// over its rate limit.
+/// `Authorization` headers, with 401 if the token is invalid, and with 429 if the caller is over its rate limit.
 pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principal>, ApiError> {
     let Some(token) = bearer_token(&parts.headers)? else {
         return Ok(None);
@@ -65,13 +62,16 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
         .await?;
     let (user, scope) = match token.subject {
         Subject::Client => (None, token.scope),
-        Subject::User(sub) => {
-            let user = user(app, &sub).await?;
-            let scope = user.role.scope().intersection(&token.scope);
-            (Some(user), scope)
+        Subject::User(sub, role) => {
+            let invalid = || access_tokens::Error::Invalid("its sub is not a user id".to_owned());
+            let id = Id::parse(&sub).ok_or_else(invalid)?.get();
+            (
+                Some(CallingUser { id, role }),
+                role.scope().intersection(token.scope),
+            )
         }
     };
-    count_call(parts, app, user.as_ref().map(|user| user.id), &token.client_id)?;
+    count_call(parts, app, user.map(|user| user.id), &token.client_id)?;
     Ok(Some(Principal {
         user,
         scope,
@@ -81,19 +81,13 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     }))
 }
 
-/// Returns the enabled user whose id is the `sub` of an access token. Fails with 401 if there is none.
-async fn user(app: &App, sub: &str) -> Result<User, ApiError> {
-    let invalid = |reason: &str| access_tokens::Error::Invalid(reason.to_owned());
-    let id = Id::parse(sub).ok_or_else(|| invalid("its sub is not a user id"))?;
-    let user = users::find_enabled(&app.db, id.get()).await?;
-    Ok(user.ok_or_else(|| invalid("its user does not exist or is disabled"))?)
-}
-
 /// Counts the call against the rate limit of a user (`client_id` is empty), of a client (`user_id` is `None`), or of a
 /// user with a client. Fails with 429 if the limit is exceeded.
 fn count_call(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -> Result<(), Error> {
-    let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();
-    rate_limits::by_principal(&app.rate_limiter, &format!("{user_id}/{client_id}"), parts)
+    rate_limits::by_principal(&app.rate_limiter, parts, || {
+        let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();
+        format!("{user_id}/{client_id}")
+    })
 }
 
 /// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored. Fails

@@ -10,7 +10,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use resources::idempotency::{Claim, Idempotency, KeyScope, KeyValue, Outcome, Reply};
-use storage::db::Tx;
+use storage::db::WriteTarget;
 use web::context::request_context;
 use web::error_responses;
 use web::{Error, JsonBody};
@@ -52,7 +52,7 @@ impl OptionalIdempotencyKey {
         self,
         writer: &Writer,
         body: &JsonBody<MAX>,
-        write: impl AsyncFnOnce(&mut Tx) -> Result<Reply, ApiError>,
+        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<Reply, ApiError>,
     ) -> Result<Response, ApiError> {
         let claim = match &self.key {
             Some(key) => Some(Claim::new(key, self.scope(writer), body.fingerprint()?)),

@@ -38,7 +38,7 @@ impl Writer {
     async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, ApiError> {
         let principal = <Principal as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         principal.require(scope)?;
-        let actor = Actor::from(principal.user()?);
+        let actor = principal.user()?.actor();
         Ok(Self { actor, principal })
     }
 }

@@ -79,8 +79,8 @@ pub(crate) async fn create(
     let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
     let new = read_new(&body)?;
     let now = key.now();
-    key.run(&author, &body, async |tx| {
-        let comment = comments::create(tx, post, author.actor, &new, now).await?;
+    key.run(&author, &body, async |target| {
+        let comment = comments::create(target, post, author.actor, &new, now).await?;
         let location = format!("{}/{}", path(post), comment.id);
         Ok(Reply::created(location, &comment)?.with_etag(comment.etag()))
     })

@@ -92,8 +92,8 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let (user_id, now) = (payer.actor.user_id, key.now());
-    key.run(&payer, &body, async |tx| {
-        let Payment { id, status, .. } = payments::create(tx, user_id, &new, now).await?;
+    key.run(&payer, &body, async |target| {
+        let Payment { id, status, .. } = payments::create(target, user_id, &new, now).await?;
         Ok(Reply::created(path(&id), &CreatedPayment { id, status })?)
     })
     .await
@@ -220,8 +220,8 @@ async fn change(
     let payment = payments::find(db, user_id, &id.or_not_found()?).await?;
     let body = body.unwrap_or_default();
     let transition = read(&body)?;
-    key.run(payer, &body, async |tx| {
-        let payment = payments::apply(tx, user_id, &payment, transition, now).await?;
+    key.run(payer, &body, async |target| {
+        let payment = payments::apply(target, user_id, &payment, transition, now).await?;
         Ok(Reply::created(path(&payment.id), &payment)?)
     })
     .await

@@ -69,8 +69,8 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let now = key.now();
-    key.run(&author, &body, async |tx| {
-        let post = posts::create(tx, author.actor, &new, now).await?;
+    key.run(&author, &body, async |target| {
+        let post = posts::create(target, author.actor, &new, now).await?;
         Ok(Reply::created(format!("/posts/{}", post.id), &post)?.with_etag(post.etag()))
     })
     .await

@@ -1,6 +1,6 @@
 //! Sign-in, sign-out and the account of the caller.
 
-use crate::error::ApiError;
+use crate::error::{self, ApiError};
 use crate::extract::{CurrentSession, PublicWrite};
 use crate::principal::{AuthenticationMethod, Principal};
 use axum::extract::State;
@@ -13,9 +13,8 @@ use foundation::secret::Secret;
 use identity::credential_check::PresentedCredentials;
 use identity::login::SignInRequest;
 use identity::passwords::{Password, new_password_schema};
-use identity::second_factor;
 use identity::second_factor::Otp;
-use identity::users::User;
+use identity::users::{self, Profile, User};
 use identity::{Identity, captcha, login};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -53,19 +52,19 @@ struct PasswordChange {
 
 /// The caller.
 #[derive(Serialize, ToSchema)]
-struct Me<'a> {
+pub(crate) struct Me {
     #[serde(flatten)]
-    user: &'a User,
+    user: User,
     /// Whether sign-in requires a one-time code.
     mfa_enabled: bool,
-    auth: Auth<'a>,
+    auth: Auth,
 }
 
 /// The authentication of the caller.
 #[derive(Serialize, ToSchema)]
-struct Auth<'a> {
+pub(crate) struct Auth {
     method: AuthenticationMethod,
-    scope: &'a Scope,
+    scope: Scope,
     /// The expiry of the access token, or of the session if it is not used until then.
     expires_at: Timestamp,
 }
@@ -147,20 +146,20 @@ pub(crate) async fn logout(
         Principal, code::InsufficientScope, code::Forbidden,
     )
 )]
-pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Response, ApiError> {
+pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<Me>, ApiError> {
     caller.require("profile:read")?;
+    let profile = users::find_profile(&db, caller.user()?.id).await?;
+    let Profile { user, mfa_enabled } = profile.ok_or_else(error::unauthenticated)?;
     let auth = Auth {
         method: caller.method,
-        scope: &caller.scope,
+        scope: caller.scope,
         expires_at: caller.expires_at,
     };
-    let user = caller.user()?;
-    let me = Me {
+    Ok(Json(Me {
         user,
-        mfa_enabled: second_factor::is_enabled(&db, user.id).await?,
+        mfa_enabled,
         auth,
-    };
-    Ok(Json(me).into_response())
+    }))
 }
 
 /// Change the caller's password

@@ -101,7 +101,7 @@ impl Registration {
             Some(chosen) => chosen,
             None => default_part(&self.scope),
         };
-        if default_scope.is_empty() || !self.scope.covers(&default_scope) {
+        if default_scope.is_empty() || !self.scope.covers(default_scope) {
             return Err(Error::Invalid(
                 "the default scope must be a non-empty part of the scope".to_owned(),
             ));
@@ -156,6 +156,6 @@ impl Registration {
 /// Returns the part of a scope that is in [`scope::DEFAULT`], or all of it if there is no such part.
 fn default_part(scope: &Scope) -> Scope {
     let default: Scope = scope::DEFAULT.parse().unwrap_or_default();
-    let part = scope.intersection(&default);
-    if part.is_empty() { scope.clone() } else { part }
+    let part = scope.intersection(default);
+    if part.is_empty() { *scope } else { part }
 }

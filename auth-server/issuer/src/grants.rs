@@ -18,6 +18,7 @@ use audit::events::Event;
 use audit::revocation::RevocationMirror;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
+use identity::grants::clients::Clients;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
 use serde::Serialize;
@@ -27,8 +28,10 @@ use utoipa::ToSchema;
 
 /// Issues authorization codes and tokens.
 pub struct Grants {
-    /// The database of clients, codes and refresh token families.
+    /// The database of codes and refresh token families.
     pub db: Db,
+    /// The registered clients.
+    pub clients: Clients,
     /// Announces revocations to every process.
     pub revocations: RevocationMirror,
     /// The signing keys.

@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foundation::context::RequestContext;
-use identity::grants::clients;
 use identity::grants::clients::Client;
 use issuer::clients::authenticates;
 use issuer::grants::{Grants, TokenRequest, TokenResponse};
@@ -101,7 +100,7 @@ async fn authenticate(
     grants: &Grants,
     headers: &HeaderMap,
     request: &TokenRequest,
-) -> Result<Client, TokenError> {
+) -> Result<Arc<Client>, TokenError> {
     let basic = basic_credentials(headers)?;
     if request.client_secret.is_some() {
         return Err(match basic {
@@ -121,8 +120,8 @@ async fn authenticate(
         (None, Some(id)) => (id, None),
         (None, None) => return Err(TokenError::InvalidClient),
     };
-    let client = clients::find(&grants.db, client_id).await?;
-    let is_authentic = authenticates(client.as_ref(), secret);
+    let client = grants.clients.find(client_id).await?;
+    let is_authentic = authenticates(client.as_deref(), secret);
     client.filter(|_| is_authentic).ok_or(TokenError::InvalidClient)
 }
 

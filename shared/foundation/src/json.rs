@@ -1,9 +1,11 @@
 //! Strict JSON: no duplicate members, no NUL characters in strings, nothing after the value.
 
 mod canonical;
+mod check;
 
 pub use canonical::canonical;
 
+use check::CheckedValue;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
@@ -22,11 +24,23 @@ pub enum ParseError {
 /// Parses one JSON value. Fails if the bytes are not JSON, or if the value contains a duplicate member or a NUL
 /// character, which PostgreSQL cannot store.
 pub fn parse(bytes: &[u8]) -> Result<Value, ParseError> {
-    let StrictValue(value) = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
-        Category::Data => ParseError::Invalid(error.to_string()),
-        Category::Syntax | Category::Eof | Category::Io => ParseError::Malformed(error.to_string()),
-    })?;
+    let StrictValue(value) = serde_json::from_slice(bytes).map_err(ParseError::from)?;
     Ok(value)
+}
+
+/// Checks that the bytes are one JSON value, like [`parse`], without building the value.
+pub fn check(bytes: &[u8]) -> Result<(), ParseError> {
+    let CheckedValue = serde_json::from_slice(bytes).map_err(ParseError::from)?;
+    Ok(())
+}
+
+impl From<serde_json::Error> for ParseError {
+    fn from(error: serde_json::Error) -> Self {
+        match error.classify() {
+            Category::Data => Self::Invalid(error.to_string()),
+            Category::Syntax | Category::Eof | Category::Io => Self::Malformed(error.to_string()),
+        }
+    }
 }
 
 /// A value without duplicate members and NUL characters.
@@ -107,15 +121,17 @@ impl<'de> Visitor<'de> for StrictVisitor {
             }
             let StrictValue(value) = members.next_value()?;
             if object.contains_key(&name) {
-                let shortened: String = name.chars().take(100).collect();
-                return Err(de::Error::custom(format!(
-                    "the member {shortened:?} appears twice"
-                )));
+                return Err(duplicate_member(&name));
             }
             object.insert(name, value);
         }
         Ok(Value::Object(object))
     }
+}
+
+fn duplicate_member<E: de::Error>(name: &str) -> E {
+    let shortened: String = name.chars().take(100).collect();
+    E::custom(format!("the member {shortened:?} appears twice"))
 }
 
 #[cfg(test)]
@@ -159,6 +175,11 @@ mod tests {
         #[test]
         fn parsing_never_panics(bytes: Vec<u8>) {
             let _ = parse(&bytes);
+        }
+
+        #[test]
+        fn a_value_passes_the_check_if_it_can_be_parsed(text in r#"(\{("[ab]":(1|"x"|"\\\\u0000"|null|\[\{"a":1,"[ab]":2\}\]),){0,3}"z":true\}?)"#) {
+            prop_assert_eq!(check(text.as_bytes()).is_ok(), parse(text.as_bytes()).is_ok(), "{}", text);
         }
 
         #[test]

@@ -12,6 +12,7 @@ pub mod log;
 pub mod network;
 pub mod private_files;
 pub mod random;
+pub mod role;
 pub mod schema;
 pub mod scope;
 pub mod sealing;

@@ -1,6 +1,5 @@
 //! Scopes of access tokens (RFC 6749 §3.3).
 
-use std::collections::BTreeSet;
 use std::str::FromStr;
 use utoipa::openapi::{ObjectBuilder, Type};
 
@@ -32,9 +31,15 @@ pub fn in_words(scope: &str) -> &'static str {
     }
 }
 
+/// The positions in [`ALL`] of the scopes, sorted by name.
+const SORTED: [usize; ALL.len()] = [6, 2, 3, 4, 0, 1, 5];
+
 /// A set of known scopes. Displayed sorted and separated by spaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope(BTreeSet<&'static str>);
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Bit n stands for the scope at position n of [`ALL`].
+    bits: u8,
+}
 
 /// The error for a scope outside [`ALL`].
 #[derive(Debug, thiserror::Error)]
@@ -43,40 +48,63 @@ pub struct UnknownScope(String);
 
 impl Scope {
     /// Returns the set of all scopes.
-    pub fn all() -> Self {
-        Self(ALL.into_iter().collect())
+    pub const fn all() -> Self {
+        Self {
+            bits: (1 << ALL.len()) - 1,
+        }
+    }
+
+    /// Returns the set of the scope with this name; `None` if the name is not in [`ALL`].
+    pub fn named(name: &str) -> Option<Self> {
+        let position = ALL.iter().position(|known| *known == name)?;
+        Some(Self { bits: 1 << position })
     }
 
     /// Returns whether `name` is in the set.
-    pub fn contains(&self, name: &str) -> bool {
-        self.0.contains(name)
+    pub fn contains(self, name: &str) -> bool {
+        Self::named(name).is_some_and(|one| self.covers(one))
     }
 
     /// Returns whether every scope of `other` is in the set.
-    pub fn covers(&self, other: &Self) -> bool {
-        self.0.is_superset(&other.0)
+    pub const fn covers(self, other: Self) -> bool {
+        self.bits & other.bits == other.bits
     }
 
     /// Returns the scopes in both sets.
     #[must_use]
-    pub fn intersection(&self, other: &Self) -> Self {
-        Self(self.0.intersection(&other.0).copied().collect())
+    pub const fn intersection(self, other: Self) -> Self {
+        Self {
+            bits: self.bits & other.bits,
+        }
     }
 
     /// Returns the scopes in either set.
     #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
-        Self(self.0.union(&other.0).copied().collect())
+    pub const fn union(self, other: Self) -> Self {
+        Self {
+            bits: self.bits | other.bits,
+        }
+    }
+
+    /// Returns the scopes that are not in `other`.
+    #[must_use]
+    pub const fn difference(self, other: Self) -> Self {
+        Self {
+            bits: self.bits & !other.bits,
+        }
     }
 
     /// Returns whether the set is empty.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub const fn is_empty(self) -> bool {
+        self.bits == 0
     }
 
     /// Iterates over the names, sorted.
-    pub fn iter(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().copied()
+    pub fn iter(self) -> impl Iterator<Item = &'static str> {
+        let members = SORTED
+            .into_iter()
+            .filter(move |position| self.bits & (1 << position) != 0);
+        members.map(|position| ALL[position])
     }
 }
 
@@ -85,21 +113,28 @@ impl FromStr for Scope {
 
     /// Parses names separated by spaces. Repeated names count once. Fails if a name is not in [`ALL`].
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
-        text.split(' ')
-            .filter(|name| !name.is_empty())
-            .map(|name| {
-                ALL.into_iter()
-                    .find(|known| *known == name)
-                    .ok_or_else(|| UnknownScope(name.to_owned()))
-            })
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let names = text.split(' ').filter(|name| !name.is_empty());
+        names
+            .map(|name| Self::named(name).ok_or_else(|| UnknownScope(name.to_owned())))
+            .try_fold(Self::default(), |all, one| Ok(all.union(one?)))
     }
 }
 
 impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.iter().collect::<Vec<_>>().join(" "))
+        let mut separator = "";
+        for name in self.iter() {
+            f.write_str(separator)?;
+            f.write_str(name)?;
+            separator = " ";
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scope({self})")
     }
 }
 

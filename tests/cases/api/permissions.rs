@@ -5,6 +5,7 @@
 use foundation::scope::ALL as SCOPES;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use tests::{App, Caller, PASSWORD, Payment, Post, TokenForger, User, World, fresh_key, on_every_shape};
 
 /// The callers, in the order of the columns. The columns with a scope missing are in the order of [`SCOPES`].
@@ -206,6 +207,9 @@ impl Fixture {
         let of_disabled = app.tokens(&disabled, &every).await;
         world.cli(&["users", "disable", "--email", &disabled.email, "--json"], "");
         disabled.get("/me").await.expect(401);
+        // A command revokes within a second.
+        let limit = Duration::from_secs(1);
+        world.expect_revoked_within(limit, &of_disabled.access).await;
 
         let bearer = |token: &str| world.anyone().bearer(token);
         let mut callers = vec![world.anyone()];

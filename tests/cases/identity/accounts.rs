@@ -233,6 +233,11 @@ async fn disabling_a_user_ends_access_and_enabling_restores_sign_in(world: World
     let body = json!({ "email": ann.email, "password": PASSWORD });
     world.anyone().post("/login").json(&body).await.expect(401);
     bystander.get("/me").await.expect(200);
+    world
+        .expect_revoked_within(Duration::from_secs(1), &tokens.access)
+        .await;
+    // Enabling the user does not undo the revocation.
+    world.cli(&["users", "enable", "--email", &ann.email, "--json"], "");
     for port in world.api_ports() {
         let api = world.anyone().at(&format!("http://localhost:{port}"));
         api.bearer(&tokens.access)
@@ -240,11 +245,6 @@ async fn disabling_a_user_ends_access_and_enabling_restores_sign_in(world: World
             .await
             .expect_error(401, "invalid_token");
     }
-    // The processes apply the revocation within a second. Enabling the user does not undo it.
-    world.cli(&["users", "enable", "--email", &ann.email, "--json"], "");
-    world
-        .expect_revoked_within(Duration::from_secs(1), &tokens.access)
-        .await;
     ann.get("/me").await.expect_error(401, "unauthenticated");
     world.log_in(&ann.email, PASSWORD).await;
     tokens.expect_revoked(&world, &app).await;

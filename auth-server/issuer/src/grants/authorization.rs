@@ -10,9 +10,9 @@ use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
-use identity::grants::clients;
 use identity::grants::clients::Client;
 use identity::grants::consents;
+use std::sync::Arc;
 use storage::db;
 
 /// The longest accepted request, in bytes of all its parameters.
@@ -42,7 +42,7 @@ pub enum AuthorizationError {
 /// A valid request, ready for the user's decision.
 pub struct CheckedRequest {
     /// The client that sent it.
-    pub client: Client,
+    pub client: Arc<Client>,
     /// The requested scope, or the client's default scope.
     pub scope: Scope,
     request: AuthorizationRequest,
@@ -91,7 +91,7 @@ impl Grants {
         if request.client_id.is_empty() {
             return Err(page("The request has no client_id."));
         }
-        let client = clients::find(&self.db, &request.client_id).await?;
+        let client = self.clients.find(&request.client_id).await?;
         let client = client.ok_or_else(|| page("No application is registered with this client_id."))?;
         let no_redirect_uri =
             || page("The redirect_uri is missing, or the application has not registered it.");
@@ -124,7 +124,7 @@ impl Grants {
         }
         Ok(consents::granted_scope(&self.db, user_id, &client.id)
             .await?
-            .covers(&request.scope))
+            .covers(request.scope))
     }
 
     /// Records the user's consent. Returns the redirect to the client, with a code.

@@ -1,17 +1,16 @@
 //! The authorization code grant (RFC 6749 §4.1.3).
 
-use super::oxide::{self, ClaimedFamily};
+use super::oxide;
 use super::requests::required;
 use super::tokens::TokenGrant;
 use super::{Grants, TokenRequest, TokenResponse};
-use crate::codes::{self, PresentedCode};
+use crate::codes::{self, ExchangeError, PresentedCode};
 use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
-use identity::grants::{consents, refresh_families};
-use identity::sessions;
+use identity::grants::refresh_families::Family;
 
 const INVALID_CODE: TokenError = TokenError::InvalidGrant(
     "the code is unknown, expired or used, or is not for this client, redirect_uri and code_verifier",
@@ -36,56 +35,40 @@ impl Grants {
             code_challenge: &verifier.challenge(),
         };
         let expires_at = context.now.after(self.lifetimes.code);
+        // Before the claim: if no key can sign, the client keeps its code.
+        let signer = self.keys.signer(context.now)?;
         let claim = self.claim_code(presented, context);
-        let issue = |claimed| self.begin_family(claimed, context);
+        let issue = |family: &Family| {
+            let grant = TokenGrant {
+                family,
+                scope: family.scope,
+            };
+            Ok(self.issue_tokens(&signer, &grant, context.now)?)
+        };
         oxide::exchange_code(client, presented, expires_at, claim, issue)
             .await
             .unwrap_or(Err(INVALID_CODE))
     }
 
-    /// Claims the code, in a transaction that stays open until the tokens are issued. Revokes the family of a replayed
-    /// code. Fails if the code is invalid, the session has ended or the consent was withdrawn.
+    /// Claims the code and creates its family. Revokes the family of a replayed code. Fails if the code is invalid, the
+    /// session has ended or the consent was withdrawn.
     async fn claim_code(
         &self,
         presented: PresentedCode<'_>,
         context: &RequestContext,
-    ) -> Result<ClaimedFamily, TokenError> {
-        let mut tx = self.db.begin().await?;
-        let Some(claimed) = codes::claim(&mut tx, presented, context.now).await? else {
-            drop(tx);
-            self.revoke_replayed(presented, context).await?;
-            return Err(INVALID_CODE);
-        };
-        let family = claimed.family;
-        if !sessions::lock(&mut tx, family.session_id, context.now).await? {
-            return Err(TokenError::InvalidGrant("the user's session has ended"));
+    ) -> Result<Family, TokenError> {
+        match codes::exchange(&self.db, presented, self.lifetimes.refresh, context.now).await {
+            Ok(family) => Ok(family),
+            Err(ExchangeError::InvalidCode) => {
+                self.revoke_replayed(presented, context).await?;
+                Err(INVALID_CODE)
+            }
+            Err(ExchangeError::SessionEnded) => Err(TokenError::InvalidGrant("the user's session has ended")),
+            Err(ExchangeError::ConsentWithdrawn) => {
+                Err(TokenError::InvalidGrant("the user has withdrawn the consent"))
+            }
+            Err(ExchangeError::Database(error)) => Err(error.into()),
         }
-        let (user_id, client_id) = (family.user_id, &family.client_id);
-        if !consents::lock(&mut tx, user_id, client_id, &claimed.consent_id).await? {
-            return Err(TokenError::InvalidGrant("the user has withdrawn the consent"));
-        }
-        Ok(ClaimedFamily { tx, family })
-    }
-
-    /// Stores the family, signs its first access token and commits.
-    async fn begin_family(
-        &self,
-        claimed: ClaimedFamily,
-        context: &RequestContext,
-    ) -> Result<TokenResponse, TokenError> {
-        let ClaimedFamily { mut tx, family } = claimed;
-        refresh_families::create(&mut tx, &family, self.lifetimes.refresh, context.now).await?;
-        let signer = self.keys.signer(context.now)?;
-        let grant = TokenGrant {
-            family_id: &family.id,
-            generation: 1,
-            user_id: family.user_id,
-            client_id: &family.client_id,
-            scope: &family.scope,
-        };
-        let response = self.issue_tokens(&signer, &grant, context.now)?;
-        tx.commit().await?;
-        Ok(response)
     }
 
     /// Revokes the family that a used code began, if the code is presented again with the right client,
@@ -95,12 +78,12 @@ impl Grants {
         presented: PresentedCode<'_>,
         context: &RequestContext,
     ) -> Result<(), TokenError> {
-        let Some(family) = codes::find_replayed(&self.db, presented).await? else {
+        let Some(used) = codes::find_replayed(&self.db, presented).await? else {
             return Ok(());
         };
         let event = Event::failure(EventName::CodeReuse)
-            .user(family.user_id)
-            .client(&family.client_id);
-        Ok(self.revoke_family(&family.id, event, context).await?)
+            .user(used.user_id)
+            .client(&used.client_id);
+        Ok(self.revoke_family(&used.family_id, event, context).await?)
     }
 }

@@ -12,5 +12,5 @@ mod registrar;
 mod rotation;
 
 pub(super) use authorization::{PendingAuthorization, RequestError, authorize, validate};
-pub(super) use code_exchange::{ClaimedFamily, exchange_code};
+pub(super) use code_exchange::exchange_code;
 pub(super) use rotation::{RefreshRequest, rotate};

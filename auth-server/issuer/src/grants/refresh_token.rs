@@ -35,14 +35,11 @@ impl Grants {
         // Before the claim: if no key can sign, the client keeps its token.
         let signer = self.keys.signer(context.now)?;
         let expires_at = context.now.after(self.lifetimes.refresh.idle);
-        let claim = self.claim_generation(client, refresh_token, scope.as_ref(), context);
+        let claim = self.claim_generation(client, refresh_token, scope, context);
         let issue = |family: &Family| {
             let grant = TokenGrant {
-                family_id: &family.id,
-                generation: family.generation,
-                user_id: family.user_id,
-                client_id: &family.client_id,
-                scope: scope.as_ref().unwrap_or(&family.scope),
+                family,
+                scope: scope.unwrap_or(family.scope),
             };
             Ok(self.issue_tokens(&signer, &grant, context.now)?)
         };
@@ -57,7 +54,7 @@ impl Grants {
         &self,
         client: &Client,
         refresh_token: &str,
-        scope: Option<&Scope>,
+        scope: Option<Scope>,
         context: &RequestContext,
     ) -> Result<Family, TokenError> {
         let RefreshTokenId {

@@ -5,6 +5,7 @@ use crate::keys::{self, SigningKey};
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::scope::Scope;
+use identity::grants::refresh_families::Family;
 use serde::Serialize;
 
 /// The claims of RFC 9068 §2.2, and `grant_id`, by which a whole grant is revoked.
@@ -12,9 +13,10 @@ use serde::Serialize;
 struct Claims<'a> {
     iss: &'a str,
     aud: &'a str,
-    sub: String,
+    sub: &'a str,
     client_id: &'a str,
-    scope: &'a Scope,
+    scope: Scope,
+    roles: [&'static str; 1],
     grant_id: &'a str,
     jti: String,
     iat: i64,
@@ -23,14 +25,10 @@ struct Claims<'a> {
 
 /// The grant to issue tokens for.
 pub(super) struct TokenGrant<'a> {
-    /// The id of the family of refresh tokens, and the `grant_id` of its access tokens.
-    pub(super) family_id: &'a str,
-    /// The generation of the refresh token.
-    pub(super) generation: i64,
-    pub(super) user_id: i64,
-    pub(super) client_id: &'a str,
+    /// The family of refresh tokens, at the generation of the refresh token to issue.
+    pub(super) family: &'a Family,
     /// The scope of the access token.
-    pub(super) scope: &'a Scope,
+    pub(super) scope: Scope,
 }
 
 impl Grants {
@@ -41,24 +39,26 @@ impl Grants {
         grant: &TokenGrant<'_>,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
+        let TokenGrant { family, scope } = *grant;
         let access_token = signer.sign_access_token(&Claims {
             iss: &self.issuer,
             aud: &self.audience,
-            sub: grant.user_id.to_string(),
-            client_id: grant.client_id,
-            scope: grant.scope,
-            grant_id: grant.family_id,
+            sub: &family.user_id.to_string(),
+            client_id: &family.client_id,
+            scope,
+            roles: [family.role.as_str()],
+            grant_id: &family.id,
             jti: random::id(),
             iat: now.seconds(),
             exp: now.after(self.lifetimes.access_token).seconds(),
         })?;
-        let refresh_token = self.refresh_tokens.derive(grant.family_id, grant.generation);
+        let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
         Ok(TokenResponse {
             access_token,
             token_type: "Bearer",
             expires_in: self.lifetimes.access_token.as_secs(),
             refresh_token: refresh_token.expose().to_owned(),
-            scope: grant.scope.clone(),
+            scope,
         })
     }
 }

@@ -1,5 +1,9 @@
 //! Registered clients (RFC 6749 §2).
 
+mod cache;
+
+pub use cache::Clients;
+
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use serde::Serialize;

@@ -75,7 +75,7 @@ pub async fn add_scope(
         now,
         random::id()
     )?;
-    let union = granted.parse::<Scope>().unwrap_or_default().union(scope);
+    let union = granted.parse::<Scope>().unwrap_or_default().union(*scope);
     execute!(tx.on(), SET_SCOPE, user_id, client_id, union.to_string())?;
     Ok(id)
 }

@@ -6,47 +6,53 @@ use audit::events::{Event, EventName};
 use audit::revocation::{self, PendingAnnouncement};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
+use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 sql! {
-    INSERT = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                    last_used_at, idle_expires_at, expires_at)
-              VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8)";
-    FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at FROM refresh_families WHERE id = $1";
+    INSERT_SQLITE = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
+                                                   last_used_at, idle_expires_at, expires_at)
+                     VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8)";
+    // This statement and ROTATE read the table `users` too, which another module owns: the role becomes a claim of the
+    // access token. Whoever changes the role revokes the families in the same transaction.
+    FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at,
+                   (SELECT role FROM users WHERE users.id = user_id) AS role
+            FROM refresh_families WHERE id = $1";
     ROTATE = "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
               WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
                 AND idle_expires_at > $5 AND expires_at > $5
-              RETURNING id, client_id, user_id, scope, generation, revoked_at";
+              RETURNING id, client_id, user_id, scope, generation, revoked_at,
+                        (SELECT role FROM users WHERE users.id = user_id) AS role";
     REVOKE_ONE = "UPDATE refresh_families SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
-                  RETURNING id, client_id, user_id, scope, generation, revoked_at";
+                  RETURNING id, client_id, user_id";
     REVOKE_BY_USER = "UPDATE refresh_families SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
-                      RETURNING id, client_id, user_id, scope, generation, revoked_at";
+                      RETURNING id, client_id, user_id";
     REVOKE_BY_USER_AND_CLIENT = "UPDATE refresh_families SET revoked_at = $3
                         WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL
-                        RETURNING id, client_id, user_id, scope, generation, revoked_at";
+                        RETURNING id, client_id, user_id";
     REVOKE_BY_SESSION = "UPDATE refresh_families SET revoked_at = $2
                          WHERE session_id = $1 AND revoked_at IS NULL
                            AND client_id IN (SELECT id FROM clients WHERE first_party)
-                         RETURNING id, client_id, user_id, scope, generation, revoked_at";
+                         RETURNING id, client_id, user_id";
     PRUNE = "DELETE FROM refresh_families WHERE expires_at <= $1";
 }
 
 /// The fields of a family to create.
-#[derive(Clone, Debug)]
-pub struct NewFamily {
+#[derive(Clone, Copy, Debug)]
+pub struct NewFamily<'a> {
     /// The id, chosen when the authorization code was issued.
-    pub id: String,
+    pub id: &'a str,
     /// The client to which the tokens are issued.
-    pub client_id: String,
+    pub client_id: &'a str,
     /// The user who granted access.
     pub user_id: i64,
     /// The session in which the user consented.
     pub session_id: i64,
-    /// The granted scope.
-    pub scope: Scope,
+    /// The granted scope names, separated by spaces.
+    pub scope: &'a str,
 }
 
 /// A stored family.
@@ -58,6 +64,8 @@ pub struct Family {
     pub client_id: String,
     /// The user who granted access.
     pub user_id: i64,
+    /// The user's role.
+    pub role: Role,
     /// The granted scope.
     pub scope: Scope,
     /// The generation of the only valid refresh token.
@@ -96,19 +104,32 @@ struct Row {
     scope: String,
     generation: i64,
     revoked_at: Option<Timestamp>,
+    role: String,
 }
 
-/// Inserts a family at generation 1.
-pub async fn create(tx: &mut Tx, new: &NewFamily, lifetimes: Lifetimes, now: Timestamp) -> Result<(), Error> {
+#[derive(sqlx::FromRow)]
+struct RevokedRow {
+    id: String,
+    client_id: String,
+    user_id: i64,
+}
+
+/// Inserts a family at generation 1. On SQLite only: on PostgreSQL, the statement that claims the code inserts the family.
+pub async fn create(
+    tx: &mut Tx,
+    new: NewFamily<'_>,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+) -> Result<(), Error> {
     let (idle, absolute) = (now.after(lifetimes.idle), now.after(lifetimes.absolute));
     execute!(
         tx.on(),
-        INSERT,
-        new.id.as_str(),
-        new.client_id.as_str(),
+        INSERT_SQLITE,
+        new.id,
+        new.client_id,
         new.user_id,
         new.session_id,
-        new.scope.to_string(),
+        new.scope,
         now,
         idle,
         absolute,
@@ -156,12 +177,12 @@ pub async fn revoke(
 ) -> Result<PendingAnnouncement, Error> {
     let now = context.now;
     let rows = match selection {
-        Selection::Family(id) => fetch_all!(tx.on(), Row, REVOKE_ONE, id, now)?,
-        Selection::OfUser(id) => fetch_all!(tx.on(), Row, REVOKE_BY_USER, id, now)?,
+        Selection::Family(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_ONE, id, now)?,
+        Selection::OfUser(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_BY_USER, id, now)?,
         Selection::OfUserAndClient(id, client_id) => {
-            fetch_all!(tx.on(), Row, REVOKE_BY_USER_AND_CLIENT, id, client_id, now)?
+            fetch_all!(tx.on(), RevokedRow, REVOKE_BY_USER_AND_CLIENT, id, client_id, now)?
         }
-        Selection::OfSession(id) => fetch_all!(tx.on(), Row, REVOKE_BY_SESSION, id, now)?,
+        Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_BY_SESSION, id, now)?,
     };
     let Some(first) = rows.first() else {
         return Ok(PendingAnnouncement::none());
@@ -189,6 +210,8 @@ impl From<Row> for Family {
     fn from(row: Row) -> Self {
         Self {
             scope: row.scope.parse().unwrap_or_default(),
+            // An unknown name becomes the role that permits least.
+            role: Role::named(&row.role).unwrap_or(Role::User),
             id: row.id,
             client_id: row.client_id,
             user_id: row.user_id,

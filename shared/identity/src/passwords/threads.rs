@@ -1,5 +1,5 @@
-//! The threads that hash passwords. They have a low priority, so that a flood of sign-ins takes only the time that other
-//! requests leave.
+//! The threads that hash passwords. They have a low priority, so that a flood of sign-ins leaves most of the processor time to
+//! other requests.
 
 use argon2::Block;
 use foundation::sync::lock;
@@ -17,9 +17,10 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 const BUFFER_CAPACITY: usize = 33 * 1024;
 /// The name of the threads.
 const NAME: &str = "password-hash";
-/// The nice value of the threads.
+/// The nice value of the threads: about a third of the weight of the threads that serve requests. With the highest value,
+/// sign-ins would time out while other requests use all processors.
 #[cfg(target_os = "linux")]
-const NICE: i32 = 19;
+const NICE: i32 = 5;
 
 /// A computation that borrows the thread's buffer.
 pub(super) type Work = Box<dyn FnOnce(&mut Vec<Block>) + Send>;

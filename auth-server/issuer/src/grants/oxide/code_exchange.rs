@@ -9,34 +9,26 @@ use crate::token_error::TokenError;
 use async_trait::async_trait;
 use foundation::clock::Timestamp;
 use identity::grants::clients::Client;
-use identity::grants::refresh_families::NewFamily;
+use identity::grants::refresh_families::Family;
 use oxide_auth::code_grant::accesstoken::{Authorization, Request};
 use oxide_auth::primitives::grant::{Extensions, Grant};
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken};
 use oxide_auth_async::code_grant::access_token::{Endpoint, Extension, access_token};
 use oxide_auth_async::primitives::{Authorizer, Issuer, Registrar};
 use std::borrow::Cow;
-use storage::db::Tx;
-
-/// A claimed code's family, in the transaction that claimed the code.
-pub(in crate::grants) struct ClaimedFamily {
-    pub(in crate::grants) tx: Tx,
-    pub(in crate::grants) family: NewFamily,
-}
 
 /// Exchanges a code that an authenticated client presents. The state machine runs `claim`, takes the claimed grant as
 /// valid until `expires_at`, and runs `issue`. Returns the result of `issue`, or the error of `claim`, or `None` if the
 /// state machine refused the exchange.
-pub(in crate::grants) async fn exchange_code<I, F>(
+pub(in crate::grants) async fn exchange_code<I>(
     client: &Client,
     presented: PresentedCode<'_>,
     expires_at: Timestamp,
-    claim: impl Future<Output = Result<ClaimedFamily, TokenError>> + Send,
+    claim: impl Future<Output = Result<Family, TokenError>> + Send,
     issue: I,
 ) -> Option<Result<TokenResponse, TokenError>>
 where
-    I: FnOnce(ClaimedFamily) -> F + Send + Sync,
-    F: Future<Output = Result<TokenResponse, TokenError>> + Send,
+    I: FnOnce(&Family) -> Result<TokenResponse, TokenError> + Send + Sync,
 {
     let mut exchange = CodeExchange {
         registrar: ClientRegistrar(client),
@@ -57,9 +49,9 @@ struct CodeExchange<'a, I> {
     registrar: ClientRegistrar<'a>,
     redirect_uri: &'a str,
     expires_at: Timestamp,
-    claim: Deferred<'a, Result<ClaimedFamily, TokenError>>,
+    claim: Deferred<'a, Result<Family, TokenError>>,
     issue: Option<I>,
-    claimed: Option<ClaimedFamily>,
+    claimed: Option<Family>,
     result: Option<Result<TokenResponse, TokenError>>,
 }
 
@@ -72,37 +64,35 @@ impl<I: Send + Sync> Authorizer for CodeExchange<'_, I> {
 
     /// Claims the code. The state machine passes the code that it read from the request.
     async fn extract(&mut self, _: &str) -> Result<Option<Grant>, ()> {
-        let claimed = match self.claim.run().await? {
-            Ok(claimed) => claimed,
+        let family = match self.claim.run().await? {
+            Ok(family) => family,
             Err(error) => {
                 self.result = Some(Err(error));
                 return Ok(None);
             }
         };
-        let family = &claimed.family;
         let grant = oxide_grant(
             family.user_id,
             &family.client_id,
             self.redirect_uri.parse().map_err(|_| ())?,
-            &family.scope,
+            family.scope,
             self.expires_at,
         )?;
-        self.claimed = Some(claimed);
+        self.claimed = Some(family);
         Ok(Some(grant))
     }
 }
 
 #[async_trait]
-impl<I, F> Issuer for CodeExchange<'_, I>
+impl<I> Issuer for CodeExchange<'_, I>
 where
-    I: FnOnce(ClaimedFamily) -> F + Send + Sync,
-    F: Future<Output = Result<TokenResponse, TokenError>> + Send,
+    I: FnOnce(&Family) -> Result<TokenResponse, TokenError> + Send + Sync,
 {
     /// Issues the tokens of the claimed code.
     async fn issue(&mut self, grant: Grant) -> Result<IssuedToken, ()> {
-        let claimed = self.claimed.take().ok_or(())?;
+        let family = self.claimed.take().ok_or(())?;
         let issue = self.issue.take().ok_or(())?;
-        let result = issue(claimed).await;
+        let result = issue(&family);
         let issued = result
             .as_ref()
             .map(|response| issued_token(response, grant.until));
@@ -127,10 +117,9 @@ where
     }
 }
 
-impl<I, F> Endpoint for CodeExchange<'_, I>
+impl<I> Endpoint for CodeExchange<'_, I>
 where
-    I: FnOnce(ClaimedFamily) -> F + Send + Sync,
-    F: Future<Output = Result<TokenResponse, TokenError>> + Send,
+    I: FnOnce(&Family) -> Result<TokenResponse, TokenError> + Send + Sync,
 {
     fn registrar(&self) -> &(dyn Registrar + Sync) {
         &self.registrar

@@ -13,7 +13,7 @@ pub(super) fn oxide_grant(
     user_id: i64,
     client_id: &str,
     redirect_uri: Url,
-    scope: &Scope,
+    scope: Scope,
     expires_at: Timestamp,
 ) -> Result<Grant, ()> {
     Ok(Grant {

@@ -40,8 +40,8 @@ impl Registrar for ClientRegistrar<'_> {
             .transpose();
         let scope = requested
             .map_err(|_| RegistrarError::Unspecified)?
-            .unwrap_or_else(|| self.0.default_scope.clone());
-        if scope.is_empty() || !self.0.scope.covers(&scope) {
+            .unwrap_or(self.0.default_scope);
+        if scope.is_empty() || !self.0.scope.covers(scope) {
             return Err(RegistrarError::Unspecified);
         }
         Ok(PreGrant {

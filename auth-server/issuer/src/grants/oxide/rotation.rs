@@ -104,7 +104,7 @@ where
             family.user_id,
             &family.client_id,
             redirect_uri,
-            &family.scope,
+            family.scope,
             self.expires_at,
         )?;
         self.claimed = Some(family);

@@ -1,11 +1,11 @@
 //! The roles of users.
 
-use foundation::scope::{self, Scope};
+use crate::scope::Scope;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 /// A user's role. It limits the scope of every token that the user grants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// May change their own posts and comments.
@@ -17,6 +17,8 @@ pub enum Role {
 }
 
 impl Role {
+    const ALL: [Self; 3] = [Self::User, Self::Editor, Self::Admin];
+
     /// Returns the role's name as the database stores it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -26,18 +28,17 @@ impl Role {
         }
     }
 
+    /// Returns the role with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
     /// Returns the largest scope that the role permits: every scope name for administrators, every one but `admin`
     /// for the others.
     pub fn scope(self) -> Scope {
         match self {
             Self::Admin => Scope::all(),
-            Self::User | Self::Editor => scope::ALL
-                .into_iter()
-                .filter(|name| *name != "admin")
-                .collect::<Vec<_>>()
-                .join(" ")
-                .parse()
-                .unwrap_or_default(),
+            Self::User | Self::Editor => Scope::all().difference(Scope::named("admin").unwrap_or_default()),
         }
     }
 }
