@@ -17,7 +17,7 @@ pub use stored::{Reply, delete_of_user, prune};
 use foundation::clock::Timestamp;
 use in_flight::{InFlight, InFlightGuard, Registration};
 use std::time::Duration;
-use storage::db::{Db, Tx};
+use storage::db::{Db, Tx, WriteTarget};
 use tokio::time::Instant;
 
 /// The maximum wait for another call with the same key.
@@ -63,7 +63,7 @@ impl Idempotency {
 
     /// Executes the write in a new transaction and stores its reply under the claim's key in the same transaction. If
     /// the key has a stored reply, returns that one and does not execute the write. Without a claim the write is
-    /// executed unconditionally.
+    /// executed unconditionally and without a transaction, so it must then be a single statement.
     ///
     /// Fails with [`Error::KeyReused`] if the key was used with another body, with [`Error::InProgress`] if another
     /// call with the key does not end within five seconds, and with the error of the write if the write fails.
@@ -71,25 +71,27 @@ impl Idempotency {
         &self,
         claim: Option<&Claim>,
         now: Timestamp,
-        write: impl AsyncFnOnce(&mut Tx) -> Result<Reply, E>,
+        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<Reply, E>,
     ) -> Result<Outcome, E> {
-        let (_guard, mut tx) = match claim {
-            None => (None, self.db.begin().await.map_err(Error::from)?),
-            Some(claim) => match self.begin(claim, now).await? {
-                Action::Execute(guard, tx) => (Some(guard), tx),
-                Action::Replay(reply) => {
-                    return Ok(Outcome {
-                        reply,
-                        is_replay: true,
-                    });
-                }
-            },
+        let Some(claim) = claim else {
+            let reply = write(&mut WriteTarget::Db(&self.db)).await?;
+            return Ok(Outcome {
+                reply,
+                is_replay: false,
+            });
         };
-        let reply = write(&mut tx).await?;
-        if let Some(claim) = claim {
-            let expires_at = now.after(self.lifetime);
-            stored::save(&mut tx, claim, &reply, now, expires_at).await?;
-        }
+        let (_guard, mut tx) = match self.begin(claim, now).await? {
+            Action::Execute(guard, tx) => (guard, tx),
+            Action::Replay(reply) => {
+                return Ok(Outcome {
+                    reply,
+                    is_replay: true,
+                });
+            }
+        };
+        let reply = write(&mut WriteTarget::Tx(&mut tx)).await?;
+        let expires_at = now.after(self.lifetime);
+        stored::save(&mut tx, claim, &reply, now, expires_at).await?;
         tx.commit().await.map_err(Error::from)?;
         Ok(Outcome {
             reply,

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time::OffsetDateTime;
-use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
-use time::macros::format_description;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 /// A point in time: microseconds since 1970-01-01 UTC. Displayed and serialized as RFC 3339 with `Z` and exactly six
@@ -23,8 +21,8 @@ crate::schema! {
         .description(Some("RFC 3339, in UTC, with six decimals."));
 }
 
-const RFC_3339_MICROSECONDS: &[BorrowedFormatItem<'_>] =
-    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
+/// The length of a displayed timestamp, in bytes.
+const DISPLAY_LENGTH: usize = 27;
 
 /// Returns the current time of the system clock.
 pub fn now() -> Timestamp {
@@ -74,19 +72,47 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Writes the time in the form of RFC 3339, with `Z` and six decimals. Returns `None` for times before the year 0 and
+    /// after the year 9999. Lists format many times, so this avoids the general formatter.
+    fn format(self, buffer: &mut [u8; DISPLAY_LENGTH]) -> Option<&str> {
+        let time = OffsetDateTime::from_unix_timestamp(self.seconds()).ok()?;
+        let (year, month, day) = time.to_calendar_date();
+        let micros = u32::try_from(self.0.rem_euclid(1_000_000)).ok()?;
+        *buffer = *b"0000-00-00T00:00:00.000000Z";
+        let mut write = |end: usize, mut number: u32| {
+            for digit in buffer[..end]
+                .iter_mut()
+                .rev()
+                .take_while(|byte| byte.is_ascii_digit())
+            {
+                *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
+                number /= 10;
+            }
+        };
+        write(4, u32::try_from(year).ok()?);
+        write(7, u32::from(u8::from(month)));
+        write(10, u32::from(day));
+        write(13, u32::from(time.hour()));
+        write(16, u32::from(time.minute()));
+        write(19, u32::from(time.second()));
+        write(26, micros);
+        std::str::from_utf8(buffer).ok()
+    }
+}
+
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000)
-            .ok()
-            .and_then(|time| time.format(RFC_3339_MICROSECONDS).ok())
-            .ok_or(std::fmt::Error)?;
-        f.write_str(&text)
+        let mut buffer = [0; DISPLAY_LENGTH];
+        f.write_str(self.format(&mut buffer).ok_or(std::fmt::Error)?)
     }
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut buffer = [0; DISPLAY_LENGTH];
+        let text = self.format(&mut buffer);
+        serializer.serialize_str(text.ok_or_else(|| serde::ser::Error::custom("the year is not 0 to 9999"))?)
     }
 }
 
@@ -104,6 +130,7 @@ fn micros(length: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn timestamps_serialize_with_six_decimals_and_parse_back() {
@@ -112,5 +139,28 @@ mod tests {
         assert_eq!(Timestamp::parse(&time.to_string()), Some(time));
         assert_eq!(Timestamp::parse("2023-11-14T23:13:20.000001+01:00"), Some(time));
         assert_eq!(Timestamp::parse("yesterday"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_time_of_the_years_0_to_9999_is_parsed_back(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000) {
+            let time = Timestamp::from_micros(micros);
+            prop_assert_eq!(Timestamp::parse(&time.to_string()), Some(time));
+        }
+    }
+
+    #[test]
+    fn times_outside_of_these_years_are_not_displayed() {
+        for micros in [
+            -62_167_219_200_000_001,
+            253_402_300_800_000_000,
+            i64::MIN,
+            i64::MAX,
+        ] {
+            assert!(
+                serde_json::to_string(&Timestamp::from_micros(micros)).is_err(),
+                "{micros}"
+            );
+        }
     }
 }

@@ -29,15 +29,15 @@ const fn limit(request: Request, sqlite: u64, postgres: u64) -> Limit {
 
 /// The limits, about two percent above the measured counts, which differ by up to that much from run to run.
 const LIMITS: &[Limit] = &[
-    limit(Request::Livez, 104, 104),
-    limit(Request::Keys, 131, 131),
-    limit(Request::PostsWithBearer, 485, 478),
-    limit(Request::PostWithBearer, 293, 286),
-    limit(Request::PostAnonymous, 218, 214),
-    limit(Request::PostNotModified, 298, 290),
-    limit(Request::CreatePost, 313, 301),
-    limit(Request::Refresh, 284, 271),
-    limit(Request::CodeExchange, 348, 339),
+    limit(Request::Livez, 50, 50),
+    limit(Request::Keys, 62, 62),
+    limit(Request::PostsWithBearer, 272, 271),
+    limit(Request::PostWithBearer, 142, 142),
+    limit(Request::PostAnonymous, 132, 132),
+    limit(Request::PostNotModified, 145, 145),
+    limit(Request::CreatePost, 156, 151),
+    limit(Request::Refresh, 176, 173),
+    limit(Request::CodeExchange, 242, 190),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

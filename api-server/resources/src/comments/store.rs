@@ -5,7 +5,7 @@ use crate::ids::Id;
 use crate::posts::{Actor, VisiblePost};
 use foundation::clock::Timestamp;
 use storage::db;
-use storage::db::{Db, Tx};
+use storage::db::{Db, WriteTarget};
 use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
@@ -37,13 +37,13 @@ pub enum Error {
 
 /// Stores a new comment and returns it.
 pub async fn create(
-    tx: &mut Tx,
+    target: &mut WriteTarget<'_>,
     post: VisiblePost,
     author: Actor,
     new: &NewComment,
     now: Timestamp,
 ) -> Result<Comment, Error> {
-    let (on, post_id, author_id) = (tx.on(), post.id(), author.user_id);
+    let (on, post_id, author_id) = (target.on(), post.id(), author.user_id);
     let comment = fetch_one!(on, Comment, INSERT, post_id, author_id, new.body.as_str(), now)?;
     Ok(comment)
 }

@@ -5,8 +5,7 @@ use super::key::Claim;
 use foundation::clock::Timestamp;
 use serde::Serialize;
 use storage::db;
-use storage::db::sqlx::{PgExecutor, SqliteExecutor};
-use storage::db::{Db, Engine, Tx};
+use storage::db::{Db, Executor, Tx};
 use storage::{execute, fetch_optional, sql};
 
 /// The maximum number of rows that one statement deletes, so that it does not block other writes for long.
@@ -69,11 +68,7 @@ impl Reply {
 
 /// Returns the unexpired reply that is stored for a claim. Fails with [`Error::KeyReused`] if it is the reply to a call
 /// with another body.
-pub(super) async fn find(
-    on: Engine<impl SqliteExecutor<'_>, impl PgExecutor<'_>>,
-    claim: &Claim,
-    now: Timestamp,
-) -> Result<Option<Reply>, Error> {
+pub(super) async fn find(on: Executor<'_>, claim: &Claim, now: Timestamp) -> Result<Option<Reply>, Error> {
     match fetch_optional!(on, Row, FIND, claim.id(), now)? {
         None => Ok(None),
         Some(row) if row.fingerprint == claim.fingerprint => Ok(Some(row.reply)),

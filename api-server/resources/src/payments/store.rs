@@ -6,7 +6,7 @@ use super::id::PaymentId;
 use super::payment::{Payment, columns};
 use foundation::clock::Timestamp;
 use storage::db;
-use storage::db::{Db, Tx};
+use storage::db::{Db, WriteTarget};
 use storage::{fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
@@ -21,9 +21,14 @@ sql! {
 }
 
 /// Stores a new payment of this user and returns it.
-pub async fn create(tx: &mut Tx, user_id: i64, new: &NewPayment, now: Timestamp) -> Result<Payment, Error> {
+pub async fn create(
+    target: &mut WriteTarget<'_>,
+    user_id: i64,
+    new: &NewPayment,
+    now: Timestamp,
+) -> Result<Payment, Error> {
     let payment = fetch_one!(
-        tx.on(),
+        target.on(),
         Payment,
         INSERT,
         PaymentId::new(now).as_str(),
@@ -43,9 +48,13 @@ pub async fn find(db: &Db, user_id: i64, id: &PaymentId) -> Result<Payment, Erro
     payment.ok_or(Error::NotFound)
 }
 
-/// Returns a payment of this user, read in the transaction. Fails like [`find`].
-pub(super) async fn find_in(tx: &mut Tx, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
-    let payment = fetch_optional!(tx.on(), Payment, FIND, id.as_str(), user_id)?;
+/// Returns a payment of this user, read where the write runs. Fails like [`find`].
+pub(super) async fn find_in(
+    target: &mut WriteTarget<'_>,
+    user_id: i64,
+    id: &PaymentId,
+) -> Result<Payment, Error> {
+    let payment = fetch_optional!(target.on(), Payment, FIND, id.as_str(), user_id)?;
     payment.ok_or(Error::NotFound)
 }
 

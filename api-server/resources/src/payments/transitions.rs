@@ -6,7 +6,7 @@ use super::fields::{Amount, Status};
 use super::payment::{Payment, columns};
 use super::store;
 use foundation::clock::Timestamp;
-use storage::db::Tx;
+use storage::db::WriteTarget;
 use storage::{fetch_optional, sql};
 
 sql! {
@@ -44,7 +44,7 @@ pub enum Transition {
 /// Fails with [`Error::Conflict`] if the state does not allow the transition, with [`Error::AmountTooLarge`] if the
 /// amount exceeds what is available, and with [`Error::NotFound`] if the user has no such payment.
 pub async fn apply(
-    tx: &mut Tx,
+    target: &mut WriteTarget<'_>,
     user_id: i64,
     payment: &Payment,
     transition: Transition,
@@ -52,14 +52,14 @@ pub async fn apply(
 ) -> Result<Payment, Error> {
     let id = payment.id.as_str();
     let changed = match transition {
-        Transition::Capture(amount) => change_amount(tx, CAPTURE, (id, user_id), amount, now).await?,
-        Transition::Refund(amount) => change_amount(tx, REFUND, (id, user_id), amount, now).await?,
-        Transition::Cancel => fetch_optional!(tx.on(), Payment, CANCEL, id, user_id, now)?,
+        Transition::Capture(amount) => change_amount(target, CAPTURE, (id, user_id), amount, now).await?,
+        Transition::Refund(amount) => change_amount(target, REFUND, (id, user_id), amount, now).await?,
+        Transition::Cancel => fetch_optional!(target.on(), Payment, CANCEL, id, user_id, now)?,
     };
     match changed {
         Some(payment) => Ok(payment),
         None => Err(transition_error(
-            &store::find_in(tx, user_id, &payment.id).await?,
+            &store::find_in(target, user_id, &payment.id).await?,
             transition,
         )),
     }
@@ -68,7 +68,7 @@ pub async fn apply(
 /// Runs the statement of a capture or a refund. Without an amount, the statement uses all that is available. Returns
 /// the changed payment; `None` if the statement does not apply to it.
 async fn change_amount(
-    tx: &mut Tx,
+    target: &mut WriteTarget<'_>,
     statement: &'static str,
     (id, user_id): (&str, i64),
     amount: Option<Amount>,
@@ -76,7 +76,7 @@ async fn change_amount(
 ) -> Result<Option<Payment>, Error> {
     let minor_units = amount.map(Amount::get);
     Ok(fetch_optional!(
-        tx.on(),
+        target.on(),
         Payment,
         statement,
         id,

@@ -1,7 +1,7 @@
 //! Permissions on posts and comments.
 
 use super::fields::Status;
-use identity::users::{Role, User};
+use foundation::role::Role;
 
 /// A user who reads or writes posts and comments, with the facts that determine the user's permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,16 +12,15 @@ pub struct Actor {
     pub is_moderator: bool,
 }
 
-impl From<&User> for Actor {
-    fn from(user: &User) -> Self {
+impl Actor {
+    /// Returns the user with this id and role.
+    pub fn new(user_id: i64, role: Role) -> Self {
         Self {
-            user_id: user.id,
-            is_moderator: matches!(user.role, Role::Editor | Role::Admin),
+            user_id,
+            is_moderator: matches!(role, Role::Editor | Role::Admin),
         }
     }
-}
 
-impl Actor {
     /// Returns whether the user may change the posts and comments of this author.
     pub fn may_change(self, author_id: i64) -> bool {
         self.is_moderator || self.user_id == author_id

@@ -4,6 +4,8 @@ use crate::text::Text;
 use foundation::schema;
 use foundation::schema::WITHOUT_NUL;
 use serde::Serialize;
+use sqlx::error::BoxDynError;
+use sqlx::{Database, Decode, Type};
 use std::str::FromStr;
 use utoipa::ToSchema;
 
@@ -77,6 +79,28 @@ impl FromStr for Status {
             .into_iter()
             .find(|status| status.as_str() == text)
             .ok_or("must be draft or published")
+    }
+}
+
+impl<DB: Database> Type<DB> for Status
+where
+    str: Type<DB>,
+{
+    fn type_info() -> DB::TypeInfo {
+        <str as Type<DB>>::type_info()
+    }
+
+    fn compatible(found: &DB::TypeInfo) -> bool {
+        <str as Type<DB>>::compatible(found)
+    }
+}
+
+impl<'r, DB: Database> Decode<'r, DB> for Status
+where
+    &'r str: Decode<'r, DB>,
+{
+    fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
+        Ok(<&str as Decode<'r, DB>>::decode(value)?.parse()?)
     }
 }
 

@@ -4,9 +4,10 @@ use super::fields::Status;
 use crate::paging::{Cursor, HasCursor};
 use foundation::clock::Timestamp;
 use serde::Serialize;
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 use utoipa::ToSchema;
 
-/// The columns of a [`Post`], for `SELECT` and `RETURNING`.
+/// The columns of a [`Post`], for `SELECT` and `RETURNING`, in the order in which they are read.
 macro_rules! columns {
     () => {
         "id, title, body, status, author_id, created_at, updated_at, published_at, version"
@@ -15,7 +16,7 @@ macro_rules! columns {
 pub(super) use columns;
 
 /// A post as the API shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Post {
     /// The id of the post.
     pub id: i64,
@@ -24,7 +25,6 @@ pub struct Post {
     /// The text.
     pub body: String,
     /// Whether the post is published.
-    #[sqlx(try_from = "String")]
     pub status: Status,
     /// The id of the author.
     pub author_id: i64,
@@ -43,6 +43,31 @@ impl Post {
     /// Returns the strong entity tag (RFC 9110 §8.8.3) of this version. It does not depend on the caller.
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.id, self.version)
+    }
+}
+
+/// Reads the columns by position, because the derived implementation looks each one up by its name.
+impl<'r, R: Row> FromRow<'r, R> for Post
+where
+    usize: ColumnIndex<R>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    Status: Decode<'r, R::Database> + Type<R::Database>,
+    Timestamp: Decode<'r, R::Database> + Type<R::Database>,
+    Option<Timestamp>: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        Ok(Self {
+            id: row.try_get(0)?,
+            title: row.try_get(1)?,
+            body: row.try_get(2)?,
+            status: row.try_get(3)?,
+            author_id: row.try_get(4)?,
+            created_at: row.try_get(5)?,
+            updated_at: row.try_get(6)?,
+            published_at: row.try_get(7)?,
+            version: row.try_get(8)?,
+        })
     }
 }
 

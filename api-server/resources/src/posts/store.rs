@@ -8,7 +8,7 @@ use super::post::{Post, columns};
 use crate::ids::Id;
 use foundation::clock::Timestamp;
 use storage::db;
-use storage::db::{Db, Tx};
+use storage::db::{Db, Tx, WriteTarget};
 use storage::{execute, fetch_one, fetch_optional, sql};
 
 sql! {
@@ -48,10 +48,15 @@ impl VisiblePost {
 }
 
 /// Stores a new post and returns it.
-pub async fn create(tx: &mut Tx, author: Actor, new: &NewPost, now: Timestamp) -> Result<Post, Error> {
+pub async fn create(
+    target: &mut WriteTarget<'_>,
+    author: Actor,
+    new: &NewPost,
+    now: Timestamp,
+) -> Result<Post, Error> {
     let published_at = (new.status == Status::Published).then_some(now);
     let post = fetch_one!(
-        tx.on(),
+        target.on(),
         Post,
         INSERT,
         author.user_id,
