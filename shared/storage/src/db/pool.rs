@@ -17,7 +17,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time after which an idle connection is tested before its next use, because a firewall or a failover may have
 /// ended it without notice.
 const TEST_AFTER_IDLE: Duration = Duration::from_secs(30);
-/// The time that a connection has to close.
+/// The time that all idle connections together have to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection to one of the two engines.
@@ -66,7 +66,7 @@ pub struct StatementTimeout(Option<Duration>);
 #[derive(Debug)]
 pub(super) struct Connector<C: EngineConnection> {
     options: C::Options,
-    /// The number of connections of this pool that broke so far.
+    /// The number of connections of this pool that broke so far. A change makes the idle connections doubtful.
     broken: AtomicU64,
 }
 
@@ -230,7 +230,8 @@ impl<C: EngineConnection> Lease<C> {
         self.connection.is_busy
     }
 
-    /// Closes the connection without waiting for the server.
+    /// Closes the connection without waiting for the server. The other connections of the pool are tested before their next
+    /// use.
     pub(super) fn close(&mut self) {
         self.connection.connection = None;
         if let Some(pool) = Object::pool(&self.connection) {

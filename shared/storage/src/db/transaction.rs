@@ -86,7 +86,7 @@ impl Tx {
 
 impl<C: EngineConnection> Open<C> {
     async fn begin(lease: Lease<C>, sql: &'static str) -> Result<Self, Error> {
-        // The value exists before the statement runs, so that a caller who gives up meanwhile rolls back.
+        // The value exists before the statement runs, so that its `drop` cleans up if the statement does not complete.
         let mut open = Self(None);
         open.0.insert(lease).control(sql).await?;
         Ok(open)
@@ -107,14 +107,14 @@ impl<C: EngineConnection> Open<C> {
 
 impl<C: EngineConnection> Drop for Open<C> {
     fn drop(&mut self) {
-        // A connection that is closed in the middle of a statement ends its transaction too.
+        // A lease that is dropped in the middle of a statement closes its connection, and the server then rolls back.
         let Some(mut lease) = self.0.take().filter(|lease| !lease.is_busy()) else {
             return;
         };
         match Handle::try_current() {
             Ok(runtime) => {
                 runtime.spawn(async move {
-                    // A connection that cannot roll back is closed, which ends its transaction too.
+                    // Without a rollback, only closing the connection ends the transaction.
                     if lease.control("ROLLBACK").await.is_err() {
                         lease.close();
                     }
