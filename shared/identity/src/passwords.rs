@@ -184,10 +184,13 @@ impl Passwords {
         let params = self.params.clone();
         self.run(move |memory| {
             let Some(stored) = stored else {
+                // A new salt each time, because the order in which Argon2id reads its memory depends on the salt, and
+                // with it the time that a hash takes.
+                let salt: [u8; 16] = foundation::random::bytes();
                 compute(
                     &params,
                     &password,
-                    &[0; 16],
+                    &salt,
                     &mut [0; Params::DEFAULT_OUTPUT_LEN],
                     memory,
                 )?;

@@ -6,7 +6,6 @@ mod link_races;
 mod pages;
 mod resets;
 mod throttles;
-mod timing;
 
 use serde_json::{Value, json};
 use storage::fetch_all;
