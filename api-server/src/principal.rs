@@ -7,6 +7,7 @@ use foundation::scope::Scope;
 use identity::sessions::Session;
 use resources::posts::Actor;
 use serde::Serialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// An authenticated caller. The extractor `Principal` rejects unauthenticated requests; `Option<Principal>` accepts
@@ -22,7 +23,7 @@ pub(crate) struct Principal {
     /// The expiry of the session or of the access token.
     pub(crate) expires_at: Timestamp,
     /// The client that sent the access token; `None` for a session.
-    pub(crate) client_id: Option<String>,
+    pub(crate) client_id: Option<Arc<str>>,
 }
 
 /// The user for whom a call is made, as the session or the access token describes the user. Any change of the role ends

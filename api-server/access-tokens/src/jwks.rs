@@ -139,6 +139,12 @@ impl Jwks {
         Ok(self.cached_key(kid))
     }
 
+    /// Returns whether this is the key with this `kid` in the cached set.
+    pub(crate) fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool {
+        self.cached_key(kid)
+            .is_some_and(|cached| Arc::ptr_eq(&cached, key))
+    }
+
     fn cached_key(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
         self.0.cached.load().as_ref().as_ref().ok()?.keys.get(kid)
     }

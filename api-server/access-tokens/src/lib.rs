@@ -4,6 +4,7 @@
 mod claims;
 mod error;
 mod jwks;
+mod member;
 mod verifier;
 
 pub use error::Error;

@@ -7,7 +7,11 @@ use audit::revocation::{Kind, RevocationMirror};
 use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;
+use foundation::secret;
 use jsonwebtoken::{Algorithm, crypto};
+use jwt::VerifyingKey;
+use quick_cache::sync::Cache;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum length of a token, in bytes.
@@ -17,6 +21,9 @@ const MAX_AGE: Duration = Duration::from_secs(600);
 /// The time by which the issuer's clock may be ahead.
 const MAX_SKEW: Duration = Duration::from_secs(30);
 
+/// The number of verified tokens in memory, of about half a KiB each.
+const MAX_VERIFIED: usize = 10_000;
+
 /// Verifies access tokens of one issuer for one audience.
 #[derive(Debug)]
 pub struct Verifier {
@@ -24,19 +31,31 @@ pub struct Verifier {
     revocations: RevocationMirror,
     issuer: String,
     audience: String,
+    /// The verified tokens by their SHA-256 hashes.
+    verified: Cache<Vec<u8>, Arc<Token>>,
 }
 
 /// The contents of a verified token.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Token {
     /// The subject, from `sub` and `client_id`.
     pub subject: Subject,
     /// `client_id`: the client that the token was issued to.
-    pub client_id: String,
+    pub client_id: Arc<str>,
     /// `scope` without the names that this API does not know.
     pub scope: Scope,
     /// `exp`.
     pub expires_at: Timestamp,
+    issued_at: Timestamp,
+    /// `nbf`.
+    valid_from: Option<Timestamp>,
+    sub: String,
+    jti: String,
+    /// Empty if the token has none. No family has an empty id.
+    grant_id: String,
+    kid: String,
+    /// The key that verified the signature.
+    key: Arc<VerifyingKey>,
 }
 
 /// The subject of a token.
@@ -56,20 +75,39 @@ impl Verifier {
             revocations,
             issuer,
             audience,
+            verified: Cache::new(MAX_VERIFIED),
         }
     }
 
-    /// Verifies a token at the time `now` and returns its contents.
+    /// Verifies a token at the time `now` and returns its contents. The signature and the claims of a token that was
+    /// verified before are not verified again while the issuer publishes its key; its times and the revocations are.
     ///
     /// Fails with [`Error::Invalid`] if the token fails a check, with [`Error::NoKeys`] if no key set has been fetched
     /// yet, and with [`Error::Revocations`] if the revocations cannot be read.
-    pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Token, Error> {
+    pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<Token>, Error> {
         ensure(token.len() <= MAX_LENGTH, "it is over 8 KiB")?;
+        let hash = secret::hash(token);
+        let verified = self.verified.get(&hash);
+        if let Some(token) = verified.filter(|token| self.jwks.publishes(&token.kid, &token.key)) {
+            token.check_times(now)?;
+            self.check_revocations(&token).await?;
+            return Ok(token);
+        }
+        let token = Arc::new(self.parse(token).await?);
+        token.check_times(now)?;
+        self.check_revocations(&token).await?;
+        self.verified.insert(hash, Arc::clone(&token));
+        Ok(token)
+    }
+
+    /// Verifies the signature of a token, and checks everything that does not change with time.
+    async fn parse(&self, token: &str) -> Result<Token, Error> {
         let (message, signature) = token.rsplit_once('.').ok_or_else(Error::malformed)?;
         let (header, payload) = message.split_once('.').ok_or_else(Error::malformed)?;
         let header = decode_segment(header)?;
         let header: Header<'_> = parse_object(&header)?;
-        let kid = self.verify_signature(&header, message, signature).await?;
+        let kid = header.kid.required_text("kid")?;
+        let key = self.verify_signature(&header, kid, message, signature).await?;
         let payload = decode_segment(payload)?;
         let claims: Claims<'_> = parse_object(&payload)?;
         ensure(
@@ -78,28 +116,39 @@ impl Verifier {
         )?;
         let is_for_us = claims.aud.is_only_audience(&self.audience);
         ensure(is_for_us, "its aud is not this API alone")?;
-        let expires_at = check_times(&claims, now)?;
-        let sub = claims.sub.required_text("sub")?;
-        let client_id = claims.client_id.required_text("client_id")?;
-        let scope = known_scopes(claims.scope.required_text("scope")?);
-        let role = claims.roles.role()?;
-        self.check_revocations(&claims, kid).await?;
+        let sub = claims.sub.required_id("sub")?;
+        let client_id = claims.client_id.required_id("client_id")?;
         Ok(Token {
-            subject: subject(sub, client_id, role),
-            client_id: client_id.to_owned(),
-            scope,
-            expires_at,
+            subject: subject(sub, client_id, claims.roles.role()?),
+            client_id: client_id.into(),
+            scope: known_scopes(claims.scope.required_text("scope")?),
+            expires_at: claims.exp.required_date("exp")?,
+            issued_at: claims.iat.required_date("iat")?,
+            valid_from: match claims.nbf.is_present() {
+                true => Some(claims.nbf.required_date("nbf")?),
+                false => None,
+            },
+            sub: sub.to_owned(),
+            jti: claims.jti.required_id("jti")?.to_owned(),
+            grant_id: claims
+                .grant_id
+                .optional_text("grant_id")?
+                .unwrap_or_default()
+                .to_owned(),
+            kid: kid.to_owned(),
+            key,
         })
     }
 
-    /// Verifies the header of a compact JWS and its signature over `message` (RFC 7515 §5.2). Returns the `kid` of the
-    /// key that signed it.
-    async fn verify_signature<'a>(
+    /// Verifies the header of a compact JWS and its signature over `message` (RFC 7515 §5.2). Returns the key that signed
+    /// it.
+    async fn verify_signature(
         &self,
-        header: &'a Header<'_>,
+        header: &Header<'_>,
+        kid: &str,
         message: &str,
         signature: &str,
-    ) -> Result<&'a str, Error> {
+    ) -> Result<Arc<VerifyingKey>, Error> {
         ensure(
             header.alg.required_text("alg")? == "RS256",
             "its alg is not RS256",
@@ -110,7 +159,6 @@ impl Verifier {
         )?;
         ensure(!header.crit.is_present(), "its header has crit")?;
         ensure(!header.b64.is_present(), "its header has b64")?;
-        let kid = header.kid.required_text("kid")?;
         let key = self.jwks.key(kid).await.map_err(Error::NoKeys)?;
         let key = key.ok_or_else(|| Error::Invalid("the issuer has no key with its kid".to_owned()))?;
         let verified = crypto::verify(
@@ -123,39 +171,36 @@ impl Verifier {
             verified.map_err(|_| Error::malformed())?,
             "its signature is wrong",
         )?;
-        Ok(kid)
+        Ok(key)
     }
 
     /// Checks that neither the token nor its user, client, grant or key is revoked.
-    async fn check_revocations(&self, claims: &Claims<'_>, kid: &str) -> Result<(), Error> {
+    async fn check_revocations(&self, token: &Token) -> Result<(), Error> {
         let subjects = [
-            (Kind::Jti, claims.jti.required_text("jti")?),
-            (Kind::User, claims.sub.required_text("sub")?),
-            (Kind::Client, claims.client_id.required_text("client_id")?),
-            (Kind::Key, kid),
-            // A token without a user has no grant. No family has an empty id.
-            (
-                Kind::Family,
-                claims.grant_id.optional_text("grant_id")?.unwrap_or_default(),
-            ),
+            (Kind::Jti, token.jti.as_str()),
+            (Kind::User, &token.sub),
+            (Kind::Client, &token.client_id),
+            (Kind::Key, &token.kid),
+            (Kind::Family, &token.grant_id),
         ];
         let is_revoked = self.revocations.any_revoked(&subjects).await;
         ensure(!is_revoked.map_err(Error::Revocations)?, "it is revoked")
     }
 }
 
-/// Checks `exp`, `iat` and `nbf`, and returns `exp`.
-fn check_times(claims: &Claims<'_>, now: Timestamp) -> Result<Timestamp, Error> {
-    let expires_at = claims.exp.required_date("exp")?;
-    ensure(expires_at > now, "it has expired")?;
-    let issued_at = claims.iat.required_date("iat")?;
-    ensure(now.since(issued_at) <= MAX_AGE, "it was issued over 600 s ago")?;
-    ensure(issued_at <= now.after(MAX_SKEW), "its iat is in the future")?;
-    if claims.nbf.is_present() {
-        let is_valid_yet = claims.nbf.required_date("nbf")? <= now.after(MAX_SKEW);
-        ensure(is_valid_yet, "its nbf is in the future")?;
+impl Token {
+    /// Checks `exp`, `iat` and `nbf`.
+    fn check_times(&self, now: Timestamp) -> Result<(), Error> {
+        ensure(self.expires_at > now, "it has expired")?;
+        let is_recent = now.since(self.issued_at) <= MAX_AGE;
+        ensure(is_recent, "it was issued over 600 s ago")?;
+        let latest = now.after(MAX_SKEW);
+        ensure(self.issued_at <= latest, "its iat is in the future")?;
+        ensure(
+            self.valid_from.is_none_or(|from| from <= latest),
+            "its nbf is in the future",
+        )
     }
-    Ok(expires_at)
 }
 
 /// Returns the subject. The ids of users and of clients may coincide, so a token whose `sub` equals its `client_id`

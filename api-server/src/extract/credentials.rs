@@ -10,6 +10,7 @@ use foundation::secret::Secret;
 use identity::sessions;
 use identity::sessions::Session;
 use resources::ids::Id;
+use std::sync::Arc;
 use web::context::request_context;
 use web::{Error, cookies, csrf, rate_limits};
 
@@ -58,13 +59,13 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     };
     let token = app
         .verifier
-        .verify(&token, request_context(&parts.extensions)?.now)
+        .verify(token, request_context(&parts.extensions)?.now)
         .await?;
     let (user, scope) = match token.subject {
         Subject::Client => (None, token.scope),
-        Subject::User(sub, role) => {
+        Subject::User(ref sub, role) => {
             let invalid = || access_tokens::Error::Invalid("its sub is not a user id".to_owned());
-            let id = Id::parse(&sub).ok_or_else(invalid)?.get();
+            let id = Id::parse(sub).ok_or_else(invalid)?.get();
             (
                 Some(CallingUser { id, role }),
                 role.scope().intersection(token.scope),
@@ -77,7 +78,7 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
         scope,
         method: AuthenticationMethod::Bearer,
         expires_at: token.expires_at,
-        client_id: Some(token.client_id),
+        client_id: Some(Arc::clone(&token.client_id)),
     }))
 }
 
@@ -92,7 +93,7 @@ fn count_call(parts: &Parts, app: &App, user_id: Option<i64>, client_id: &str) -
 
 /// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored. Fails
 /// with 400 for several `Authorization` headers.
-fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
+fn bearer_token(headers: &HeaderMap) -> Result<Option<&str>, Error> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -100,10 +101,13 @@ fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Error> {
     if values.next().is_some() {
         return Err(error::multiple_authorization_headers());
     }
-    let value = String::from_utf8_lossy(value.as_bytes());
-    let (scheme, token) = value.split_once(' ').unwrap_or((&value, ""));
-    let is_bearer = scheme.eq_ignore_ascii_case("bearer");
-    Ok(is_bearer.then(|| token.trim_start_matches(' ').to_owned()))
+    let value = value.as_bytes();
+    let scheme_length = value.iter().position(|byte| *byte == b' ').unwrap_or(value.len());
+    let (scheme, token) = value.split_at(scheme_length);
+    // Tokens are ASCII, so other bytes are no token, and neither is an empty text.
+    let token = std::str::from_utf8(token).unwrap_or_default();
+    let is_bearer = scheme.eq_ignore_ascii_case(b"bearer");
+    Ok(is_bearer.then(|| token.trim_start_matches(' ')))
 }
 
 #[cfg(test)]
@@ -119,7 +123,9 @@ mod tests {
                 axum::http::HeaderValue::from_bytes(value).unwrap(),
             );
         }
-        bearer_token(&headers).map_err(|error| error.code())
+        bearer_token(&headers)
+            .map(|token| token.map(str::to_owned))
+            .map_err(|error| error.code())
     }
 
     #[test]

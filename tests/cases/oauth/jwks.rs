@@ -156,7 +156,37 @@ async fn keys_that_share_a_kid_are_not_used(shape: Shape) {
     }
 }
 
+async fn accepted_tokens_are_rejected_once_their_key_is_replaced_or_unpublished(shape: Shape) {
+    for kid_of_new_key in ["the-key", "another-key"] {
+        let signer = Signer::unknown("the-key");
+        let issuer = FakeIssuer::start(&[&signer]).await;
+        let world = world_with_issuer(shape, &issuer).await;
+        let forger = forger_with(&world, signer).await;
+        let old = world.anyone().bearer(&forger.good());
+        let unknown_kid = world
+            .anyone()
+            .bearer(&forger.with_header("kid", json!("unknown")));
+        let apis: Vec<String> = world
+            .api_ports()
+            .iter()
+            .map(|port| format!("http://localhost:{port}"))
+            .collect();
+        for api in &apis {
+            old.at(api).get("/protected").await.expect(200);
+            old.at(api).get("/protected").await.expect(200);
+        }
+        issuer.publish(&[&Signer::unknown(kid_of_new_key)]);
+        for api in &apis {
+            // The unknown kid makes the API fetch the set again.
+            unknown_kid.at(api).get("/protected").await.expect(401);
+            let refused = old.at(api).get("/protected").await;
+            refused.expect_error(401, "invalid_token");
+        }
+    }
+}
+
 on_every_shape!(
+    accepted_tokens_are_rejected_once_their_key_is_replaced_or_unpublished,
     keys_that_share_a_kid_are_not_used,
     many_unknown_keys_cause_one_fetch_per_replica,
     new_keys_are_fetched_on_first_use,

@@ -128,6 +128,9 @@ async fn tokens_need_a_subject_a_client_and_a_scope(world: World) {
     for claim in ["jti", "sub", "client_id", "scope"] {
         token_check.expect_claim_rejected(claim, &wrong).await;
     }
+    for claim in ["jti", "sub", "client_id"] {
+        token_check.expect_claim_rejected(claim, &[json!("")]).await;
+    }
 }
 
 async fn duplicate_members_are_rejected(world: World) {
