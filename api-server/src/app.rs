@@ -2,14 +2,13 @@
 
 use crate::resource_metadata::Metadata;
 use access_tokens::Verifier;
-use axum::extract::FromRef;
 use identity::Identity;
 use resources::idempotency::Idempotency;
 use std::ops::Deref;
 use std::sync::Arc;
 use storage::db::Db;
 use storage::rate_limits::RateLimiter;
-use web::{Cors, Policy};
+use web::{Cors, Policy, services};
 
 /// The application state. Handlers take single services of it with `State`. Cheap to clone, because axum clones the state
 /// for every request.
@@ -42,17 +41,7 @@ impl Deref for App {
     }
 }
 
-macro_rules! services {
-    ($($service:ident: $Type:ty;)+) => { $(
-        impl FromRef<App> for $Type {
-            fn from_ref(app: &App) -> Self {
-                app.$service.clone()
-            }
-        }
-    )+ };
-}
-
-services! {
+services! { App:
     db: Db;
     identity: Identity;
     policy: Arc<Policy>;

@@ -7,6 +7,7 @@ pub(crate) mod email_verifications;
 mod envelope;
 mod etag_response;
 pub(crate) mod grants;
+mod json;
 mod mailed_token;
 pub(crate) mod metadata;
 pub(crate) mod mfa;

@@ -6,11 +6,12 @@ use crate::http::{
     posts, protected, session, sessions, users,
 };
 use crate::versions::{self, VERSIONS};
-use axum::middleware::{from_fn_with_state, map_response_with_state};
-use std::sync::Arc;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use web::{Cors, cors, error, openapi, rate_limits};
+use web::{Cors, calls, cors, openapi, rate_limits};
 
 /// Returns the routes, each with the path that its handler declares. The routes of the API are served under the
 /// version's prefix and without it. The routes of the whole process (`/csrf`, `/livez`, `/readyz`) are not included.
@@ -47,14 +48,15 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(metadata::read))
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     openapi::set_server(documents.get_openapi_mut(), &app.policy.url(""));
-    let versioned = versions::serve(VERSIONS[0], versioned)
-        .route_layer(from_fn_with_state(app.db.clone(), error::record_security_events))
-        .route_layer(map_response_with_state(
-            Arc::clone(&app.policy),
-            challenge::add_metadata_url,
-        ));
-    rate_limits::limit_by_address(versioned, app.rate_limiter.clone())
-        .route_layer(from_fn_with_state(app.cors.clone(), cors::add_headers))
+    let versioned = versions::serve(VERSIONS[0], versioned);
+    rate_limits::document(versioned)
+        .route_layer(from_fn_with_state(app.clone(), handle_call))
         .merge(documents)
         .with_state(app)
+}
+
+/// Middleware of all versioned routes.
+async fn handle_call(State(app): State<App>, request: Request, next: Next) -> Response {
+    let response = calls::handle(&app.cors, &app.rate_limiter, &app.db, request, next).await;
+    challenge::add_metadata_url(&app.policy, response)
 }

@@ -77,9 +77,10 @@ pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
 ) -> OpenApiRouter<S> {
     let (routes, document) = routes.split_for_parts();
     let prefixed = routes.clone().layer(Extension(Prefix(version.prefix)));
-    let routes = routes
-        .nest(version.prefix, prefixed)
-        .route_layer(from_fn_with_state(version, add_version_headers));
+    let mut routes = routes.nest(version.prefix, prefixed);
+    if version.headers().next().is_some() {
+        routes = routes.route_layer(from_fn_with_state(version, add_version_headers));
+    }
     let mut router = OpenApiRouter::with_openapi(document).merge(routes.into());
     router.get_openapi_mut().servers = Some(vec![version.server(""), version.server(version.prefix)]);
     router

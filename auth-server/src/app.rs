@@ -1,20 +1,44 @@
 //! The state that the issuer's handlers share.
 
-use axum::extract::FromRef;
 use identity::Identity;
 use issuer::flows::Flows;
 use issuer::grants::Grants;
+use std::ops::Deref;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
-use web::{Cors, Policy};
+use web::{Cors, Policy, services};
 
-/// The state of the issuer's routes. Handlers take all of it, or one part by `State`.
-#[derive(Clone, FromRef)]
-pub(crate) struct App {
+/// The state of the issuer's routes. Handlers take all of it, or one service by `State`. Cheap to clone, because axum clones
+/// the state for every request.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Services>);
+
+/// The services that handlers and extractors call.
+pub(crate) struct Services {
     pub(crate) identity: Identity,
     pub(crate) flows: Flows,
     pub(crate) policy: Arc<Policy>,
     pub(crate) cors: Cors,
     pub(crate) rate_limiter: RateLimiter,
     pub(crate) grants: Arc<Grants>,
+}
+
+impl App {
+    pub(crate) fn new(services: Services) -> Self {
+        Self(Arc::new(services))
+    }
+}
+
+impl Deref for App {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.0
+    }
+}
+
+services! { App:
+    identity: Identity;
+    policy: Arc<Policy>;
+    grants: Arc<Grants>;
 }

@@ -10,7 +10,7 @@ mod router;
 
 pub use issuer::{clients, statements};
 
-use app::App;
+use app::{App, Services};
 use audit::alerts;
 use audit::mail::Delivery;
 use foundation::sealing::SealingKey;
@@ -73,7 +73,7 @@ impl Issuer {
             audience: runtime.urls.audience.clone(),
             lifetimes: settings.lifetimes(),
         };
-        Ok(Self(App {
+        Ok(Self(App::new(Services {
             flows: flows::Flows {
                 key: master_key,
                 store: identity.expiring.clone(),
@@ -83,7 +83,7 @@ impl Issuer {
             cors: runtime.cors.clone(),
             rate_limiter: runtime.rate_limiter.clone(),
             grants: Arc::new(grants),
-        }))
+        })))
     }
 
     /// Returns the issuer's routes.

@@ -7,13 +7,15 @@ use crate::http::{
 };
 use crate::pages;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::get;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use web::error::record_security_events;
-use web::{Cors, cors, openapi, rate_limits};
+use web::{Cors, calls, cors, openapi, rate_limits};
 
 /// Builds the issuer's routes. The path of each is part of its handler's `utoipa::path` attribute.
 pub(crate) fn router(app: App) -> OpenApiRouter {
@@ -32,21 +34,25 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))
         .routes(routes!(security_events::list));
-    let calls = rate_limits::limit_by_address(calls, app.rate_limiter.clone())
-        .route_layer(from_fn_with_state(app.cors.clone(), cors::add_headers));
+    let calls = rate_limits::document(calls).route_layer(from_fn_with_state(app.clone(), handle_call));
     let documents = OpenApiRouter::new()
         .routes(routes!(discovery::jwks))
         .routes(routes!(discovery::metadata))
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     let mut router = rate_limits::limit_by_address(pages, app.rate_limiter.clone())
-        .merge(calls)
         .layer(from_fn_with_state(db, record_security_events))
+        .merge(calls)
         .merge(documents)
         .merge(assets().into())
         .with_state(app);
     documentation::complete_forms(router.get_openapi_mut());
     openapi::set_server(router.get_openapi_mut(), &issuer);
     router
+}
+
+/// Middleware of the routes that programs call.
+async fn handle_call(State(app): State<App>, request: Request, next: Next) -> Response {
+    calls::handle(&app.cors, &app.rate_limiter, &app.identity.db, request, next).await
 }
 
 #[allow(

@@ -1,14 +1,12 @@
 //! The challenge in `WWW-Authenticate` (RFC 6750 §3), with the URL of the resource metadata (RFC 9728 §5.1).
 
 use crate::resource_metadata;
-use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use std::sync::Arc;
 use web::Policy;
 
-/// Middleware: adds the metadata URL to the challenge of a response, and a challenge to every 401 response.
-pub(crate) async fn add_metadata_url(State(policy): State<Arc<Policy>>, mut response: Response) -> Response {
+/// Adds the metadata URL to the challenge of a response, and a challenge to every 401 response.
+pub(crate) fn add_metadata_url(policy: &Policy, mut response: Response) -> Response {
     let challenge = response.headers().get(header::WWW_AUTHENTICATE);
     let beginning = match challenge.map(HeaderValue::to_str) {
         Some(Ok(challenge)) => format!("{challenge}, "),

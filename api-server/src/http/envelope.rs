@@ -1,11 +1,14 @@
 //! The body of a list, `{items, next, links}`, and the links as a `Link` header (RFC 8288).
 
-use axum::Json;
+use super::json;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use resources::paging::{Cursor, Direction, HasCursor, Page, PageRequest};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+/// The capacity of the buffer of a page, in bytes.
+const CAPACITY: usize = 16 * 1024;
 
 /// A page of a list.
 #[derive(Serialize, ToSchema)]
@@ -56,7 +59,7 @@ pub(super) fn response<T: HasCursor + Serialize>(
     };
     (
         AppendHeaders(header.map(|value| (header::LINK, value))),
-        Json(envelope),
+        json::response(&envelope, CAPACITY),
     )
         .into_response()
 }
@@ -64,10 +67,10 @@ pub(super) fn response<T: HasCursor + Serialize>(
 impl Links {
     /// Returns the value of the `Link` header, if there is any link.
     fn header(&self) -> Option<String> {
-        let links: Vec<String> = [("next", &self.next), ("prev", &self.prev)]
-            .into_iter()
-            .filter_map(|(rel, url)| Some(format!(r#"<{}>; rel="{rel}""#, url.as_ref()?)))
-            .collect();
-        (!links.is_empty()).then(|| links.join(", "))
+        let link = |rel, url: &Option<String>| url.as_ref().map(|url| format!(r#"<{url}>; rel="{rel}""#));
+        match (link("next", &self.next), link("prev", &self.prev)) {
+            (Some(next), Some(prev)) => Some(format!("{next}, {prev}")),
+            (next, prev) => next.or(prev),
+        }
     }
 }

@@ -1,13 +1,16 @@
 //! Responses with an entity tag.
 
-use axum::Json;
+use super::json;
 use axum::http::header;
 use axum::response::IntoResponse;
 use serde::Serialize;
 
+/// The capacity of the buffer of a record, in bytes.
+const CAPACITY: usize = 1024;
+
 /// Returns a response with a record and its entity tag.
 pub(super) fn with_etag(etag: String, record: impl Serialize) -> impl IntoResponse {
-    ([(header::ETAG, etag)], Json(record))
+    ([(header::ETAG, etag)], json::response(&record, CAPACITY))
 }
 
 /// Returns the response to a read of a record, which clients may cache but must revalidate before each use. If the

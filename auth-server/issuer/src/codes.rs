@@ -263,7 +263,7 @@ impl From<Row> for Family {
             client_id: row.client_id,
             user_id: row.user_id,
             // An unknown name becomes the role that permits least.
-            role: Role::named(&row.role).unwrap_or(Role::User),
+            role: Role::stored(&row.role),
             scope: row.scope.parse().unwrap_or_default(),
             generation: 1,
             revoked_at: None,

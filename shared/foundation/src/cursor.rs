@@ -4,7 +4,10 @@ use crate::clock::Timestamp;
 use crate::json;
 use crate::schema;
 use crate::secret;
+use base64::display::Base64Display;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
+use std::fmt::{self, Display, Write as _};
 
 /// The largest length of a cursor, in bytes.
 const MAX_LENGTH: usize = 512;
@@ -41,10 +44,11 @@ impl Cursor {
     }
 }
 
-impl std::fmt::Display for Cursor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let json = format!(r#"{{"created_at":"{}","id":{}}}"#, self.created_at, self.id);
-        f.write_str(&secret::encode(json.as_bytes()))
+impl Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut json = String::with_capacity(80);
+        write!(json, r#"{{"created_at":"{}","id":{}}}"#, self.created_at, self.id)?;
+        Base64Display::new(json.as_bytes(), &URL_SAFE_NO_PAD).fmt(f)
     }
 }
 

@@ -9,9 +9,10 @@ use crate::metrics::Metrics;
 use clap::Args;
 use json::JsonLines;
 use std::io::IsTerminal as _;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _};
 use writer::LogWriter;
 
 /// The format of log lines.
@@ -54,7 +55,9 @@ pub struct LogArgs {
 /// already started.
 pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<LogGuard, String> {
     let level = args.log_level.as_str();
-    let filter = EnvFilter::try_new(level).map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
+    let filter: Targets = level
+        .parse()
+        .map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
     let json = match args.log_format {
         LogFormat::Json => true,
         LogFormat::Text => false,

@@ -6,7 +6,7 @@
 use crate::headers::single;
 use crate::{DeferredHeaders, Policy};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use identity::grants::origins::{Origins, Party};
@@ -43,21 +43,29 @@ struct AllowedOrigin {
     with_credentials: bool,
 }
 
-/// Middleware: adds the CORS headers if the request comes from an allowed origin. A request from any other
-/// origin is handled as usual, but the browser does not let the page read the response.
+/// Middleware: [`Cors::add_headers`].
 pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next) -> Response {
-    if let Some(deferred) = request.extensions().get::<DeferredHeaders>() {
-        if let Cors::KnownOrigins { .. } = cors {
-            deferred.add(header::VARY, HeaderValue::from_static("Origin"));
-        }
-        if let Some(origin) = cors.allowed_origin(request.headers()).await {
-            add_cors_headers(deferred, origin, is_preflight(&request));
-        }
-    }
+    cors.add_headers(request.method(), request.headers(), request.extensions())
+        .await;
     next.run(request).await
 }
 
 impl Cors {
+    /// Adds the CORS headers to the response if the request comes from an allowed origin. A request from any other
+    /// origin is handled as usual, but the browser does not let the page read the response. Takes the parts of the request,
+    /// because the body cannot be shared between threads.
+    pub(crate) async fn add_headers(&self, method: &Method, headers: &HeaderMap, extensions: &Extensions) {
+        let Some(deferred) = extensions.get::<DeferredHeaders>() else {
+            return;
+        };
+        if let Self::KnownOrigins { .. } = self {
+            deferred.add(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        if let Some(origin) = self.allowed_origin(headers).await {
+            add_cors_headers(deferred, origin, is_preflight(method, headers));
+        }
+    }
+
     /// Returns the allowed origin of a request; `None` without an `Origin` header or for an unknown origin.
     async fn allowed_origin(&self, headers: &HeaderMap) -> Option<AllowedOrigin> {
         let origin = single(headers, header::ORIGIN.as_str())?;
@@ -94,9 +102,6 @@ fn add_cors_headers(deferred: &DeferredHeaders, origin: AllowedOrigin, is_prefli
     }
 }
 
-fn is_preflight(request: &Request) -> bool {
-    request.method() == Method::OPTIONS
-        && request
-            .headers()
-            .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
+    method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }

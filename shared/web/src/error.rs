@@ -10,6 +10,7 @@ mod security_events;
 
 pub use code::Code;
 pub use conversions::reauthentication_error;
+pub(crate) use security_events::record_security_event;
 pub use security_events::record_security_events;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};

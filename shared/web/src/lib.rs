@@ -4,6 +4,7 @@
 
 mod allowed_methods;
 pub mod body;
+pub mod calls;
 pub mod client_address;
 mod compression;
 mod content_negotiation;
@@ -22,6 +23,7 @@ mod policy;
 pub mod program;
 pub mod rate_limits;
 mod request_log;
+mod services;
 
 pub use body::JsonBody;
 pub use context::Context;

@@ -1,8 +1,7 @@
 //! The base URL of this program, and the origins and proxies that it trusts.
 
-use foundation::urls::origin_of;
 use ipnet::IpNet;
-use url::Url;
+use url::{Position, Url};
 
 /// The base URL, the trusted origins and the trusted proxies. All handlers share it.
 #[derive(Clone, Debug)]
@@ -23,6 +22,6 @@ impl Policy {
 
     /// Returns the absolute URL of `path`, which is empty or begins with a slash.
     pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", origin_of(&self.base_url))
+        format!("{}{path}", &self.base_url[..Position::BeforePath])
     }
 }

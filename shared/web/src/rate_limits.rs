@@ -21,13 +21,16 @@ pub fn limit_by_address<S: Clone + Send + Sync + 'static>(
     routes: OpenApiRouter<S>,
     limiter: RateLimiter,
 ) -> OpenApiRouter<S> {
-    let mut routes = routes.route_layer(from_fn_with_state(limiter, by_address));
+    document(routes.route_layer(from_fn_with_state(limiter, by_address)))
+}
+
+/// Documents the 429 response of each operation.
+pub fn document<S: Clone + Send + Sync + 'static>(mut routes: OpenApiRouter<S>) -> OpenApiRouter<S> {
     add_to_operations(routes.get_openapi_mut(), &[Code::RateLimited]);
     routes
 }
 
-/// Middleware: counts the request under the client's address. `OPTIONS` requests, such as CORS preflights, are not
-/// counted.
+/// Middleware: [`count_address`].
 async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: Next) -> Response {
     match count_address(&limiter, &request) {
         Ok(()) => next.run(request).await,
@@ -35,8 +38,9 @@ async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: 
     }
 }
 
-/// Fails with 429 if the address is over its limit.
-fn count_address(limiter: &RateLimiter, request: &Request) -> Result<(), Error> {
+/// Counts the request under the client's address. `OPTIONS` requests, such as CORS preflights, are not counted. Fails with
+/// 429 if the address is over its limit.
+pub(crate) fn count_address(limiter: &RateLimiter, request: &Request) -> Result<(), Error> {
     let context = request_context(request.extensions())?;
     match context.address {
         Some(address) if request.method() != Method::OPTIONS => {

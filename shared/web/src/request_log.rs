@@ -55,12 +55,12 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     let extensions = request.extensions_mut();
     extensions.insert(deferred_headers);
     extensions.insert(route.clone());
-    extensions.insert(RequestContext {
+    extensions.insert(Arc::new(RequestContext {
         now: clock::now(),
         trace_id: trace_id.clone(),
         address,
         user_agent,
-    });
+    }));
 
     let span = tracing::info_span!("request", trace_id);
     async {

@@ -30,14 +30,14 @@ const fn limit(request: Request, sqlite: u64, postgres: u64) -> Limit {
 /// The limits, about two percent above the measured counts, which differ by up to that much from run to run.
 const LIMITS: &[Limit] = &[
     limit(Request::Livez, 50, 50),
-    limit(Request::Keys, 62, 62),
-    limit(Request::PostsWithBearer, 272, 271),
-    limit(Request::PostWithBearer, 142, 142),
-    limit(Request::PostAnonymous, 132, 132),
-    limit(Request::PostNotModified, 145, 145),
-    limit(Request::CreatePost, 156, 151),
-    limit(Request::Refresh, 176, 173),
-    limit(Request::CodeExchange, 242, 190),
+    limit(Request::Keys, 61, 61),
+    limit(Request::PostsWithBearer, 190, 189),
+    limit(Request::PostWithBearer, 79, 79),
+    limit(Request::PostAnonymous, 78, 78),
+    limit(Request::PostNotModified, 82, 82),
+    limit(Request::CreatePost, 93, 88),
+    limit(Request::Refresh, 150, 147),
+    limit(Request::CodeExchange, 217, 165),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,17 @@
 //! The query parameters of a list. Unknown parameters and invalid values are ignored, never rejected.
 
 use foundation::cursor::Cursor;
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use utoipa::{IntoParams, ToSchema};
 
+/// The length of most query strings, in bytes.
+const QUERY_CAPACITY: usize = 160;
+
 /// A parsed query string. It records the valid filter and sort parameters that were read, for the links to other pages.
 #[derive(Debug)]
-pub struct Query {
-    parameters: Vec<(String, String)>,
+pub struct Query<'a> {
+    parameters: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     accepted: Vec<(&'static str, String)>,
 }
 
@@ -51,11 +55,11 @@ pub enum Direction {
     Prev,
 }
 
-impl Query {
+impl<'a> Query<'a> {
     /// Parses a query string.
-    pub fn read(query: &str) -> Self {
+    pub fn read(query: &'a str) -> Self {
         Self {
-            parameters: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
+            parameters: form_urlencoded::parse(query.as_bytes()).collect(),
             accepted: Vec::new(),
         }
     }
@@ -97,7 +101,7 @@ impl PageRequest {
     /// Returns the query string of the page in this direction from the cursor, in the same list with the same filters.
     /// Without a cursor it is that of the first page.
     pub fn query_string(&self, cursor: Option<Cursor>, direction: Direction) -> String {
-        let mut text = form_urlencoded::Serializer::new(String::new());
+        let mut text = form_urlencoded::Serializer::new(String::with_capacity(QUERY_CAPACITY));
         text.extend_pairs(&self.accepted);
         if let Some(cursor) = cursor {
             text.append_pair("cursor", &cursor.to_string());

@@ -6,7 +6,8 @@ use audit::events::{Event, EventName};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use storage::db;
+use foundation::context::RequestContext;
+use storage::db::Db;
 
 impl Error {
     /// Returns the security event that this error causes, if any.
@@ -27,21 +28,25 @@ impl Error {
     }
 }
 
-/// Middleware for all routes of a server: records the security event of an error response. Answers with the database
-/// error instead if the event cannot be recorded.
+/// Middleware: records the security event of an error response.
 pub async fn record_security_events(
-    State(db): State<db::Db>,
+    State(db): State<Db>,
     Context(context): Context,
     request: Request,
     next: Next,
 ) -> Response {
-    let response = next.run(request).await;
+    record_security_event(&db, &context, next.run(request).await).await
+}
+
+/// Records the security event of an error response. Returns the response, or the database error if the event cannot be
+/// recorded.
+pub(crate) async fn record_security_event(db: &Db, context: &RequestContext, response: Response) -> Response {
     let event = response
         .extensions()
         .get::<Error>()
         .and_then(Error::security_event);
     if let Some(event) = event
-        && let Err(error) = event.record_alone(&db, &context).await
+        && let Err(error) = event.record_alone(db, context).await
     {
         return Error::from(error).into_response();
     }
