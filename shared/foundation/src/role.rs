@@ -28,6 +28,12 @@ impl Role {
         }
     }
 
+    /// Returns the role with this name as the database stores it. An unknown name, which a newer version may have stored,
+    /// is the role that permits least.
+    pub fn stored(name: &str) -> Self {
+        Self::named(name).unwrap_or(Self::User)
+    }
+
     /// Returns the role with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == name)

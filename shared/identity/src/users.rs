@@ -284,7 +284,7 @@ impl From<UserRow> for User {
             email: row.email,
             email_verified: row.email_verified,
             // An unknown name becomes the role that permits least.
-            role: Role::named(&row.role).unwrap_or(Role::User),
+            role: Role::stored(&row.role),
             created_at: row.created_at,
             updated_at: row.updated_at,
         }

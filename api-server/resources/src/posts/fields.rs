@@ -104,14 +104,6 @@ where
     }
 }
 
-impl TryFrom<String> for Status {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
 /// A new post.
 #[derive(Clone, Debug, ToSchema)]
 #[schema(example = json!({"title": "Hello", "body": "The first one.", "status": "published"}))]

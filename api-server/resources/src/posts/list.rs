@@ -51,7 +51,6 @@ struct ListStatement {
 struct AnchorRow {
     title: String,
     author_id: i64,
-    #[sqlx(try_from = "String")]
     status: Status,
 }
 

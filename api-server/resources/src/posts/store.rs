@@ -36,7 +36,6 @@ pub struct VisiblePost(i64);
 #[derive(sqlx::FromRow)]
 struct VisibilityRow {
     author_id: i64,
-    #[sqlx(try_from = "String")]
     status: Status,
 }
 

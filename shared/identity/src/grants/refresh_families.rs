@@ -211,7 +211,7 @@ impl From<Row> for Family {
         Self {
             scope: row.scope.parse().unwrap_or_default(),
             // An unknown name becomes the role that permits least.
-            role: Role::named(&row.role).unwrap_or(Role::User),
+            role: Role::stored(&row.role),
             id: row.id,
             client_id: row.client_id,
             user_id: row.user_id,
