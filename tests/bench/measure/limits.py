@@ -50,8 +50,8 @@ _COLUMNS = "id, title, body, status, author_id, created_at, updated_at, publishe
 PGBENCH_SCRIPTS = {
     "list": f"""\\set n random(1000, {POSTS})
 \\set at {FIRST_POST_AT} + :n * {POST_INTERVAL}
-SELECT {_COLUMNS} FROM posts WHERE deleted_at IS NULL AND status = 'published' AND (created_at, id) < (:at, :n)
-ORDER BY created_at DESC, id DESC LIMIT 21;
+SELECT {_COLUMNS} FROM posts WHERE deleted_at IS NULL AND created_at + 0 >= 0 AND status = 'published'
+AND (created_at, id) < (:at, :n) ORDER BY created_at DESC, id DESC LIMIT 21;
 """,
     "one": f"""\\set n random(1, {POSTS})
 SELECT {_COLUMNS} FROM posts WHERE id = :n AND deleted_at IS NULL;

@@ -103,6 +103,7 @@ function buildApp() {
     algorithms: ['RS256'],
     allowedIss: ISSUER,
     allowedAud: AUDIENCE,
+    cache: true,
   });
   const app = Fastify();
   app.decorateRequest('claims', null);
