@@ -43,7 +43,7 @@ struct AllowedOrigin {
     with_credentials: bool,
 }
 
-/// Middleware: [`Cors::add_headers`].
+/// Middleware: adds the CORS headers if the request comes from an allowed origin.
 pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next) -> Response {
     cors.add_headers(request.method(), request.headers(), request.extensions())
         .await;

@@ -30,7 +30,7 @@ pub fn document<S: Clone + Send + Sync + 'static>(mut routes: OpenApiRouter<S>) 
     routes
 }
 
-/// Middleware: [`count_address`].
+/// Middleware: counts the request under the client's address.
 async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: Next) -> Response {
     match count_address(&limiter, &request) {
         Ok(()) => next.run(request).await,
