@@ -4,7 +4,6 @@ use crate::resource_metadata::Metadata;
 use access_tokens::Verifier;
 use identity::Identity;
 use resources::idempotency::Idempotency;
-use std::ops::Deref;
 use std::sync::Arc;
 use storage::db::Db;
 use storage::rate_limits::RateLimiter;
@@ -27,21 +26,7 @@ pub(crate) struct Services {
     pub(crate) metadata: Arc<Metadata>,
 }
 
-impl App {
-    pub(crate) fn new(services: Services) -> Self {
-        Self(Arc::new(services))
-    }
-}
-
-impl Deref for App {
-    type Target = Services;
-
-    fn deref(&self) -> &Services {
-        &self.0
-    }
-}
-
-services! { App:
+services! { App(Services):
     db: Db;
     identity: Identity;
     policy: Arc<Policy>;

@@ -3,7 +3,6 @@
 use identity::Identity;
 use issuer::flows::Flows;
 use issuer::grants::Grants;
-use std::ops::Deref;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use web::{Cors, Policy, services};
@@ -23,21 +22,7 @@ pub(crate) struct Services {
     pub(crate) grants: Arc<Grants>,
 }
 
-impl App {
-    pub(crate) fn new(services: Services) -> Self {
-        Self(Arc::new(services))
-    }
-}
-
-impl Deref for App {
-    type Target = Services;
-
-    fn deref(&self) -> &Services {
-        &self.0
-    }
-}
-
-services! { App:
+services! { App(Services):
     identity: Identity;
     policy: Arc<Policy>;
     grants: Arc<Grants>;

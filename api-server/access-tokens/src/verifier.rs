@@ -21,7 +21,7 @@ const MAX_AGE: Duration = Duration::from_secs(600);
 /// The time by which the issuer's clock may be ahead.
 const MAX_SKEW: Duration = Duration::from_secs(30);
 
-/// The number of verified tokens in memory, of about half a KiB each.
+/// The largest number of verified tokens in memory. Each takes about half a KiB.
 const MAX_VERIFIED: usize = 10_000;
 
 /// Verifies access tokens of one issuer for one audience.
@@ -79,8 +79,8 @@ impl Verifier {
         }
     }
 
-    /// Verifies a token at the time `now` and returns its contents. The signature and the claims of a token that was
-    /// verified before are not verified again while the issuer publishes its key; its times and the revocations are.
+    /// Verifies a token at the time `now` and returns its contents. For a token that was verified before and whose key the
+    /// issuer still publishes, only the times and the revocations are checked again.
     ///
     /// Fails with [`Error::Invalid`] if the token fails a check, with [`Error::NoKeys`] if no key set has been fetched
     /// yet, and with [`Error::Revocations`] if the revocations cannot be read.

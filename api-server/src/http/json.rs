@@ -1,4 +1,4 @@
-//! JSON bodies of known size.
+//! JSON bodies whose usual size is known.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};

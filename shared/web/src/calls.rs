@@ -10,8 +10,8 @@ use storage::db::Db;
 use storage::rate_limits::RateLimiter;
 
 /// Calls a route: adds the CORS headers, counts the request under the client's address, and records the security event of
-/// an error response. One middleware of the router does all three, because each layer of an axum router costs nine
-/// allocations per request.
+/// an error response. One middleware of the router does all three, because each layer of an axum router costs about
+/// nine allocations per request.
 pub async fn handle(cors: &Cors, limiter: &RateLimiter, db: &Db, request: Request, next: Next) -> Response {
     cors.add_headers(request.method(), request.headers(), request.extensions())
         .await;
