@@ -131,7 +131,7 @@ pub async fn run(
     keys: SealingKeys,
 ) -> Result<(), startup::Error> {
     common.check()?;
-    let db = common.open_database(2).await?;
+    let db = common.open_database(2, 1).await?;
     db.migrate().await?;
     let notifications = Notifications::new(common.redis.client()?);
     let services = Services {

@@ -199,13 +199,13 @@ impl World {
 
     /// Opens the database.
     pub async fn db(&self) -> Db {
-        Db::open(&self.database_url().parse().unwrap(), 4).await.unwrap()
+        Db::open(&self.database_url().parse().unwrap(), 4, 1).await.unwrap()
     }
 
     /// Opens the database with the role of the API processes. Only for [`Shape::Split`].
     pub async fn api_db(&self) -> Db {
         let url = self.database.as_ref().unwrap().api_url();
-        Db::open(&url.parse().unwrap(), 4).await.unwrap()
+        Db::open(&url.parse().unwrap(), 4, 1).await.unwrap()
     }
 
     /// Returns the current time of the programs.

@@ -100,9 +100,9 @@ impl CommonArgs {
             .require_in_production(program, self.network.is_production())
     }
 
-    /// Opens the database. On PostgreSQL, the pool holds at most `connections` connections.
-    pub async fn open_database(&self, connections: u32) -> Result<Db, InvalidSetting> {
-        self.database.open(&self.data_dir, connections).await
+    /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads use them.
+    pub async fn open_database(&self, connections: u32, threads: usize) -> Result<Db, InvalidSetting> {
+        self.database.open(&self.data_dir, connections, threads).await
     }
 }
 

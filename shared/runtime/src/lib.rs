@@ -5,3 +5,4 @@ pub mod metrics;
 pub mod server;
 pub mod startup;
 pub mod telemetry;
+pub mod threads;

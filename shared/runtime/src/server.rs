@@ -1,12 +1,13 @@
 //! The accept loop. It replaces `axum::serve`, which has no header timeout and no limit of connections.
 
+use crate::threads::Threads;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use futures_util::FutureExt as _;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -36,11 +37,13 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
 }
 
-/// Serves requests with `handle` until SIGINT or SIGTERM, with at most `max_connections` at a time. Then reports the
-/// drain to `health` and waits up to 20 s for the requests in progress. Fails only if the signals cannot be handled.
+/// Serves requests with `handle` on `threads` until SIGINT or SIGTERM, with at most `max_connections` at a time. Then
+/// reports the drain to `health` and waits up to 20 s for the requests in progress. Fails only if the signals cannot be
+/// handled.
 pub async fn run<F>(
     listener: TcpListener,
     handle: impl Fn(Request) -> F + Clone + Send + 'static,
+    threads: &Threads,
     max_connections: usize,
     health: Health,
 ) -> io::Result<()>
@@ -50,7 +53,7 @@ where
     let permits = Arc::new(Semaphore::new(max_connections));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop_signal()?);
-    loop {
+    for runtime in threads.in_turn() {
         let next = async {
             // Connections beyond the limit wait in the queue of the kernel.
             let permit = Arc::clone(&permits).acquire_owned().await;
@@ -60,25 +63,13 @@ where
             next = next => next,
             () = &mut stop => break,
         };
-        let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(WRITE_TIMEOUT));
-        let handle = handle.clone();
-        let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            let mut request = request.map(Body::new);
-            request.extensions_mut().insert(Peer(peer.ip()));
-            handle(request).map(Ok::<_, Infallible>)
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEADER_TIMEOUT)
-            .max_headers(MAX_HEADERS)
-            .max_buf_size(MAX_HEAD_SIZE)
-            .serve_connection(TokioIo::new(Box::pin(stream)), service);
-        let connection = graceful.watch(connection);
-        tokio::spawn(async move {
+        let (handle, watcher) = (handle.clone(), graceful.watcher());
+        runtime.spawn(async move {
             let _permit = permit;
             // An error here concerns only the connection of this client.
-            let _ = connection.await;
+            if let Ok(connection) = serve_connection(stream, peer, handle) {
+                let _ = watcher.watch(connection).await;
+            }
         });
     }
     health.drain();
@@ -96,11 +87,36 @@ where
     Ok(())
 }
 
-/// Accepts the next connection. Retries after an error, because errors such as too many open files go away when other
+/// Returns a future that serves a connection on the current runtime. Fails if the system does not allow to poll it.
+fn serve_connection<F>(
+    stream: std::net::TcpStream,
+    peer: SocketAddr,
+    handle: impl Fn(Request) -> F + Send + 'static,
+) -> io::Result<impl GracefulConnection<Error = hyper::Error>>
+where
+    F: Future<Output = Response> + Send,
+{
+    let mut stream = TimeoutStream::new(TcpStream::from_std(stream)?);
+    stream.set_write_timeout(Some(WRITE_TIMEOUT));
+    let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(Peer(peer.ip()));
+        handle(request).map(Ok::<_, Infallible>)
+    });
+    Ok(http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_HEAD_SIZE)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service))
+}
+
+/// Accepts the next connection, which any runtime can poll. Retries after an error, because errors such as too many open files go away when other
 /// connections are closed.
-async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+async fn accept(listener: &TcpListener) -> (std::net::TcpStream, SocketAddr) {
     loop {
-        match listener.accept().await {
+        let accepted = listener.accept().await;
+        match accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
             Ok((stream, peer)) => {
                 // Nagle's algorithm would hold back small responses until the client's delayed acknowledgment.
                 let _ = stream.set_nodelay(true);

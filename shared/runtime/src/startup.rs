@@ -4,6 +4,7 @@
 use crate::config::{CommonArgs, EX_USAGE, report_error};
 use crate::metrics::{Exporter, Metrics};
 use crate::telemetry::LogGuard;
+use crate::threads::Threads;
 use crate::{server, telemetry};
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
@@ -73,6 +74,7 @@ pub struct Runtime {
     pub data_dir: PathBuf,
     redis: Option<Redis>,
     exporter: Option<Exporter>,
+    threads: Threads,
     max_connections: usize,
     /// Dropped last, so that the last log lines are written.
     _log: LogGuard,
@@ -98,7 +100,8 @@ impl Runtime {
         let listener = server::bind(common.network.listen).await.map_err(bind_error)?;
         let bound = listener.local_addr()?;
         let urls = common.network.urls(bound)?;
-        let db = common.open_database(common.database.database_connections).await?;
+        let threads = Threads::start()?;
+        let db = common.open_database(common.database.database_connections, threads.count()).await?;
         let redis = common.redis.client()?;
         if let Some(redis) = &redis {
             RedisArgs::check_eviction(redis, common.network.is_production()).await?;
@@ -135,6 +138,7 @@ impl Runtime {
             data_dir: common.data_dir.clone(),
             redis,
             exporter,
+            threads,
             max_connections: common.network.max_connections,
             _log: log,
         })
@@ -178,7 +182,8 @@ impl Runtime {
         let program = Program::new(routes, self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
-        server::run(self.listener, handle, self.max_connections, health).await?;
+        server::run(self.listener, handle, &self.threads, self.max_connections, health).await?;
+        // The threads still run, because closing a connection is input and output of its thread.
         self.identity.db.close().await;
         Ok(())
     }
@@ -191,7 +196,8 @@ fn bind_error(error: io::Error) -> InvalidSetting {
 
 /// Runs a program and returns its exit code: 0 on success, 64 for an invalid setting, 1 for any other error.
 pub fn run(program: impl Future<Output = Result<(), Error>>) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    // Servers start further runtimes, one for each further thread.
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             report_error(&error.to_string());

@@ -12,7 +12,7 @@ mod transaction;
 mod watch;
 
 pub use error::Error;
-pub use pool::{On, Pool};
+pub use pool::{On, Pool, use_connections_of_thread};
 #[doc(hidden)]
 pub use sqlx;
 pub use transaction::{Tx, WriteTarget};
@@ -31,7 +31,10 @@ use std::time::Duration;
 /// wait for a connection, a request fails within five seconds.
 const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// The number of SQLite connections that read.
-const SQLITE_READERS: u32 = 4;
+const SQLITE_READERS: usize = 4;
+/// The least number of PostgreSQL connections that threads share, so that a slow statement does not hold up the other
+/// requests of its thread.
+const LEAST_CONNECTIONS_OF_SHARE: usize = 4;
 
 /// A value for the engine in use: `S` on SQLite, `P` on PostgreSQL.
 #[derive(Clone, Debug)]
@@ -65,21 +68,24 @@ pub enum Db {
 pub struct DatabaseUrl(Engine<Box<SqliteConnectOptions>, Box<PgConnectOptions>>);
 
 impl Db {
-    /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections. Creates a missing
-    /// SQLite file with mode 0600. Fails if that is not possible, or if no connection is accepted within 2 s.
-    pub async fn open(url: &DatabaseUrl, postgres_connections: u32) -> Result<Self, Error> {
+    /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections, which are divided among
+    /// `threads` threads. Creates a missing SQLite file with mode 0600. Fails if that is not possible, or if no connection
+    /// is accepted within 2 s.
+    pub async fn open(url: &DatabaseUrl, postgres_connections: u32, threads: usize) -> Result<Self, Error> {
         match &url.0 {
             Engine::Sqlite(options) => {
                 create_private_file(options.get_filename())?;
-                let writer = Pool::new((**options).clone(), 1, None)?;
+                let writer = Pool::new((**options).clone(), 1, 1, None)?;
                 // Creates the journal, without which a connection that only reads cannot open the file.
                 writer.acquire().await?;
-                let readers = Pool::new((**options).clone().read_only(true), SQLITE_READERS, None)?;
+                let readers = Pool::new((**options).clone().read_only(true), SQLITE_READERS, 1, None)?;
                 Ok(Self::Sqlite { writer, readers })
             }
             Engine::Postgres(options) => {
                 let limit = Some(POSTGRES_STATEMENT_TIMEOUT);
-                let pool = Pool::new((**options).clone(), postgres_connections, limit)?;
+                let connections = usize::try_from(postgres_connections).unwrap_or(usize::MAX);
+                let shares = threads.min(connections / LEAST_CONNECTIONS_OF_SHARE).max(1);
+                let pool = Pool::new((**options).clone(), connections, shares, limit)?;
                 pool.acquire().await?;
                 Ok(Self::Postgres(pool))
             }

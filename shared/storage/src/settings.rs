@@ -93,13 +93,13 @@ impl DatabaseArgs {
         }
     }
 
-    /// Opens the database. On PostgreSQL, the pool holds at most `connections` connections. If no URL is configured,
-    /// creates `data_dir` for the SQLite file.
-    pub async fn open(&self, data_dir: &Path, connections: u32) -> Result<Db, InvalidSetting> {
+    /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads use them.
+    /// If no URL is configured, creates `data_dir` for the SQLite file.
+    pub async fn open(&self, data_dir: &Path, connections: u32, threads: usize) -> Result<Db, InvalidSetting> {
         if self.database_url.is_none() {
             create_data_dir(data_dir)?;
         }
-        let opened = Db::open(&self.url(data_dir)?, connections).await;
+        let opened = Db::open(&self.url(data_dir)?, connections, threads).await;
         opened.map_err(|error| InvalidSetting(format!("DATABASE_URL: {error}")))
     }
 }

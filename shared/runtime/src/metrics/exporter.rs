@@ -2,6 +2,7 @@
 
 use super::Metrics;
 use crate::server;
+use crate::threads::Threads;
 use axum::Router;
 use axum::extract::State;
 use axum::http::header;
@@ -41,7 +42,8 @@ impl Exporter {
             .route("/metrics", get(get_metrics))
             .with_state(self.metrics);
         let handle = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
-        server::run(self.listener, handle, MAX_CONNECTIONS, Health::default()).await
+        let threads = Threads::current();
+        server::run(self.listener, handle, &threads, MAX_CONNECTIONS, Health::default()).await
     }
 }
 

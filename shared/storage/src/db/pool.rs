@@ -7,7 +7,9 @@
 use crate::db::Error;
 use deadpool::managed::{self, Manager, Metrics, Object, PoolError, RecycleResult};
 use sqlx::{ConnectOptions as _, Connection, PgConnection, SqliteConnection};
+use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -20,6 +22,16 @@ const TEST_AFTER_IDLE: Duration = Duration::from_secs(30);
 /// The time that all idle connections together have to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
+thread_local! {
+    /// The number of the current thread among those that serve requests.
+    static THREAD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Makes the current thread use the connections of the thread with this number, which is 0 for all other threads.
+pub fn use_connections_of_thread(number: usize) {
+    THREAD.set(number);
+}
+
 /// A connection to one of the two engines.
 pub trait EngineConnection: Connection + 'static {
     /// Runs a statement of transaction control, such as `COMMIT`.
@@ -29,7 +41,9 @@ pub trait EngineConnection: Connection + 'static {
 /// A pool of connections. Clones share them.
 #[derive(Debug)]
 pub struct Pool<C: EngineConnection> {
-    connections: managed::Pool<Connector<C>>,
+    /// Each thread uses the connections of one share. The input and output of a connection are polled by the thread that
+    /// opened it, so another thread would wait for two wake-ups in each statement.
+    shares: Arc<[managed::Pool<Connector<C>>]>,
     statement_timeout: Option<Duration>,
 }
 
@@ -62,12 +76,12 @@ pub enum StatementLease<'a, C: EngineConnection> {
 #[derive(Clone, Copy, Debug)]
 pub struct StatementTimeout(Option<Duration>);
 
-/// Opens and tests the connections of a pool.
+/// Opens and tests the connections of a share.
 #[derive(Debug)]
 pub(super) struct Connector<C: EngineConnection> {
     options: C::Options,
-    /// The number of connections of this pool that broke so far. A change makes the idle connections doubtful.
-    broken: AtomicU64,
+    /// The number of connections of the pool that broke so far. A change makes the idle connections doubtful.
+    broken: Arc<AtomicU64>,
 }
 
 /// A connection and the facts that decide whether it needs a test before its next use.
@@ -95,26 +109,36 @@ impl EngineConnection for PgConnection {
 }
 
 impl<C: EngineConnection> Pool<C> {
-    /// Returns a pool of at most `max_connections` connections, each opened when it is first needed. `statement_timeout`
-    /// is the time limit of every statement; `None` means no limit.
+    /// Returns a pool of at most `max_connections` connections in `shares` shares, each opened when it is first needed.
+    /// `statement_timeout` is the time limit of every statement; `None` means no limit.
     pub(super) fn new(
         options: C::Options,
-        max_connections: u32,
+        max_connections: usize,
+        shares: usize,
         statement_timeout: Option<Duration>,
     ) -> Result<Self, Error> {
-        let connector = Connector {
-            options,
-            broken: AtomicU64::new(0),
+        let broken = Arc::<AtomicU64>::default();
+        let share = |number| {
+            let connector = Connector {
+                options: options.clone(),
+                broken: Arc::clone(&broken),
+            };
+            // The connection that was used last is the most likely to work, and the others may become idle.
+            managed::Pool::builder(connector)
+                .max_size((max_connections + number) / shares)
+                .queue_mode(managed::QueueMode::Lifo)
+                .build()
         };
-        // The connection that was used last is the most likely to work, and the others may become idle.
-        let pool = managed::Pool::builder(connector)
-            .max_size(usize::try_from(max_connections).unwrap_or(usize::MAX))
-            .queue_mode(managed::QueueMode::Lifo)
-            .build();
+        let shares: Result<Arc<[_]>, _> = (0..shares).map(share).collect();
         Ok(Self {
-            connections: pool.map_err(|error| Error::Failed(sqlx::Error::Configuration(error.into())))?,
+            shares: shares.map_err(|error| Error::Failed(sqlx::Error::Configuration(error.into())))?,
             statement_timeout,
         })
+    }
+
+    /// Returns the share of the current thread.
+    fn share(&self) -> &managed::Pool<Connector<C>> {
+        &self.shares[THREAD.get() % self.shares.len()]
     }
 
     /// Returns the same pool with another time limit for the statements of the caller.
@@ -127,12 +151,12 @@ impl<C: EngineConnection> Pool<C> {
 
     /// Returns the options with which the connections are opened.
     pub(super) fn options(&self) -> &C::Options {
-        &self.connections.manager().options
+        &self.share().manager().options
     }
 
     /// Takes a connection out of the pool, or opens one. Fails after [`ACQUIRE_TIMEOUT`].
     pub(super) async fn acquire(&self) -> Result<Lease<C>, Error> {
-        let acquired = timeout(ACQUIRE_TIMEOUT, self.connections.get()).await;
+        let acquired = timeout(ACQUIRE_TIMEOUT, self.share().get()).await;
         match acquired.map_err(|_| Error::timed_out())? {
             Ok(connection) => Ok(Lease {
                 connection,
@@ -146,8 +170,11 @@ impl<C: EngineConnection> Pool<C> {
     /// Closes the idle connections, and those in use as soon as they are returned. No connection can be acquired after
     /// this call.
     pub(super) async fn close(&self) {
-        let idle = self.connections.retain(|_, _| false).removed;
-        self.connections.close();
+        let mut idle = Vec::new();
+        for share in &*self.shares {
+            idle.extend(share.retain(|_, _| false).removed);
+            share.close();
+        }
         let close = async {
             for connection in idle.into_iter().filter_map(|pooled| pooled.connection) {
                 // The connection is gone even if this fails.
@@ -161,7 +188,7 @@ impl<C: EngineConnection> Pool<C> {
 impl<C: EngineConnection> Clone for Pool<C> {
     fn clone(&self) -> Self {
         Self {
-            connections: self.connections.clone(),
+            shares: Arc::clone(&self.shares),
             statement_timeout: self.statement_timeout,
         }
     }
