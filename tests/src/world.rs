@@ -199,7 +199,9 @@ impl World {
 
     /// Opens the database.
     pub async fn db(&self) -> Db {
-        Db::open(&self.database_url().parse().unwrap(), 4, 1).await.unwrap()
+        Db::open(&self.database_url().parse().unwrap(), 4, 1)
+            .await
+            .unwrap()
     }
 
     /// Opens the database with the role of the API processes. Only for [`Shape::Split`].

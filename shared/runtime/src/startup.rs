@@ -101,7 +101,9 @@ impl Runtime {
         let bound = listener.local_addr()?;
         let urls = common.network.urls(bound)?;
         let threads = Threads::start()?;
-        let db = common.open_database(common.database.database_connections, threads.count()).await?;
+        let db = common
+            .open_database(common.database.database_connections, threads.count())
+            .await?;
         let redis = common.redis.client()?;
         if let Some(redis) = &redis {
             RedisArgs::check_eviction(redis, common.network.is_production()).await?;

@@ -8,16 +8,23 @@
 mod error;
 mod macros;
 mod pool;
+mod statements;
 mod transaction;
 mod watch;
+mod write_queue;
 
 pub use error::Error;
 pub use pool::{On, Pool, use_connections_of_thread};
 #[doc(hidden)]
 pub use sqlx;
+pub use statements::{PostgresQuery, SqliteExecutor, SqliteQuery};
+#[doc(hidden)]
+pub use statements::{decode_all, decode_optional, require_row};
 pub use transaction::{Tx, WriteTarget};
 pub use watch::{Version, Watch};
+pub use write_queue::WriteQueue;
 
+use futures_util::future::BoxFuture;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{Executor as _, PgConnection, SqlSafeStr, SqliteConnection};
@@ -45,8 +52,8 @@ pub enum Engine<S, P> {
     Postgres(P),
 }
 
-/// The place where a statement runs: a pool, or a transaction.
-pub type Executor<'a> = Engine<On<'a, SqliteConnection>, On<'a, PgConnection>>;
+/// The place where a statement runs: a pool, the queue of writes, or a transaction.
+pub type Executor<'a> = Engine<SqliteExecutor<'a>, On<'a, PgConnection>>;
 
 /// The connections to the database. Clones share them.
 #[derive(Clone, Debug)]
@@ -56,6 +63,8 @@ pub enum Db {
     Sqlite {
         /// The pool of the only connection that writes.
         writer: Pool<SqliteConnection>,
+        /// The single statements that wait for that connection.
+        queue: WriteQueue,
         /// The pool of the connections that read.
         readers: Pool<SqliteConnection>,
     },
@@ -79,7 +88,12 @@ impl Db {
                 // Creates the journal, without which a connection that only reads cannot open the file.
                 writer.acquire().await?;
                 let readers = Pool::new((**options).clone().read_only(true), SQLITE_READERS, 1, None)?;
-                Ok(Self::Sqlite { writer, readers })
+                let queue = WriteQueue::start(writer.clone())?;
+                Ok(Self::Sqlite {
+                    writer,
+                    queue,
+                    readers,
+                })
             }
             Engine::Postgres(options) => {
                 let limit = Some(POSTGRES_STATEMENT_TIMEOUT);
@@ -124,7 +138,7 @@ impl Db {
     /// Returns where statements run that only read.
     pub fn reader(&self) -> Executor<'_> {
         match self {
-            Self::Sqlite { readers, .. } => Engine::Sqlite(On::Pool(readers)),
+            Self::Sqlite { readers, .. } => Engine::Sqlite(SqliteExecutor::Connection(On::Pool(readers))),
             Self::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
         }
     }
@@ -132,14 +146,14 @@ impl Db {
     /// Returns where single statements run that write. Each commits by itself.
     pub fn writer(&self) -> Executor<'_> {
         match self {
-            Self::Sqlite { writer, .. } => Engine::Sqlite(On::Pool(writer)),
+            Self::Sqlite { queue, .. } => Engine::Sqlite(SqliteExecutor::Writes(queue)),
             Self::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
         }
     }
 
     /// Begins a transaction for writes.
-    pub async fn begin(&self) -> Result<Tx, Error> {
-        Tx::begin(self).await
+    pub fn begin(&self) -> BoxFuture<'_, Result<Tx, Error>> {
+        Box::pin(Tx::begin(self))
     }
 
     /// Returns a [`Watch`], which detects commits by any process.
@@ -172,7 +186,7 @@ impl Db {
     /// Closes the idle connections, and those in use as soon as their statements complete.
     pub async fn close(&self) {
         match self {
-            Self::Sqlite { writer, readers } => {
+            Self::Sqlite { writer, readers, .. } => {
                 readers.close().await;
                 writer.close().await;
             }

@@ -95,7 +95,12 @@ impl DatabaseArgs {
 
     /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads use them.
     /// If no URL is configured, creates `data_dir` for the SQLite file.
-    pub async fn open(&self, data_dir: &Path, connections: u32, threads: usize) -> Result<Db, InvalidSetting> {
+    pub async fn open(
+        &self,
+        data_dir: &Path,
+        connections: u32,
+        threads: usize,
+    ) -> Result<Db, InvalidSetting> {
         if self.database_url.is_none() {
             create_data_dir(data_dir)?;
         }

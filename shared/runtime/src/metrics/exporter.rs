@@ -43,7 +43,14 @@ impl Exporter {
             .with_state(self.metrics);
         let handle = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
         let threads = Threads::current();
-        server::run(self.listener, handle, &threads, MAX_CONNECTIONS, Health::default()).await
+        server::run(
+            self.listener,
+            handle,
+            &threads,
+            MAX_CONNECTIONS,
+            Health::default(),
+        )
+        .await
     }
 }
 

@@ -1,5 +1,7 @@
 //! Database errors, by the cases that callers distinguish.
 
+use sqlx::error::ErrorKind;
+
 /// A failed statement, transaction or connection.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -24,6 +26,16 @@ impl Error {
     pub(super) fn statement_timed_out() -> Self {
         let error = std::io::Error::new(std::io::ErrorKind::TimedOut, "the statement took too long");
         Self::Unavailable(sqlx::Error::Io(error))
+    }
+
+    /// Returns whether the statement violated a constraint.
+    pub(super) fn is_constraint_violation(&self) -> bool {
+        match self {
+            Self::Conflict => true,
+            Self::Unavailable(error) | Self::Failed(error) => error
+                .as_database_error()
+                .is_some_and(|error| !matches!(error.kind(), ErrorKind::Other)),
+        }
     }
 
     /// Returns whether the connection that reported this error must not be used again: the connection is lost or its

@@ -20,7 +20,7 @@ macro_rules! sql {
 #[macro_export]
 macro_rules! fetch_one {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::__fetch!(fetch_one, query_as::<_, $row>, $on, $sql $(, $bind)*)
+        $crate::fetch_optional!($on, $row, $sql $(, $bind)*).and_then($crate::db::require_row)
     };
 }
 
@@ -28,7 +28,16 @@ macro_rules! fetch_one {
 #[macro_export]
 macro_rules! fetch_optional {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::__fetch!(fetch_optional, query_as::<_, $row>, $on, $sql $(, $bind)*)
+        match $on {
+            $crate::db::Engine::Sqlite(on) => {
+                let row = on.fetch_optional($crate::__bind!(Sqlite, $sql $(, $bind)*)).await;
+                $crate::db::decode_optional::<$row, _>(row)
+            }
+            $crate::db::Engine::Postgres(on) => {
+                let row = on.fetch_optional($crate::__bind!(Postgres, $sql $(, $bind)*)).await;
+                $crate::db::decode_optional::<$row, _>(row)
+            }
+        }
     };
 }
 
@@ -36,7 +45,16 @@ macro_rules! fetch_optional {
 #[macro_export]
 macro_rules! fetch_all {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::__fetch!(fetch_all, query_as::<_, $row>, $on, $sql $(, $bind)*)
+        match $on {
+            $crate::db::Engine::Sqlite(on) => {
+                let rows = on.fetch_all($crate::__bind!(Sqlite, $sql $(, $bind)*)).await;
+                $crate::db::decode_all::<$row, _>(rows)
+            }
+            $crate::db::Engine::Postgres(on) => {
+                let rows = on.fetch_all($crate::__bind!(Postgres, $sql $(, $bind)*)).await;
+                $crate::db::decode_all::<$row, _>(rows)
+            }
+        }
     };
 }
 
@@ -45,49 +63,17 @@ macro_rules! fetch_all {
 macro_rules! execute {
     ($on:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
         match $on {
-            $crate::db::Engine::Sqlite(on) => {
-                $crate::__run!(on, execute, $crate::db::sqlx::query($sql)$(.bind($bind))*)
-                    .map(|done| done.rows_affected())
-            }
-            $crate::db::Engine::Postgres(on) => {
-                $crate::__run!(on, execute, $crate::db::sqlx::query($sql)$(.bind($bind))*)
-                    .map(|done| done.rows_affected())
-            }
+            $crate::db::Engine::Sqlite(on) => on.execute($crate::__bind!(Sqlite, $sql $(, $bind)*)).await,
+            $crate::db::Engine::Postgres(on) => on.execute($crate::__bind!(Postgres, $sql $(, $bind)*)).await,
         }
     };
 }
 
-/// The common implementation of the `fetch_…!` macros.
+/// Returns a statement for one engine with its bound values.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __fetch {
-    ($fetch:ident, query_as::<_, $row:ty>, $on:expr, $sql:expr $(, $bind:expr)*) => {
-        match $on {
-            $crate::db::Engine::Sqlite(on) => {
-                $crate::__run!(on, $fetch, $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*)
-            }
-            $crate::db::Engine::Postgres(on) => {
-                $crate::__run!(on, $fetch, $crate::db::sqlx::query_as::<_, $row>($sql)$(.bind($bind))*)
-            }
-        }
-    };
-}
-
-/// Runs a query on the connection that `on` stands for, within the time limit of statements.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __run {
-    ($on:ident, $run:ident, $query:expr) => {
-        match $on.acquire().await {
-            Ok(mut lease) => {
-                let limit = lease.statement_timeout();
-                let result = match lease.begin_statement() {
-                    Ok(connection) => limit.apply($query.$run(connection)).await,
-                    Err(error) => Err(error),
-                };
-                lease.end_statement(result)
-            }
-            Err(error) => Err(error),
-        }
+macro_rules! __bind {
+    ($database:ident, $sql:expr $(, $bind:expr)*) => {
+        $crate::db::sqlx::query::<$crate::db::sqlx::$database>($sql)$(.bind($bind))*
     };
 }

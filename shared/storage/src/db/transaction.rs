@@ -1,7 +1,8 @@
 //! Transactions.
 
 use super::pool::{EngineConnection, Lease, On};
-use super::{Db, Engine, Error, Executor};
+use super::{Db, Engine, Error, Executor, SqliteExecutor};
+use futures_util::future::BoxFuture;
 use sqlx::{PgConnection, SqliteConnection};
 use tokio::runtime::Handle;
 
@@ -52,7 +53,7 @@ impl Tx {
     /// Returns the connection that runs the statements of this transaction.
     pub fn on(&mut self) -> Executor<'_> {
         match &mut self.engine {
-            Engine::Sqlite(open) => Engine::Sqlite(open.on()),
+            Engine::Sqlite(open) => Engine::Sqlite(SqliteExecutor::Connection(open.on())),
             Engine::Postgres(open) => Engine::Postgres(open.on()),
         }
     }
@@ -69,13 +70,15 @@ impl Tx {
 
     /// Commits the transaction, then runs the hooks of [`after_commit`](Self::after_commit) in the order of their
     /// addition. A failed commit runs none.
-    pub async fn commit(self) -> Result<(), Error> {
-        match self.engine {
-            Engine::Sqlite(open) => open.commit().await?,
-            Engine::Postgres(open) => open.commit().await?,
-        }
-        self.after_commit.into_iter().for_each(|hook| hook());
-        Ok(())
+    pub fn commit(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            match self.engine {
+                Engine::Sqlite(open) => open.commit().await?,
+                Engine::Postgres(open) => open.commit().await?,
+            }
+            self.after_commit.into_iter().for_each(|hook| hook());
+            Ok(())
+        })
     }
 
     /// Adds a hook that runs after the commit. It does not run after a rollback.

@@ -1,0 +1,134 @@
+//! Running statements on a connection, and decoding their rows.
+//!
+//! The futures are boxed here, because the compiler copies the body of an `async fn` into every crate that awaits it. A
+//! boxed one is compiled once.
+
+use super::Error;
+use super::pool::On;
+use super::write_queue::WriteQueue;
+use futures_util::TryStreamExt as _;
+use futures_util::future::BoxFuture;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Either, Executor as _, FromRow, PgConnection, Postgres, Row, Sqlite, SqliteConnection};
+
+/// A statement for SQLite with its bound values.
+pub type SqliteQuery = Query<'static, Sqlite, SqliteArguments>;
+/// A statement for PostgreSQL with its bound values.
+pub type PostgresQuery = Query<'static, Postgres, PgArguments>;
+
+/// The place where a statement runs on SQLite.
+#[derive(Debug)]
+pub enum SqliteExecutor<'a> {
+    /// A connection of the readers, or that of a transaction.
+    Connection(On<'a, SqliteConnection>),
+    /// The queue of single statements that write.
+    Writes(&'a WriteQueue),
+}
+
+/// The changed rows and the result rows of a statement on SQLite.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) changed: u64,
+    pub(super) rows: Vec<SqliteRow>,
+}
+
+/// Runs a statement on a connection of `$on`, within the time limit of statements.
+macro_rules! run {
+    ($on:expr, |$connection:ident| $statement:expr) => {{
+        let mut lease = $on.acquire().await?;
+        let limit = lease.statement_timeout();
+        let $connection = lease.begin_statement()?;
+        let result = limit.apply($statement).await;
+        lease.end_statement(result)
+    }};
+}
+
+impl<'a> On<'a, PgConnection> {
+    /// Runs a statement and returns the number of changed rows.
+    pub fn execute(self, query: PostgresQuery) -> BoxFuture<'a, Result<u64, Error>> {
+        Box::pin(async move {
+            run!(self, |connection| connection.execute(query)).map(|done| done.rows_affected())
+        })
+    }
+
+    /// Runs a statement and returns its first row, if it has one.
+    pub fn fetch_optional(self, query: PostgresQuery) -> BoxFuture<'a, Result<Option<PgRow>, Error>> {
+        Box::pin(async move { run!(self, |connection| connection.fetch_optional(query)) })
+    }
+
+    /// Runs a statement and returns its rows.
+    pub fn fetch_all(self, query: PostgresQuery) -> BoxFuture<'a, Result<Vec<PgRow>, Error>> {
+        Box::pin(async move { run!(self, |connection| connection.fetch_all(query)) })
+    }
+}
+
+impl<'a> SqliteExecutor<'a> {
+    /// Runs a statement and returns the number of changed rows.
+    pub fn execute(self, query: SqliteQuery) -> BoxFuture<'a, Result<u64, Error>> {
+        Box::pin(async move { self.run(query).await.map(|outcome| outcome.changed) })
+    }
+
+    /// Runs a statement and returns its first row, if it has one.
+    pub fn fetch_optional(self, query: SqliteQuery) -> BoxFuture<'a, Result<Option<SqliteRow>, Error>> {
+        Box::pin(async move {
+            match self {
+                // Does not compute further rows.
+                Self::Connection(on) => run!(on, |connection| connection.fetch_optional(query)),
+                Self::Writes(queue) => queue
+                    .run(query)
+                    .await
+                    .map(|outcome| outcome.rows.into_iter().next()),
+            }
+        })
+    }
+
+    /// Runs a statement and returns its rows.
+    pub fn fetch_all(self, query: SqliteQuery) -> BoxFuture<'a, Result<Vec<SqliteRow>, Error>> {
+        Box::pin(async move { self.run(query).await.map(|outcome| outcome.rows) })
+    }
+
+    async fn run(self, query: SqliteQuery) -> Result<Outcome, Error> {
+        match self {
+            Self::Connection(on) => run!(on, |connection| run_on_sqlite(connection, query)),
+            Self::Writes(queue) => queue.run(query).await,
+        }
+    }
+}
+
+/// Runs a statement to its end.
+pub(super) async fn run_on_sqlite(
+    connection: &mut SqliteConnection,
+    query: SqliteQuery,
+) -> sqlx::Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let mut results = connection.fetch_many(query);
+    while let Some(result) = results.try_next().await? {
+        match result {
+            Either::Left(done) => outcome.changed += done.rows_affected(),
+            Either::Right(row) => outcome.rows.push(row),
+        }
+    }
+    Ok(outcome)
+}
+
+/// Decodes the row of a statement that has at most one.
+pub fn decode_optional<T: for<'r> FromRow<'r, R>, R: Row>(
+    row: Result<Option<R>, Error>,
+) -> Result<Option<T>, Error> {
+    row?.map(|row| T::from_row(&row).map_err(Error::from)).transpose()
+}
+
+/// Decodes the rows of a statement.
+pub fn decode_all<T: for<'r> FromRow<'r, R>, R: Row>(rows: Result<Vec<R>, Error>) -> Result<Vec<T>, Error> {
+    rows?
+        .iter()
+        .map(|row| T::from_row(row).map_err(Error::from))
+        .collect()
+}
+
+/// Returns the row of a statement that always has one. Fails if it has none.
+pub fn require_row<T>(row: Option<T>) -> Result<T, Error> {
+    row.ok_or(Error::Failed(sqlx::Error::RowNotFound))
+}
