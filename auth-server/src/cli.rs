@@ -11,6 +11,7 @@ use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use clap::Subcommand;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
+use futures_util::future::LocalBoxFuture;
 use identity::accounts;
 use identity::passwords;
 use identity::passwords::Passwords;
@@ -124,33 +125,36 @@ impl Services {
 }
 
 /// Migrates the configured database and runs a command on it. Fails if a setting is invalid or the command fails.
-pub async fn run(
+pub fn run<'a>(
     command: Command,
-    common: &CommonArgs,
-    settings: &IssuerArgs,
+    common: &'a CommonArgs,
+    settings: &'a IssuerArgs,
     keys: SealingKeys,
-) -> Result<(), startup::Error> {
-    common.check()?;
-    let db = common.open_database(2, 1).await?;
-    db.migrate().await?;
-    let notifications = Notifications::new(common.redis.client()?);
-    let services = Services {
-        revocations: RevocationMirror::new(&db, notifications.clone()),
-        db: db.clone(),
-        passwords: Passwords::new(common.passwords.policy())?,
-        settings: settings.clone(),
-        keys,
-        notifications,
-        issuer: common.network.urls(common.network.listen)?.issuer,
-    };
-    let result = match command {
-        Command::Users(command) => Box::pin(users::run(command, &services)).await,
-        Command::Clients(command) => Box::pin(clients::run(command, &services)).await,
-        Command::Events(command) => events::run(command, &services).await,
-        Command::Keys(command) => Box::pin(keys::run(command, services)).await,
-    };
-    db.close().await;
-    Ok(result?)
+) -> LocalBoxFuture<'a, Result<(), startup::Error>> {
+    // Boxed, so that the compiler makes its only copy in this crate.
+    Box::pin(async move {
+        common.check()?;
+        let db = common.open_database(2, 1).await?;
+        db.migrate().await?;
+        let notifications = Notifications::new(common.redis.client()?);
+        let services = Services {
+            revocations: RevocationMirror::new(&db, notifications.clone()),
+            db: db.clone(),
+            passwords: Passwords::new(common.passwords.policy())?,
+            settings: settings.clone(),
+            keys,
+            notifications,
+            issuer: common.network.urls(common.network.listen)?.issuer,
+        };
+        let result = match command {
+            Command::Users(command) => users::run(command, &services).await,
+            Command::Clients(command) => clients::run(command, &services).await,
+            Command::Events(command) => events::run(command, &services).await,
+            Command::Keys(command) => keys::run(command, services).await,
+        };
+        db.close().await;
+        Ok(result?)
+    })
 }
 
 /// Prints `value` as one line of JSON if `json` is set, and `lines` otherwise.

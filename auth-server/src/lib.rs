@@ -15,6 +15,7 @@ use audit::alerts;
 use audit::mail::Delivery;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
+use futures_util::future::LocalBoxFuture;
 use identity::grants::clients::Clients;
 use issuer::keys::{self, KeyRotation, KeyStore};
 use issuer::refresh_tokens::RefreshTokens;
@@ -31,59 +32,62 @@ impl Issuer {
     /// Migrates the schema, opens the signing keys (generating missing ones), and starts the background tasks:
     /// key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid, the master key does not
     /// unseal the stored keys, or the database does not answer.
-    pub async fn open(
-        runtime: &Runtime,
-        settings: &config::IssuerArgs,
+    pub fn open<'a>(
+        runtime: &'a Runtime,
+        settings: &'a config::IssuerArgs,
         master_key: SealingKey,
-    ) -> Result<Self, startup::Error> {
-        let identity = runtime.identity.clone();
-        let db = &identity.db;
-        let delivery = Delivery {
-            db: db.clone(),
-            mails: identity.mails.clone(),
-            transport: settings.mail.transport(&runtime.data_dir)?,
-            from: settings.mail.sender(&runtime.urls.issuer),
-        };
-        db.migrate().await?;
-        let rotation = KeyRotation {
-            store: KeyStore {
+    ) -> LocalBoxFuture<'a, Result<Self, startup::Error>> {
+        // Boxed, so that the compiler makes its only copy in this crate.
+        Box::pin(async move {
+            let identity = runtime.identity.clone();
+            let db = &identity.db;
+            let delivery = Delivery {
                 db: db.clone(),
-                master_key: master_key.clone(),
-                bits: settings.signing_keys.key_bits,
-                max_age: settings.signing_keys.jwks_max_age,
-                notifications: runtime.notifications.clone(),
-            },
-            lifetime: settings.signing_keys.signing_key_lifetime,
-        };
-        let keys = rotation.open().await.map_err(startup_error)?;
-        tokio::spawn(rotation.run(keys.clone()));
-        tokio::spawn(housekeeping::run(db.clone(), settings.alerts.events_kept));
-        tokio::spawn(alerts::detection::follow(db.clone()));
-        if let Some(webhook) = settings.alerts.webhook()? {
-            tokio::spawn(webhook.run(db.clone()));
-        }
-        tokio::spawn(delivery.run());
-        let grants = grants::Grants {
-            db: db.clone(),
-            clients: Clients::new(db.clone()),
-            revocations: identity.revocations.clone(),
-            refresh_tokens: RefreshTokens::new(&master_key),
-            keys,
-            issuer: runtime.urls.issuer.clone(),
-            audience: runtime.urls.audience.clone(),
-            lifetimes: settings.lifetimes(),
-        };
-        Ok(Self(App::new(Services {
-            flows: flows::Flows {
-                key: master_key,
-                store: identity.expiring.clone(),
-            },
-            identity,
-            policy: Arc::clone(&runtime.policy),
-            cors: runtime.cors.clone(),
-            rate_limiter: runtime.rate_limiter.clone(),
-            grants: Arc::new(grants),
-        })))
+                mails: identity.mails.clone(),
+                transport: settings.mail.transport(&runtime.data_dir)?,
+                from: settings.mail.sender(&runtime.urls.issuer),
+            };
+            db.migrate().await?;
+            let rotation = KeyRotation {
+                store: KeyStore {
+                    db: db.clone(),
+                    master_key: master_key.clone(),
+                    bits: settings.signing_keys.key_bits,
+                    max_age: settings.signing_keys.jwks_max_age,
+                    notifications: runtime.notifications.clone(),
+                },
+                lifetime: settings.signing_keys.signing_key_lifetime,
+            };
+            let keys = rotation.open().await.map_err(startup_error)?;
+            tokio::spawn(rotation.run(keys.clone()));
+            tokio::spawn(housekeeping::run(db.clone(), settings.alerts.events_kept));
+            tokio::spawn(alerts::detection::follow(db.clone()));
+            if let Some(webhook) = settings.alerts.webhook()? {
+                tokio::spawn(webhook.run(db.clone()));
+            }
+            tokio::spawn(delivery.run());
+            let grants = grants::Grants {
+                db: db.clone(),
+                clients: Clients::new(db.clone()),
+                revocations: identity.revocations.clone(),
+                refresh_tokens: RefreshTokens::new(&master_key),
+                keys,
+                issuer: runtime.urls.issuer.clone(),
+                audience: runtime.urls.audience.clone(),
+                lifetimes: settings.lifetimes(),
+            };
+            Ok(Self(App::new(Services {
+                flows: flows::Flows {
+                    key: master_key,
+                    store: identity.expiring.clone(),
+                },
+                identity,
+                policy: Arc::clone(&runtime.policy),
+                cors: runtime.cors.clone(),
+                rate_limiter: runtime.rate_limiter.clone(),
+                grants: Arc::new(grants),
+            })))
+        })
     }
 
     /// Returns the issuer's routes.

@@ -35,7 +35,7 @@ async fn run(args: Args) -> Result<(), Error> {
             master: master_key,
             account: args.common.account_key.required(),
         };
-        return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
+        return cli::run(command, &args.common, &args.issuer, keys).await;
     }
     args.common.require_redis_in_production("auth-server")?;
     let master_key = master_key?;

@@ -44,7 +44,7 @@ async fn run(args: Args) -> Result<(), Error> {
             master: configured_master_key.and_then(|key| load_key(key, MASTER_KEY, data_dir)),
             account: configured_account_key.and_then(|key| load_key(key, ACCOUNT_KEY, data_dir)),
         };
-        return Box::pin(cli::run(command, &args.common, &args.issuer, keys)).await;
+        return cli::run(command, &args.common, &args.issuer, keys).await;
     }
     let account_key = || {
         create_data_dir(data_dir)?;

@@ -320,3 +320,21 @@ impl<C: EngineConnection> DerefMut for StatementLease<'_, C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::sqlite::SqliteConnectOptions;
+
+    #[test]
+    fn the_shares_have_all_connections_and_each_thread_has_one_share() {
+        let pool: Pool<SqliteConnection> = Pool::new(SqliteConnectOptions::new(), 10, 3, None).unwrap();
+        let sizes: Vec<usize> = pool.shares.iter().map(|share| share.status().max_size).collect();
+        assert_eq!(sizes, [3, 3, 4]);
+        let size_of_thread = |number| {
+            use_connections_of_thread(number);
+            pool.share().status().max_size
+        };
+        assert_eq!([0, 2, 3, 5].map(size_of_thread), [3, 4, 3, 4]);
+    }
+}

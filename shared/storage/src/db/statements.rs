@@ -60,7 +60,7 @@ impl<'a> On<'a, PgConnection> {
 
     /// Runs a statement and returns its rows.
     pub fn fetch_all(self, query: PostgresQuery) -> BoxFuture<'a, Result<Vec<PgRow>, Error>> {
-        Box::pin(async move { run!(self, |connection| connection.fetch_all(query)) })
+        Box::pin(async move { run!(self, |connection| rows_of(connection, query)) })
     }
 }
 
@@ -111,6 +111,16 @@ pub(super) async fn run_on_sqlite(
         }
     }
     Ok(outcome)
+}
+
+/// Runs a statement on PostgreSQL and returns its rows. sqlx's `fetch_all` passes each row through two more streams.
+async fn rows_of(connection: &mut PgConnection, query: PostgresQuery) -> sqlx::Result<Vec<PgRow>> {
+    let mut rows = Vec::new();
+    let mut results = connection.fetch_many(query);
+    while let Some(result) = results.try_next().await? {
+        rows.extend(result.right());
+    }
+    Ok(rows)
 }
 
 /// Decodes the row of a statement that has at most one.

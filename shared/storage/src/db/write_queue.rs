@@ -132,3 +132,79 @@ fn fail_all(callers: impl IntoIterator<Item = oneshot::Sender<Result<Outcome, Er
         let _ = caller.send(Err(Error::Unavailable(sqlx::Error::Io(copy))));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::db::{Db, Error};
+    use crate::{execute, fetch_one};
+    use tempfile::TempDir;
+
+    const INSERT: &str = "INSERT INTO numbers (id) VALUES ($1)";
+
+    async fn open() -> (TempDir, Db) {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("test.db").display());
+        let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
+        let table = "CREATE TABLE numbers (id INTEGER PRIMARY KEY CHECK (id < 100))";
+        execute!(db.writer(), table).unwrap();
+        (directory, db)
+    }
+
+    async fn count(db: &Db) -> i64 {
+        let (count,) = fetch_one!(db.reader(), (i64,), "SELECT count(*) FROM numbers").unwrap();
+        count
+    }
+
+    #[tokio::test]
+    async fn a_violated_constraint_fails_only_its_own_statement_of_a_group() {
+        let (_directory, db) = open().await;
+        // While this transaction is open, the other statements wait and so become one group.
+        let tx = db.begin().await.unwrap();
+        let (first, duplicate, too_large, last, committed) = tokio::join!(
+            async { execute!(db.writer(), INSERT, 1) },
+            async { execute!(db.writer(), INSERT, 1) },
+            async { execute!(db.writer(), INSERT, 100) },
+            async { execute!(db.writer(), INSERT, 2) },
+            tx.commit(),
+        );
+        committed.unwrap();
+        assert_eq!(first.unwrap(), 1);
+        assert!(matches!(duplicate, Err(Error::Conflict)), "{duplicate:?}");
+        assert!(matches!(too_large, Err(Error::Failed(_))), "{too_large:?}");
+        assert_eq!(last.unwrap(), 1);
+        assert_eq!(count(&db).await, 2);
+    }
+
+    #[tokio::test]
+    async fn another_error_fails_and_undoes_the_whole_group() {
+        let (_directory, db) = open().await;
+        let tx = db.begin().await.unwrap();
+        // The absolute value of the smallest integer overflows.
+        let overflow = "INSERT INTO numbers (id) SELECT abs(-9223372036854775807 - $1)";
+        let (first, failed, last, committed) = tokio::join!(
+            async { execute!(db.writer(), INSERT, 1) },
+            async { execute!(db.writer(), overflow, 1) },
+            async { execute!(db.writer(), INSERT, 2) },
+            tx.commit(),
+        );
+        committed.unwrap();
+        for result in [first, failed, last] {
+            assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
+        }
+        assert_eq!(count(&db).await, 0);
+        assert_eq!(execute!(db.writer(), INSERT, 3).unwrap(), 1);
+        assert_eq!(count(&db).await, 1);
+    }
+
+    #[tokio::test]
+    async fn a_statement_takes_effect_even_if_its_caller_stops_waiting() {
+        let (_directory, db) = open().await;
+        let tx = db.begin().await.unwrap();
+        let abandoned = async { execute!(db.writer(), INSERT, 1) };
+        assert!(futures_util::FutureExt::now_or_never(abandoned).is_none());
+        let (next, committed) = tokio::join!(async { execute!(db.writer(), INSERT, 2) }, tx.commit());
+        committed.unwrap();
+        assert_eq!(next.unwrap(), 1);
+        assert_eq!(count(&db).await, 2);
+    }
+}
