@@ -84,10 +84,10 @@ impl Db {
         match &url.0 {
             Engine::Sqlite(options) => {
                 create_private_file(options.get_filename())?;
-                let writer = Pool::new((**options).clone(), 1, 1, None)?;
+                let writer = Pool::new(&**options, 1, 1, None)?;
                 // Creates the journal, without which a connection that only reads cannot open the file.
                 writer.acquire().await?;
-                let readers = Pool::new((**options).clone().read_only(true), SQLITE_READERS, 1, None)?;
+                let readers = Pool::new(&(**options).clone().read_only(true), SQLITE_READERS, 1, None)?;
                 let queue = WriteQueue::start(writer.clone())?;
                 Ok(Self::Sqlite {
                     writer,
@@ -99,7 +99,7 @@ impl Db {
                 let limit = Some(POSTGRES_STATEMENT_TIMEOUT);
                 let connections = usize::try_from(postgres_connections).unwrap_or(usize::MAX);
                 let shares = threads.min(connections / LEAST_CONNECTIONS_OF_SHARE).max(1);
-                let pool = Pool::new((**options).clone(), connections, shares, limit)?;
+                let pool = Pool::new(&**options, connections, shares, limit)?;
                 pool.acquire().await?;
                 Ok(Self::Postgres(pool))
             }

@@ -112,7 +112,7 @@ impl<C: EngineConnection> Pool<C> {
     /// Returns a pool of at most `max_connections` connections in `shares` shares, each opened when it is first needed.
     /// `statement_timeout` is the time limit of every statement; `None` means no limit.
     pub(super) fn new(
-        options: C::Options,
+        options: &C::Options,
         max_connections: usize,
         shares: usize,
         statement_timeout: Option<Duration>,
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn the_shares_have_all_connections_and_each_thread_has_one_share() {
-        let pool: Pool<SqliteConnection> = Pool::new(SqliteConnectOptions::new(), 10, 3, None).unwrap();
+        let pool: Pool<SqliteConnection> = Pool::new(&SqliteConnectOptions::new(), 10, 3, None).unwrap();
         let sizes: Vec<usize> = pool.shares.iter().map(|share| share.status().max_size).collect();
         assert_eq!(sizes, [3, 3, 4]);
         let size_of_thread = |number| {
