@@ -167,31 +167,33 @@ impl Runtime {
     /// SIGTERM. Then closes the database. Fails if the OpenAPI document cannot be built or standard output is closed.
     pub fn serve(self, routes: OpenApiRouter, health: Health) -> LocalBoxFuture<'static, Result<(), Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.
-        Box::pin(async move {
-            tokio::spawn(self.identity.revocations.clone().follow());
-            tokio::spawn(self.notifications.clone().follow());
-            if let Some(redis) = self.redis.clone() {
-                tokio::spawn(self.rate_limiter.clone().share_counts(redis));
-            }
-            if let Some(exporter) = self.exporter {
-                tokio::spawn(exporter.serve());
-            }
-            let common = program::common_routes(
-                Arc::clone(&self.policy),
-                self.cors,
-                self.rate_limiter.clone(),
-                health.clone(),
-            );
-            let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
-                .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
-            let program = Program::new(routes, self.policy);
-            writeln!(io::stdout(), "listening on http://{}", self.bound)?;
-            let handle = move |request| program.clone().handle(request);
-            server::run(self.listener, handle, &self.threads, self.max_connections, health).await?;
-            // The threads still run, because closing a connection is input and output of its thread.
-            self.identity.db.close().await;
-            Ok(())
-        })
+        Box::pin(self.serve_until_stopped(routes, health))
+    }
+
+    async fn serve_until_stopped(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
+        tokio::spawn(self.identity.revocations.clone().follow());
+        tokio::spawn(self.notifications.clone().follow());
+        if let Some(redis) = self.redis.clone() {
+            tokio::spawn(self.rate_limiter.clone().share_counts(redis));
+        }
+        if let Some(exporter) = self.exporter {
+            tokio::spawn(exporter.serve());
+        }
+        let common = program::common_routes(
+            Arc::clone(&self.policy),
+            self.cors,
+            self.rate_limiter.clone(),
+            health.clone(),
+        );
+        let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
+            .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
+        let program = Program::new(routes, self.policy);
+        writeln!(io::stdout(), "listening on http://{}", self.bound)?;
+        let handle = move |request| program.clone().handle(request);
+        server::run(self.listener, handle, &self.threads, self.max_connections, health).await?;
+        // The threads still run, because closing a connection is input and output of its thread.
+        self.identity.db.close().await;
+        Ok(())
     }
 }
 

@@ -31,12 +31,12 @@ const fn limit(request: Request, sqlite: u64, postgres: u64) -> Limit {
 const LIMITS: &[Limit] = &[
     limit(Request::Livez, 50, 50),
     limit(Request::Keys, 61, 61),
-    limit(Request::PostsWithBearer, 190, 189),
+    limit(Request::PostsWithBearer, 195, 189),
     limit(Request::PostWithBearer, 79, 79),
     limit(Request::PostAnonymous, 78, 78),
     limit(Request::PostNotModified, 82, 82),
-    limit(Request::CreatePost, 93, 88),
-    limit(Request::Refresh, 150, 147),
+    limit(Request::CreatePost, 97, 88),
+    limit(Request::Refresh, 155, 147),
     limit(Request::CodeExchange, 217, 165),
 ];
 
