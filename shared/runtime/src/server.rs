@@ -87,7 +87,8 @@ where
     Ok(())
 }
 
-/// Returns a future that serves a connection on the current runtime. Fails if the system does not allow to poll it.
+/// Returns a future that serves a connection on the current runtime. Fails if the connection cannot be registered
+/// with the runtime.
 fn serve_connection<F>(
     stream: std::net::TcpStream,
     peer: SocketAddr,
@@ -111,8 +112,8 @@ where
         .serve_connection(TokioIo::new(Box::pin(stream)), service))
 }
 
-/// Accepts the next connection, which any runtime can poll. Retries after an error, because errors such as too many open files go away when other
-/// connections are closed.
+/// Accepts the next connection, which belongs to no runtime yet. Retries after an error, because errors such as too many
+/// open files go away when other connections are closed.
 async fn accept(listener: &TcpListener) -> (std::net::TcpStream, SocketAddr) {
     loop {
         let accepted = listener.accept().await;

@@ -83,7 +83,7 @@ pub struct Runtime {
 
 impl Runtime {
     /// Checks the settings, starts logging, binds the listeners, connects to the database and creates the shared
-    /// services. It starts no task and accepts no connection. `account_key` returns the key that seals the secrets of
+    /// services. It starts threads, but no task, and accepts no connection. `account_key` returns the key that seals the secrets of
     /// accounts; it runs after the settings were checked, because it may create a key file.
     ///
     /// Fails if a setting is invalid, a port is in use or the database is unavailable. Redis may be unavailable.

@@ -1,6 +1,7 @@
 //! The threads that serve requests.
 
 use std::io;
+use std::sync::mpsc;
 use std::thread;
 use storage::db;
 use tokio::runtime::{Builder, Handle};
@@ -31,18 +32,28 @@ impl Threads {
         let mut threads = Self::current();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         for number in 1..cores {
-            let runtime = Builder::new_current_thread().enable_all().build()?;
-            threads.runtimes.push(runtime.handle().clone());
+            let (started, runtime) = mpsc::channel();
             let mut running = threads.running.subscribe();
-            thread::Builder::new()
-                .name(format!("requests-{number}"))
-                .spawn(move || {
-                    db::use_connections_of_thread(number);
+            let work = move || {
+                db::use_connections_of_thread(number);
+                let runtime = Builder::new_current_thread().enable_all().build();
+                // The receiver waits for this.
+                let _ = started.send(
+                    runtime
+                        .as_ref()
+                        .map(|runtime| runtime.handle().clone())
+                        .map_err(io::Error::kind),
+                );
+                if let Ok(runtime) = runtime {
                     // Ends with an error when the sender is dropped.
                     let _ = runtime.block_on(running.changed());
-                    // Computations in progress must not delay the end of the process.
-                    runtime.shutdown_background();
-                })?;
+                }
+            };
+            thread::Builder::new()
+                .name(format!("requests-{number}"))
+                .spawn(work)?;
+            let runtime = runtime.recv().map_err(io::Error::other)?;
+            threads.runtimes.push(runtime?);
         }
         Ok(threads)
     }

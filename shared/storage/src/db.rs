@@ -39,8 +39,8 @@ use std::time::Duration;
 const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// The number of SQLite connections that read.
 const SQLITE_READERS: usize = 4;
-/// The least number of PostgreSQL connections that threads share, so that a slow statement does not hold up the other
-/// requests of its thread.
+/// The least number of PostgreSQL connections in a share, if there are that many, so that a slow statement does not hold up
+/// the other requests of its thread.
 const LEAST_CONNECTIONS_OF_SHARE: usize = 4;
 
 /// A value for the engine in use: `S` on SQLite, `P` on PostgreSQL.
@@ -58,8 +58,8 @@ pub type Executor<'a> = Engine<SqliteExecutor<'a>, On<'a, PgConnection>>;
 /// The connections to the database. Clones share them.
 #[derive(Clone, Debug)]
 pub enum Db {
-    /// One connection writes, so that writes queue in its pool instead of failing with `SQLITE_BUSY`. Others read at
-    /// the same time (WAL).
+    /// One connection writes, so that transactions queue in its pool and single statements in `queue`, instead of failing
+    /// with `SQLITE_BUSY`. Others read at the same time (WAL).
     Sqlite {
         /// The pool of the only connection that writes.
         writer: Pool<SqliteConnection>,
@@ -143,7 +143,8 @@ impl Db {
         }
     }
 
-    /// Returns where single statements run that write. Each commits by itself.
+    /// Returns where single statements run that write. Each takes effect on its own; on SQLite, several may share a commit
+    /// (see [`WriteQueue`]).
     pub fn writer(&self) -> Executor<'_> {
         match self {
             Self::Sqlite { queue, .. } => Engine::Sqlite(SqliteExecutor::Writes(queue)),
@@ -180,6 +181,9 @@ impl Db {
 
     /// Checks that the database responds.
     pub async fn ping(&self) -> Result<(), Error> {
+        if let Self::Sqlite { queue, .. } = self {
+            queue.check()?;
+        }
         crate::fetch_one!(self.reader(), (i64,), "SELECT CAST(1 AS BIGINT)").map(|_| ())
     }
 

@@ -1,7 +1,5 @@
 //! Database errors, by the cases that callers distinguish.
 
-use sqlx::error::ErrorKind;
-
 /// A failed statement, transaction or connection.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -28,14 +26,25 @@ impl Error {
         Self::Unavailable(sqlx::Error::Io(error))
     }
 
-    /// Returns whether the statement violated a constraint.
-    pub(super) fn is_constraint_violation(&self) -> bool {
-        match self {
-            Self::Conflict => true,
-            Self::Unavailable(error) | Self::Failed(error) => error
-                .as_database_error()
-                .is_some_and(|error| !matches!(error.kind(), ErrorKind::Other)),
-        }
+    /// Returns the error of a statement on SQLite that was undone with the transaction that it shared.
+    pub(super) fn transaction_failed() -> Self {
+        let error = std::io::Error::other("the transaction that the statement shared with others failed");
+        Self::Unavailable(sqlx::Error::Io(error))
+    }
+
+    /// Returns whether SQLite may have rolled back the whole transaction with the statement that failed (see "Response to
+    /// errors within a transaction" in its documentation). After all other errors, only the statement is undone.
+    pub(super) fn may_end_sqlite_transaction(&self) -> bool {
+        /// Busy, no memory, interrupted, input or output error, full.
+        const CODES: [i32; 5] = [5, 7, 9, 10, 13];
+        let (Self::Unavailable(error) | Self::Failed(error)) = self else {
+            return false;
+        };
+        // The lowest byte of an extended code is its primary code.
+        let code = error
+            .as_database_error()
+            .and_then(|error| error.code()?.parse::<i32>().ok());
+        code.is_none_or(|code| CODES.contains(&(code & 0xff)))
     }
 
     /// Returns whether the connection that reported this error must not be used again: the connection is lost or its

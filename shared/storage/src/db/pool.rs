@@ -4,6 +4,7 @@
 //! connection of the pool broke since its last use. A connection whose user gives up in the middle of a statement is
 //! closed, because the next user would have to wait for the end of that statement.
 
+use super::statements::run_on_sqlite;
 use crate::db::Error;
 use deadpool::managed::{self, Manager, Metrics, Object, PoolError, RecycleResult};
 use sqlx::{ConnectOptions as _, Connection, PgConnection, SqliteConnection};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// The longest wait for a connection. After it, the request fails with 503.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time after which an idle connection is tested before its next use, because a firewall or a failover may have
 /// ended it without notice.
 const TEST_AFTER_IDLE: Duration = Duration::from_secs(30);
@@ -27,7 +28,8 @@ thread_local! {
     static THREAD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Makes the current thread use the connections of the thread with this number, which is 0 for all other threads.
+/// Makes the current thread use the connections of the thread with this number. A thread that never calls this has the
+/// number 0.
 pub fn use_connections_of_thread(number: usize) {
     THREAD.set(number);
 }
@@ -98,7 +100,7 @@ pub(super) struct Pooled<C> {
 
 impl EngineConnection for SqliteConnection {
     async fn control(&mut self, sql: &'static str) -> sqlx::Result<()> {
-        sqlx::raw_sql(sql).execute(self).await.map(|_| ())
+        run_on_sqlite(self, sqlx::query(sql)).await.map(|_| ())
     }
 }
 

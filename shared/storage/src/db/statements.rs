@@ -97,20 +97,25 @@ impl<'a> SqliteExecutor<'a> {
     }
 }
 
-/// Runs a statement to its end.
+/// Runs a statement to its end. Fails with [`sqlx::Error::WorkerCrashed`] if its end is not reported, because the results
+/// then stop without an error.
 pub(super) async fn run_on_sqlite(
     connection: &mut SqliteConnection,
     query: SqliteQuery,
 ) -> sqlx::Result<Outcome> {
     let mut outcome = Outcome::default();
+    let mut is_complete = false;
     let mut results = connection.fetch_many(query);
     while let Some(result) = results.try_next().await? {
         match result {
-            Either::Left(done) => outcome.changed += done.rows_affected(),
+            Either::Left(done) => {
+                outcome.changed += done.rows_affected();
+                is_complete = true;
+            }
             Either::Right(row) => outcome.rows.push(row),
         }
     }
-    Ok(outcome)
+    is_complete.then_some(outcome).ok_or(sqlx::Error::WorkerCrashed)
 }
 
 /// Runs a statement on PostgreSQL and returns its rows. sqlx's `fetch_all` passes each row through two more streams.

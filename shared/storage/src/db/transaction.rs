@@ -16,7 +16,7 @@ pub struct Tx {
 /// The place where a write runs.
 #[derive(Debug)]
 pub enum WriteTarget<'a> {
-    /// Each statement commits by itself.
+    /// Each statement takes effect on its own.
     Db(&'a Db),
     /// The statements are part of this transaction.
     Tx(&'a mut Tx),

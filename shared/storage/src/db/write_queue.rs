@@ -2,26 +2,33 @@
 //! flush of the disk. Each caller gets its result after the commit.
 
 use super::Error;
-use super::pool::{Lease, Pool};
+use super::pool::{ACQUIRE_TIMEOUT, Lease, Pool};
 use super::statements::{Outcome, SqliteQuery, run_on_sqlite};
 use sqlx::SqliteConnection;
-use std::io;
 use std::thread;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use tracing::{Instrument as _, Span};
 
-/// The largest number of statements in a transaction. Transactions of several statements wait for it.
+/// The largest number of statements in a transaction. Transactions of other callers wait for its end.
 const MAX_STATEMENTS: usize = 64;
+/// The largest number of statements that wait in the queue. Further ones wait for a place in it.
+const CAPACITY: usize = 1024;
 
 /// The queue of single statements that write. Clones share it. Its thread ends with the last clone.
 #[derive(Clone, Debug)]
 pub struct WriteQueue {
-    waiting: mpsc::UnboundedSender<Waiting>,
+    waiting: mpsc::Sender<Waiting>,
 }
 
-/// A statement whose caller waits for `result`.
+/// A statement whose caller waits.
 struct Waiting {
     query: SqliteQuery,
+    /// The span of the caller, for the log lines about the statement.
+    span: Span,
+    /// Tells the caller that the statement is about to run. Closed if the caller no longer waits.
+    start: oneshot::Sender<()>,
     result: oneshot::Sender<Result<Outcome, Error>>,
 }
 
@@ -30,107 +37,131 @@ impl WriteQueue {
     /// every statement wakes it, and the threads that serve requests may be busy with a signature. Fails if no thread
     /// can be started.
     pub(super) fn start(writer: Pool<SqliteConnection>) -> Result<Self, Error> {
-        let (waiting, received) = mpsc::unbounded_channel();
-        let start = || {
-            let runtime = Builder::new_current_thread().enable_time().build()?;
-            thread::Builder::new()
-                .name("sqlite-writes".to_owned())
-                .spawn(move || runtime.block_on(run_all(received, &writer)))
+        let (waiting, received) = mpsc::channel(CAPACITY);
+        let run = move || match Builder::new_current_thread().enable_time().build() {
+            Ok(runtime) => runtime.block_on(run_all(received, &writer)),
+            Err(error) => tracing::error!(%error, "the thread that writes to SQLite cannot start"),
         };
-        start().map_err(|error| Error::Failed(sqlx::Error::Io(error)))?;
+        let started = thread::Builder::new().name("sqlite-writes".to_owned()).spawn(run);
+        started.map_err(|error| Error::Failed(sqlx::Error::Io(error)))?;
         Ok(Self { waiting })
     }
 
-    /// Runs a statement. It takes effect even if the caller does not wait for the result.
+    /// Runs a statement. Fails if it cannot start within [`ACQUIRE_TIMEOUT`]. It does not run if the caller gives up
+    /// before its start.
     pub(super) async fn run(&self, query: SqliteQuery) -> Result<Outcome, Error> {
+        let (start, mut started) = oneshot::channel();
         let (result, received) = oneshot::channel();
-        // If the thread has ended, the sender of the result is dropped.
-        let _ = self.waiting.send(Waiting { query, result });
+        let span = Span::current();
+        let waiting = Waiting {
+            query,
+            span,
+            start,
+            result,
+        };
+        let wait = async {
+            // If the thread has ended, both senders are dropped.
+            let _ = self.waiting.send(waiting).await;
+            (&mut started).await
+        };
+        if timeout(ACQUIRE_TIMEOUT, wait).await.is_err() {
+            started.close();
+            // The statement may have started at this very moment.
+            started.try_recv().map_err(|_| Error::timed_out())?;
+        }
         received
             .await
-            .unwrap_or(Err(Error::Unavailable(sqlx::Error::PoolClosed)))
+            .unwrap_or_else(|_| Err(Error::transaction_failed()))
+    }
+
+    /// Fails if the thread has ended, so that no statement can run.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match self.waiting.is_closed() {
+            true => Err(Error::Unavailable(sqlx::Error::WorkerCrashed)),
+            false => Ok(()),
+        }
     }
 }
 
 /// Runs the statements in the order of their arrival until the queue is dropped.
-async fn run_all(mut received: mpsc::UnboundedReceiver<Waiting>, writer: &Pool<SqliteConnection>) {
+async fn run_all(mut received: mpsc::Receiver<Waiting>, writer: &Pool<SqliteConnection>) {
     let mut group = Vec::new();
     while received.recv_many(&mut group, MAX_STATEMENTS).await > 0 {
-        let mut lease = match writer.acquire().await {
-            Ok(lease) => lease,
-            Err(error) => {
-                fail_all(group.drain(..).map(|waiting| waiting.result), &error);
-                continue;
-            }
-        };
-        // The statements that arrived during the wait for the connection.
-        while group.len() < MAX_STATEMENTS {
-            match received.try_recv() {
-                Ok(waiting) => group.push(waiting),
-                Err(_) => break,
-            }
+        if let Err(error) = run_next(&mut received, writer, &mut group).await {
+            tracing::error!(%error, "statements that write to SQLite failed together");
+            // Tells the callers, because it drops the senders of their results.
+            group.clear();
         }
-        run_group(&mut lease, &mut group).await;
     }
 }
 
-/// Runs the statements in one transaction and gives each caller its result. Empties `group`.
-async fn run_group(lease: &mut Lease<SqliteConnection>, group: &mut Vec<Waiting>) {
+/// Runs the statements of `group`, and those that arrive before the connection is free. Fails as [`run_group`] does, or if
+/// the connection does not become free.
+async fn run_next(
+    received: &mut mpsc::Receiver<Waiting>,
+    writer: &Pool<SqliteConnection>,
+    group: &mut Vec<Waiting>,
+) -> Result<(), Error> {
+    let mut lease = writer.acquire().await?;
+    while group.len() < MAX_STATEMENTS {
+        match received.try_recv() {
+            Ok(waiting) => group.push(waiting),
+            Err(_) => break,
+        }
+    }
+    run_group(&mut lease, group).await
+}
+
+/// Runs the statements in one transaction and gives each caller its result. Fails if the transaction cannot be committed.
+async fn run_group(lease: &mut Lease<SqliteConnection>, group: &mut Vec<Waiting>) -> Result<(), Error> {
     if group.len() == 1 {
         // A statement alone commits by itself.
-        for Waiting { query, result } in group.drain(..) {
-            let _ = result.send(run_one(lease, query).await);
-        }
-        return;
-    }
-    let (queries, callers): (Vec<_>, Vec<_>) = group.drain(..).map(|one| (one.query, one.result)).unzip();
-    match run_in_transaction(lease, queries).await {
-        Ok(results) => {
-            for (caller, result) in callers.into_iter().zip(results) {
+        for waiting in group.drain(..) {
+            if let Some((caller, result)) = run_one(lease, waiting).await {
                 // The caller may have stopped waiting.
                 let _ = caller.send(result);
             }
         }
-        Err(error) => {
-            if lease.control("ROLLBACK").await.is_err() {
-                lease.close();
-            }
-            fail_all(callers, &error);
-        }
+        return Ok(());
     }
-}
-
-/// Runs the statements in one transaction and returns their results. Fails if the transaction cannot be committed, or if
-/// a statement failed for another reason than a constraint.
-async fn run_in_transaction(
-    lease: &mut Lease<SqliteConnection>,
-    queries: Vec<SqliteQuery>,
-) -> Result<Vec<Result<Outcome, Error>>, Error> {
     lease.control("BEGIN IMMEDIATE").await?;
-    let mut results = Vec::with_capacity(queries.len());
-    for query in queries {
-        match run_one(lease, query).await {
-            // After other errors, such as a full disk, SQLite may have rolled back the whole transaction. A violated
-            // constraint undoes only its statement.
-            Err(error) if !error.is_constraint_violation() => return Err(error),
-            result => results.push(result),
+    let mut results = Vec::with_capacity(group.len());
+    let committed = async {
+        for waiting in group.drain(..) {
+            match run_one(lease, waiting).await {
+                Some((_, Err(error))) if error.may_end_sqlite_transaction() => return Err(error),
+                result => results.extend(result),
+            }
         }
+        lease.control("COMMIT").await
+    };
+    if let Err(error) = committed.await {
+        if lease.control("ROLLBACK").await.is_err() {
+            lease.close();
+        }
+        return Err(error);
     }
-    lease.control("COMMIT").await?;
-    Ok(results)
+    for (caller, result) in results {
+        let _ = caller.send(result);
+    }
+    Ok(())
 }
 
-async fn run_one(lease: &mut Lease<SqliteConnection>, query: SqliteQuery) -> Result<Outcome, Error> {
-    let result = run_on_sqlite(lease.begin_statement()?, query).await;
-    lease.end_statement(result.map_err(Error::from))
-}
-
-/// Reports an error to several callers.
-fn fail_all(callers: impl IntoIterator<Item = oneshot::Sender<Result<Outcome, Error>>>, error: &Error) {
-    for caller in callers {
-        let copy = io::Error::other(error.to_string());
-        let _ = caller.send(Err(Error::Unavailable(sqlx::Error::Io(copy))));
-    }
+/// Runs a statement, unless its caller no longer waits. Returns the caller and the result.
+async fn run_one(
+    lease: &mut Lease<SqliteConnection>,
+    waiting: Waiting,
+) -> Option<(oneshot::Sender<Result<Outcome, Error>>, Result<Outcome, Error>)> {
+    waiting.start.send(()).ok()?;
+    let result = match lease.begin_statement() {
+        Ok(connection) => {
+            run_on_sqlite(connection, waiting.query)
+                .instrument(waiting.span)
+                .await
+        }
+        Err(error) => return Some((waiting.result, Err(error))),
+    };
+    Some((waiting.result, lease.end_statement(result.map_err(Error::from))))
 }
 
 #[cfg(test)]
@@ -156,14 +187,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_violated_constraint_fails_only_its_own_statement_of_a_group() {
+    async fn a_failed_statement_of_a_group_fails_alone() {
         let (_directory, db) = open().await;
         // While this transaction is open, the other statements wait and so become one group.
         let tx = db.begin().await.unwrap();
-        let (first, duplicate, too_large, last, committed) = tokio::join!(
+        let (first, duplicate, too_large, overflow, last, committed) = tokio::join!(
             async { execute!(db.writer(), INSERT, 1) },
             async { execute!(db.writer(), INSERT, 1) },
             async { execute!(db.writer(), INSERT, 100) },
+            // The absolute value of the smallest integer is too large.
+            async {
+                execute!(
+                    db.writer(),
+                    "INSERT INTO numbers SELECT abs(-9223372036854775807 - $1)",
+                    1
+                )
+            },
             async { execute!(db.writer(), INSERT, 2) },
             tx.commit(),
         );
@@ -171,19 +210,20 @@ mod tests {
         assert_eq!(first.unwrap(), 1);
         assert!(matches!(duplicate, Err(Error::Conflict)), "{duplicate:?}");
         assert!(matches!(too_large, Err(Error::Failed(_))), "{too_large:?}");
+        assert!(matches!(overflow, Err(Error::Failed(_))), "{overflow:?}");
         assert_eq!(last.unwrap(), 1);
         assert_eq!(count(&db).await, 2);
     }
 
     #[tokio::test]
-    async fn another_error_fails_and_undoes_the_whole_group() {
+    async fn a_full_disk_fails_and_undoes_the_whole_group() {
         let (_directory, db) = open().await;
+        // The database may have no more pages than it has now.
+        let (_,) = fetch_one!(db.writer(), (i64,), "PRAGMA max_page_count = 1").unwrap();
         let tx = db.begin().await.unwrap();
-        // The absolute value of the smallest integer overflows.
-        let overflow = "INSERT INTO numbers (id) SELECT abs(-9223372036854775807 - $1)";
         let (first, failed, last, committed) = tokio::join!(
             async { execute!(db.writer(), INSERT, 1) },
-            async { execute!(db.writer(), overflow, 1) },
+            async { execute!(db.writer(), "CREATE TABLE large AS SELECT zeroblob(1000000)") },
             async { execute!(db.writer(), INSERT, 2) },
             tx.commit(),
         );
@@ -197,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_statement_takes_effect_even_if_its_caller_stops_waiting() {
+    async fn a_statement_does_not_run_if_its_caller_gave_up_before() {
         let (_directory, db) = open().await;
         let tx = db.begin().await.unwrap();
         let abandoned = async { execute!(db.writer(), INSERT, 1) };
@@ -205,6 +245,6 @@ mod tests {
         let (next, committed) = tokio::join!(async { execute!(db.writer(), INSERT, 2) }, tx.commit());
         committed.unwrap();
         assert_eq!(next.unwrap(), 1);
-        assert_eq!(count(&db).await, 2);
+        assert_eq!(count(&db).await, 1);
     }
 }
