@@ -84,7 +84,9 @@ fn nice_values(pid: u32, prefix: &str) -> Vec<i32> {
 /// test if there are more such threads than permits, or if one has the priority of the threads that serve requests.
 fn hashing_processes(world: &World) -> Vec<(u32, u64, u64)> {
     let hashing = world.pids().into_iter().map(|pid| {
-        let (threads, others) = (nice_values(pid, HASHING_THREAD), nice_values(pid, "tokio"));
+        // The first thread, which serves requests too, has the name of the program.
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+        let (threads, others) = (nice_values(pid, HASHING_THREAD), nice_values(pid, name.trim()));
         let is_lower = |nice: &i32| others.iter().all(|other| nice > other);
         assert!(
             !others.is_empty() && threads.iter().all(is_lower),
