@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Starts the server and waits on standard input. When the test process ends, the pipe closes, and the script
 /// stops the server, which may be suspended, and removes its directory. The default collation is linguistic if
-/// ICU is available, so that a test fails if a query that must compare titles by bytes relies on it.
+/// ICU is available, so that a test fails if a query that must compare titles by bytes relies on it. The settings are
+/// one line, because `pg_ctl` gives them to a shell, which would end the command at a line break.
 const SUPERVISE: &str = r#"
 trap '' INT TERM HUP PIPE
 dir=$1 bin=$2
@@ -21,7 +22,7 @@ cd "$dir"
 exec 2>"$dir/log"
 init() { as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-sync "$@" >&2; }
 init --locale=C.UTF-8 --locale-provider=icu --icu-locale=en || { rm -rf data; init --locale=C.UTF-8; } || init
-settings="-c listen_addresses= -c unix_socket_directories=$dir -c fsync=off -c synchronous_commit=off
+settings="-c listen_addresses= -c unix_socket_directories=$dir -c fsync=off -c synchronous_commit=off \
     -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB"
 as_postgres "$bin/pg_ctl" -D "$dir/data" -o "$settings" -l "$dir/data/log" -w start >&2 && echo ready
 cat >/dev/null
