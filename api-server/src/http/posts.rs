@@ -70,7 +70,7 @@ pub(crate) async fn create(
     let new = read_new(&body)?;
     let now = key.now();
     key.run(&author, &body, async |target| {
-        let post = posts::create(target, author.actor, &new, now).await?;
+        let post = posts::create(target, author.actor, new, now).await?;
         Ok(Reply::created(format!("/posts/{}", post.id), &post)?.with_etag(post.etag()))
     })
     .await

@@ -5,7 +5,9 @@
 //! [`execute!`](crate::execute) on [`Db::reader`], [`Db::writer`] or [`Tx::on`]. A test prepares every
 //! statement on both engines.
 
+mod batch;
 mod error;
+mod lease;
 mod macros;
 mod pool;
 mod statements;
@@ -13,8 +15,11 @@ mod transaction;
 mod watch;
 mod write_queue;
 
+use batch::Batches;
+pub use batch::{BatchCall, json_parameter};
 pub use error::Error;
-pub use pool::{On, Pool, use_connections_of_thread};
+pub use lease::On;
+pub use pool::{Pool, use_connections_of_thread};
 #[doc(hidden)]
 pub use sqlx;
 pub use statements::{PostgresQuery, SqliteExecutor, SqliteQuery};
@@ -55,21 +60,23 @@ pub enum Engine<S, P> {
 /// The place where a statement runs: a pool, the queue of writes, or a transaction.
 pub type Executor<'a> = Engine<SqliteExecutor<'a>, On<'a, PgConnection>>;
 
-/// The connections to the database. Clones share them.
+/// The database. Clones share its connections.
 #[derive(Clone, Debug)]
-pub enum Db {
-    /// One connection writes, so that transactions queue in its pool and single statements in `queue`, instead of failing
-    /// with `SQLITE_BUSY`. Others read at the same time (WAL).
-    Sqlite {
-        /// The pool of the only connection that writes.
-        writer: Pool<SqliteConnection>,
-        /// The single statements that wait for that connection.
-        queue: WriteQueue,
-        /// The pool of the connections that read.
-        readers: Pool<SqliteConnection>,
-    },
-    /// One pool for reads and writes.
-    Postgres(Pool<PgConnection>),
+pub struct Db {
+    connections: Engine<SqliteConnections, Pool<PgConnection>>,
+    batches: Batches,
+}
+
+/// The connections to an SQLite file. One writes, so that transactions queue in its pool and single statements in `queue`,
+/// instead of failing with `SQLITE_BUSY`. Others read at the same time (WAL).
+#[derive(Clone, Debug)]
+struct SqliteConnections {
+    /// The pool of the only connection that writes.
+    writer: Pool<SqliteConnection>,
+    /// The single statements that wait for that connection.
+    queue: WriteQueue,
+    /// The pool of the connections that read.
+    readers: Pool<SqliteConnection>,
 }
 
 /// A valid database URL: `sqlite:PATH` or `postgres://…`.
@@ -81,7 +88,7 @@ impl Db {
     /// `threads` threads. Creates a missing SQLite file with mode 0600. Fails if that is not possible, or if no connection
     /// is accepted within 2 s.
     pub async fn open(url: &DatabaseUrl, postgres_connections: u32, threads: usize) -> Result<Self, Error> {
-        match &url.0 {
+        let connections = match &url.0 {
             Engine::Sqlite(options) => {
                 create_private_file(options.get_filename())?;
                 let writer = Pool::new(&**options, 1, 1, None)?;
@@ -89,7 +96,7 @@ impl Db {
                 writer.acquire().await?;
                 let readers = Pool::new(&(**options).clone().read_only(true), SQLITE_READERS, 1, None)?;
                 let queue = WriteQueue::start(writer.clone())?;
-                Ok(Self::Sqlite {
+                Engine::Sqlite(SqliteConnections {
                     writer,
                     queue,
                     readers,
@@ -101,8 +108,28 @@ impl Db {
                 let shares = threads.min(connections / LEAST_CONNECTIONS_OF_SHARE).max(1);
                 let pool = Pool::new(&**options, connections, shares, limit)?;
                 pool.acquire().await?;
-                Ok(Self::Postgres(pool))
+                Engine::Postgres(pool)
             }
+        };
+        Ok(Self {
+            connections,
+            batches: Batches::default(),
+        })
+    }
+
+    /// Returns the engine in use.
+    pub const fn engine(&self) -> Engine<(), ()> {
+        match self.connections {
+            Engine::Sqlite(_) => Engine::Sqlite(()),
+            Engine::Postgres(_) => Engine::Postgres(()),
+        }
+    }
+
+    /// Returns the statement for the engine in use, of two that have the same parameters and columns.
+    pub const fn choose(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+        match self.connections {
+            Engine::Sqlite(_) => sqlite,
+            Engine::Postgres(_) => postgres,
         }
     }
 
@@ -110,23 +137,27 @@ impl Db {
     /// background that may take long. SQLite has no limit in either case.
     #[must_use]
     pub fn with_statement_timeout(&self, limit: Duration) -> Self {
-        match self {
-            Self::Sqlite { .. } => self.clone(),
-            Self::Postgres(pool) => Self::Postgres(pool.with_statement_timeout(limit)),
+        let connections = match &self.connections {
+            Engine::Postgres(pool) => Engine::Postgres(pool.with_statement_timeout(limit)),
+            sqlite => sqlite.clone(),
+        };
+        Self {
+            connections,
+            batches: Batches::default(),
         }
     }
 
     /// Applies the missing migrations. Fails if the database has a migration that this program does not know or that
     /// differs from the program's own.
     pub async fn migrate(&self) -> Result<(), Error> {
-        match self {
-            Self::Sqlite { writer, .. } => {
+        match &self.connections {
+            Engine::Sqlite(SqliteConnections { writer, .. }) => {
                 let mut lease = writer.acquire().await?;
                 let migrations = sqlx::migrate!("../../migrations/sqlite");
                 let result = migrations.run(lease.begin_statement()?).await;
                 lease.end_statement(result.map_err(Error::from))
             }
-            Self::Postgres(pool) => {
+            Engine::Postgres(pool) => {
                 let mut lease = pool.acquire().await?;
                 let migrations = sqlx::migrate!("../../migrations/postgres");
                 let result = migrations.run(lease.begin_statement()?).await;
@@ -137,18 +168,20 @@ impl Db {
 
     /// Returns where statements run that only read.
     pub fn reader(&self) -> Executor<'_> {
-        match self {
-            Self::Sqlite { readers, .. } => Engine::Sqlite(SqliteExecutor::Connection(On::Pool(readers))),
-            Self::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
+        match &self.connections {
+            Engine::Sqlite(SqliteConnections { readers, .. }) => {
+                Engine::Sqlite(SqliteExecutor::Connection(On::Pool(readers)))
+            }
+            Engine::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
         }
     }
 
     /// Returns where single statements run that write. Each takes effect on its own; on SQLite, several may share a commit
     /// (see [`WriteQueue`]).
     pub fn writer(&self) -> Executor<'_> {
-        match self {
-            Self::Sqlite { queue, .. } => Engine::Sqlite(SqliteExecutor::Writes(queue)),
-            Self::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
+        match &self.connections {
+            Engine::Sqlite(SqliteConnections { queue, .. }) => Engine::Sqlite(SqliteExecutor::Writes(queue)),
+            Engine::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
         }
     }
 
@@ -165,13 +198,13 @@ impl Db {
     /// Prepares a statement without running it. Fails if it is not valid for this engine and schema.
     pub async fn prepare(&self, sql: impl SqlSafeStr) -> Result<(), Error> {
         let sql = sql.into_sql_str();
-        match self {
-            Self::Sqlite { writer, .. } => {
+        match &self.connections {
+            Engine::Sqlite(SqliteConnections { writer, .. }) => {
                 let mut lease = writer.acquire().await?;
                 let prepared = lease.begin_statement()?.prepare(sql).await.map(|_| ());
                 lease.end_statement(prepared.map_err(Error::from))
             }
-            Self::Postgres(pool) => {
+            Engine::Postgres(pool) => {
                 let mut lease = pool.acquire().await?;
                 let prepared = lease.begin_statement()?.prepare(sql).await.map(|_| ());
                 lease.end_statement(prepared.map_err(Error::from))
@@ -181,7 +214,7 @@ impl Db {
 
     /// Checks that the database responds.
     pub async fn ping(&self) -> Result<(), Error> {
-        if let Self::Sqlite { queue, .. } = self {
+        if let Engine::Sqlite(SqliteConnections { queue, .. }) = &self.connections {
             queue.check()?;
         }
         crate::fetch_one!(self.reader(), (i64,), "SELECT CAST(1 AS BIGINT)").map(|_| ())
@@ -189,12 +222,12 @@ impl Db {
 
     /// Closes the idle connections, and those in use as soon as their statements complete.
     pub async fn close(&self) {
-        match self {
-            Self::Sqlite { writer, readers, .. } => {
+        match &self.connections {
+            Engine::Sqlite(SqliteConnections { writer, readers, .. }) => {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres(pool) => pool.close().await,
+            Engine::Postgres(pool) => pool.close().await,
         }
     }
 }

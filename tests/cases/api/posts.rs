@@ -1,5 +1,6 @@
 //! Posts: fields, states, entity tags and permissions.
 
+mod concurrent_calls;
 mod editing;
 mod fields;
 mod visibility;

@@ -1,6 +1,8 @@
-//! Fifty concurrent uses of one code and of one refresh token, two hundred times.
+//! Fifty concurrent uses of one code and of one refresh token, two hundred times, and concurrent uses of different ones.
 
-use tests::{App, Browser, Grant, Tokens, User, World, on_every_shape, run_concurrently, status_counts};
+use tests::{
+    App, Browser, Grant, Reply, Tokens, User, World, on_every_shape, run_concurrently, status_counts,
+};
 
 const CALLERS: usize = 50;
 const ROUNDS: usize = 200;
@@ -58,7 +60,62 @@ async fn concurrent_refreshes_rotate_once(world: World) {
     }
 }
 
+/// Requests for different codes and refresh tokens share statements. Each gets the tokens of its own grant.
+async fn concurrent_grants_of_different_users_do_not_mix(world: World) {
+    const USERS: usize = 6;
+    let (app, other) = (world.app().first_party().register(), world.app().register());
+    let mut users = Vec::new();
+    for _ in 0..USERS {
+        users.push(world.sign_up().await);
+    }
+    let anyone = world.anyone();
+    let expect = |replies: Vec<Reply>| -> Vec<Tokens> {
+        let mut right = Vec::new();
+        for (n, reply) in replies.into_iter().enumerate() {
+            if n % 3 > 0 {
+                assert_eq!(reply.status, 400, "{reply}");
+                continue;
+            }
+            let tokens = Tokens::parse(reply);
+            assert_eq!(tokens.claims()["sub"], users[n / 3].id.to_string());
+            right.push(tokens);
+        }
+        right
+    };
+    for _ in 0..20 {
+        let mut grants = Vec::new();
+        for user in &users {
+            grants.push(app.authorize(&mut user.browser(), user, "posts:read").await);
+        }
+        let wrong_verifier = |grant: &Grant| Grant {
+            verifier: "v".repeat(43),
+            ..grant.clone()
+        };
+        let replies = run_concurrently(3 * USERS, |n| {
+            let grant = &grants[n / 3];
+            match n % 3 {
+                0 => app.exchange(&anyone, grant).into_future(),
+                1 => app.exchange(&anyone, &wrong_verifier(grant)).into_future(),
+                _ => other.exchange(&anyone, grant).into_future(),
+            }
+        });
+        let tokens = expect(replies.await);
+        let replies = run_concurrently(3 * USERS, |n| {
+            let refresh_token = &tokens[n / 3].refresh;
+            match n % 3 {
+                0 => app.refresh(&anyone, refresh_token).into_future(),
+                1 => other.refresh(&anyone, refresh_token).into_future(),
+                _ => app
+                    .refresh(&anyone, &refresh_token.replace(".1.", ".2."))
+                    .into_future(),
+            }
+        });
+        expect(replies.await);
+    }
+}
+
 on_every_shape!(
+    concurrent_grants_of_different_users_do_not_mix,
     concurrent_exchanges_of_a_code_issue_tokens_once,
     concurrent_refreshes_rotate_once
 );

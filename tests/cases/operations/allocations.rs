@@ -32,12 +32,12 @@ const LIMITS: &[Limit] = &[
     limit(Request::Livez, 50, 50),
     limit(Request::Keys, 61, 61),
     limit(Request::PostsWithBearer, 195, 189),
-    limit(Request::PostWithBearer, 79, 79),
-    limit(Request::PostAnonymous, 78, 78),
-    limit(Request::PostNotModified, 82, 82),
-    limit(Request::CreatePost, 97, 88),
-    limit(Request::Refresh, 155, 147),
-    limit(Request::CodeExchange, 217, 165),
+    limit(Request::PostWithBearer, 90, 91),
+    limit(Request::PostAnonymous, 91, 90),
+    limit(Request::PostNotModified, 95, 95),
+    limit(Request::CreatePost, 97, 95),
+    limit(Request::Refresh, 155, 167),
+    limit(Request::CodeExchange, 217, 188),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

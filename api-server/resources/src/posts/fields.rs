@@ -32,10 +32,6 @@ impl PostBody {
         }
         Ok(Self(text.to_owned()))
     }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl From<PostBody> for String {

@@ -7,15 +7,28 @@ use super::patch::PostPatch;
 use super::post::{Post, columns};
 use crate::ids::Id;
 use foundation::clock::Timestamp;
+use serde::Serialize;
 use storage::db;
-use storage::db::{Db, Tx, WriteTarget};
-use storage::{execute, fetch_one, fetch_optional, sql};
+use storage::db::{BatchCall, Db, Engine, Executor, Tx, WriteTarget};
+use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
     INSERT = concat!(
         "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
          VALUES ($1, $2, $3, $4, 1, $5, $5, $6) RETURNING ", columns!());
-    FIND = concat!("SELECT ", columns!(), " FROM posts WHERE id = $1 AND deleted_at IS NULL");
+    // The parameter is a JSON array of objects. The ids ascend in its order.
+    INSERT_ALL_POSTGRES = concat!(
+        "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
+         SELECT author_id, title, body, status, 1, now, now, published_at
+         FROM ROWS FROM (json_to_recordset($1::json) AS (author_id BIGINT, title TEXT, body TEXT, status TEXT,
+                                                         now BIGINT, published_at BIGINT))
+              WITH ORDINALITY AS new (author_id, title, body, status, now, published_at, place)
+         ORDER BY place RETURNING ", columns!());
+    // The parameter of these two is a JSON array of ids.
+    FIND_ALL_SQLITE = concat!("SELECT ", columns!(), " FROM posts
+         WHERE id IN (SELECT value FROM json_each($1)) AND deleted_at IS NULL");
+    FIND_ALL_POSTGRES = concat!("SELECT ", columns!(), " FROM posts
+         WHERE id = ANY (translate($1, '[]', '{}')::BIGINT[]) AND deleted_at IS NULL");
     FIND_VISIBILITY = "SELECT author_id, status FROM posts WHERE id = $1 AND deleted_at IS NULL";
     UPDATE = concat!(
         "UPDATE posts SET title = $3, body = $4, status = $5, published_at = $6, updated_at = $7,
@@ -46,31 +59,85 @@ impl VisiblePost {
     }
 }
 
+/// The call that reads the post with this id; `None` if there is none.
+#[derive(Serialize)]
+struct Find(i64);
+
+impl BatchCall for Find {
+    type Answer = Option<Post>;
+
+    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Post>>, db::Error> {
+        let find_all = db.choose(FIND_ALL_SQLITE, FIND_ALL_POSTGRES);
+        let posts = fetch_all!(db.reader(), Post, find_all, db::json_parameter(calls)?)?;
+        let find = |Self(id): &Self| posts.iter().find(|post| post.id == *id).cloned();
+        Ok(calls.iter().map(find).collect())
+    }
+}
+
+/// The call that inserts a post.
+#[derive(Serialize)]
+struct Insert {
+    author_id: i64,
+    title: String,
+    body: String,
+    status: Status,
+    now: i64,
+    published_at: Option<i64>,
+}
+
+impl BatchCall for Insert {
+    type Answer = Post;
+
+    /// For PostgreSQL only.
+    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Post>, db::Error> {
+        let mut posts = fetch_all!(db.writer(), Post, INSERT_ALL_POSTGRES, db::json_parameter(calls)?)?;
+        posts.sort_unstable_by_key(|post| post.id);
+        Ok(posts)
+    }
+}
+
+impl Insert {
+    async fn run_alone(&self, on: Executor<'_>) -> Result<Post, db::Error> {
+        fetch_one!(
+            on,
+            Post,
+            INSERT,
+            self.author_id,
+            self.title.as_str(),
+            self.body.as_str(),
+            self.status.as_str(),
+            self.now,
+            self.published_at,
+        )
+    }
+}
+
 /// Stores a new post and returns it.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     author: Actor,
-    new: &NewPost,
+    new: NewPost,
     now: Timestamp,
 ) -> Result<Post, Error> {
-    let published_at = (new.status == Status::Published).then_some(now);
-    let post = fetch_one!(
-        target.on(),
-        Post,
-        INSERT,
-        author.user_id,
-        new.title.as_str(),
-        new.body.as_str(),
-        new.status.as_str(),
-        now,
-        published_at,
-    )?;
+    let insert = Insert {
+        author_id: author.user_id,
+        title: new.title.into(),
+        body: new.body.into(),
+        status: new.status,
+        now: now.micros(),
+        published_at: (new.status == Status::Published).then_some(now.micros()),
+    };
+    let post = match target {
+        // On SQLite, the writer already groups single statements.
+        WriteTarget::Db(db) if matches!(db.engine(), Engine::Postgres(())) => db.call(insert).await?,
+        target => insert.run_alone(target.on()).await?,
+    };
     Ok(post)
 }
 
 /// Returns a post that the viewer may see. Fails with [`Error::NotFound`] for any other id.
 pub async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error> {
-    let post = fetch_optional!(db.reader(), Post, FIND, id.get())?;
+    let post = db.call(Find(id.get())).await?;
     post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
         .ok_or(Error::NotFound)
 }

@@ -9,8 +9,8 @@ use foundation::context::RequestContext;
 use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
-use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_all, fetch_optional, sql};
+use storage::db::{BatchCall, Db, Engine, Error, Tx};
+use storage::{execute, fetch_all, fetch_all_postgres, fetch_optional, sql};
 
 sql! {
     INSERT_SQLITE = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
@@ -21,11 +21,25 @@ sql! {
     FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at,
                    (SELECT role FROM users WHERE users.id = user_id) AS role
             FROM refresh_families WHERE id = $1";
-    ROTATE = "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
-              WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
-                AND idle_expires_at > $5 AND expires_at > $5
-              RETURNING id, client_id, user_id, scope, generation, revoked_at,
-                        (SELECT role FROM users WHERE users.id = user_id) AS role";
+    ROTATE_SQLITE = "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
+                     WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
+                       AND idle_expires_at > $5 AND expires_at > $5
+                     RETURNING id, client_id, user_id, scope, generation, revoked_at,
+                               (SELECT role FROM users WHERE users.id = user_id) AS role";
+    // The same for several tokens. A token that occurs twice changes its row, and returns it, once. All transactions lock the
+    // rows in the same order. For a LIMIT with a parameter, the planner expects one token and uses the index, even if it
+    // plans while the table is small and keeps the plan when the table has grown.
+    ROTATE_ALL_POSTGRES = "
+        UPDATE refresh_families AS family
+        SET generation = family.generation + 1, last_used_at = token.now, idle_expires_at = token.idle_expires_at
+        FROM (SELECT * FROM unnest($1::TEXT[], $2::BIGINT[], $3::TEXT[], $4::BIGINT[], $5::BIGINT[])
+                            AS token (family_id, generation, client_id, idle_expires_at, now)
+              ORDER BY family_id LIMIT $6) AS token
+        WHERE family.id = token.family_id AND family.generation = token.generation
+          AND family.client_id = token.client_id AND family.revoked_at IS NULL
+          AND family.idle_expires_at > token.now AND family.expires_at > token.now
+        RETURNING family.id, family.client_id, family.user_id, family.scope, family.generation, family.revoked_at,
+                  (SELECT role FROM users WHERE users.id = family.user_id) AS role";
     REVOKE_ONE = "UPDATE refresh_families SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
                   RETURNING id, client_id, user_id";
     REVOKE_BY_USER = "UPDATE refresh_families SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
@@ -154,17 +168,66 @@ pub async fn rotate(
     idle: Duration,
     now: Timestamp,
 ) -> Result<Option<Family>, Error> {
-    let row = fetch_optional!(
-        db.writer(),
-        Row,
-        ROTATE,
-        id,
-        generation,
-        client_id,
-        now.after(idle),
-        now
-    )?;
-    Ok(row.map(Family::from))
+    let idle_expires_at = now.after(idle);
+    match db.engine() {
+        Engine::Sqlite(()) => {
+            let (on, sql) = (db.writer(), ROTATE_SQLITE);
+            let row = fetch_optional!(on, Row, sql, id, generation, client_id, idle_expires_at, now)?;
+            Ok(row.map(Family::from))
+        }
+        Engine::Postgres(()) => {
+            let rotate = Rotate {
+                family_id: id.to_owned(),
+                generation,
+                client_id: client_id.to_owned(),
+                idle_expires_at,
+                now,
+            };
+            db.call(rotate).await
+        }
+    }
+}
+
+/// The call that rotates a refresh token on PostgreSQL; `None` if it is not valid.
+struct Rotate {
+    family_id: String,
+    generation: i64,
+    client_id: String,
+    idle_expires_at: Timestamp,
+    now: Timestamp,
+}
+
+impl Rotate {
+    fn was_rotated_to(&self, family: &Family) -> bool {
+        family.id == self.family_id
+            && family.generation == self.generation + 1
+            && family.client_id == self.client_id
+    }
+}
+
+impl BatchCall for Rotate {
+    type Answer = Option<Family>;
+
+    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Family>>, Error> {
+        let rows = fetch_all_postgres!(
+            db.writer(),
+            Row,
+            ROTATE_ALL_POSTGRES,
+            Vec::from_iter(calls.iter().map(|token| token.family_id.as_str())),
+            Vec::from_iter(calls.iter().map(|token| token.generation)),
+            Vec::from_iter(calls.iter().map(|token| token.client_id.as_str())),
+            Vec::from_iter(calls.iter().map(|token| token.idle_expires_at)),
+            Vec::from_iter(calls.iter().map(|token| token.now)),
+            i64::try_from(calls.len()).unwrap_or(i64::MAX),
+        )?;
+        let mut rotated: Vec<Family> = rows.into_iter().map(Family::from).collect();
+        let answer = |token: &Self| {
+            let place = rotated.iter().position(|family| token.was_rotated_to(family))?;
+            // Taken out, so that only one of several calls with the same token succeeds.
+            Some(rotated.swap_remove(place))
+        };
+        Ok(calls.iter().map(answer).collect())
+    }
 }
 
 /// Revokes refresh families and the access tokens that were issued with them, and records one event for all of them. No

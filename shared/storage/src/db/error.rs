@@ -32,6 +32,42 @@ impl Error {
         Self::Unavailable(sqlx::Error::Io(error))
     }
 
+    /// Returns the error of a statement for PostgreSQL on SQLite.
+    #[doc(hidden)]
+    pub fn needs_postgres() -> Self {
+        Self::Failed(sqlx::Error::Configuration(
+            "the statement needs PostgreSQL".into(),
+        ))
+    }
+
+    /// Returns the error of a call whose batch ended without an answer to it.
+    pub(super) fn batch_failed() -> Self {
+        let error = std::io::Error::other("the batch of the call ended early");
+        Self::Unavailable(sqlx::Error::Io(error))
+    }
+
+    /// Returns this error for one of the calls whose batch failed with it.
+    pub(super) fn of_batch(&self) -> Self {
+        let copy = |error: &sqlx::Error| sqlx::Error::Io(std::io::Error::other(error.to_string()));
+        match self {
+            Self::Conflict => Self::Conflict,
+            Self::Unavailable(error) => Self::Unavailable(copy(error)),
+            Self::Failed(error) => Self::Failed(copy(error)),
+        }
+    }
+
+    /// Returns whether the database undid the statement because of its values, or because of a conflict with another
+    /// transaction (class 40). With other values, the statement may succeed.
+    pub(super) fn rejects_statement(&self) -> bool {
+        match self {
+            Self::Conflict | Self::Failed(sqlx::Error::Database(_)) => true,
+            Self::Unavailable(sqlx::Error::Database(inner)) => {
+                inner.code().is_some_and(|code| is_in_class(&code, "40"))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns whether SQLite may have rolled back the whole transaction with the statement that failed (see "Response to
     /// errors within a transaction" in its documentation). After all other errors, only the statement is undone.
     pub(super) fn may_end_sqlite_transaction(&self) -> bool {

@@ -4,12 +4,12 @@
 //! connection of the pool broke since its last use. A connection whose user gives up in the middle of a statement is
 //! closed, because the next user would have to wait for the end of that statement.
 
+use super::Error;
+use super::lease::Lease;
 use super::statements::run_on_sqlite;
-use crate::db::Error;
-use deadpool::managed::{self, Manager, Metrics, Object, PoolError, RecycleResult};
+use deadpool::managed::{self, Manager, Metrics, PoolError, RecycleResult};
 use sqlx::{ConnectOptions as _, Connection, PgConnection, SqliteConnection};
 use std::cell::Cell;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -49,35 +49,6 @@ pub struct Pool<C: EngineConnection> {
     statement_timeout: Option<Duration>,
 }
 
-/// A connection on loan from its pool.
-#[derive(Debug)]
-pub struct Lease<C: EngineConnection> {
-    connection: Object<Connector<C>>,
-    statement_timeout: Option<Duration>,
-}
-
-/// The place where a statement runs.
-#[derive(Debug)]
-pub enum On<'a, C: EngineConnection> {
-    /// Any connection of a pool. The statement commits by itself.
-    Pool(&'a Pool<C>),
-    /// The connection of a transaction; `None` if the transaction has ended.
-    Transaction(Option<&'a mut Lease<C>>),
-}
-
-/// The connection for one statement.
-#[derive(Debug)]
-pub enum StatementLease<'a, C: EngineConnection> {
-    /// On loan for this statement.
-    Own(Lease<C>),
-    /// On loan for a transaction.
-    OfTransaction(&'a mut Lease<C>),
-}
-
-/// The time limit of a statement.
-#[derive(Clone, Copy, Debug)]
-pub struct StatementTimeout(Option<Duration>);
-
 /// Opens and tests the connections of a share.
 #[derive(Debug)]
 pub(super) struct Connector<C: EngineConnection> {
@@ -90,12 +61,12 @@ pub(super) struct Connector<C: EngineConnection> {
 #[derive(Debug)]
 pub(super) struct Pooled<C> {
     /// `None` if the connection broke and was closed.
-    connection: Option<C>,
+    pub(super) connection: Option<C>,
     /// Whether a statement runs.
-    is_busy: bool,
+    pub(super) is_busy: bool,
     /// The value of [`Connector::broken`] when the connection was last known to work.
     broken_before: u64,
-    used_at: Instant,
+    pub(super) used_at: Instant,
 }
 
 impl EngineConnection for SqliteConnection {
@@ -160,10 +131,7 @@ impl<C: EngineConnection> Pool<C> {
     pub(super) async fn acquire(&self) -> Result<Lease<C>, Error> {
         let acquired = timeout(ACQUIRE_TIMEOUT, self.share().get()).await;
         match acquired.map_err(|_| Error::timed_out())? {
-            Ok(connection) => Ok(Lease {
-                connection,
-                statement_timeout: self.statement_timeout,
-            }),
+            Ok(pooled) => Ok(Lease::new(pooled, self.statement_timeout)),
             Err(PoolError::Backend(error)) => Err(error.into()),
             Err(_) => Err(Error::Unavailable(sqlx::Error::PoolClosed)),
         }
@@ -196,6 +164,13 @@ impl<C: EngineConnection> Clone for Pool<C> {
     }
 }
 
+impl<C: EngineConnection> Connector<C> {
+    /// Makes the pool test its idle connections before their next use.
+    pub(super) fn doubt_idle_connections(&self) {
+        self.broken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 impl<C: EngineConnection> Manager for Connector<C> {
     type Type = Pooled<C>;
     type Error = sqlx::Error;
@@ -219,107 +194,6 @@ impl<C: EngineConnection> Manager for Connector<C> {
             pooled.broken_before = broken;
         }
         Ok(())
-    }
-}
-
-impl<C: EngineConnection> Lease<C> {
-    /// Returns the time limit of each statement.
-    pub fn statement_timeout(&self) -> StatementTimeout {
-        StatementTimeout(self.statement_timeout)
-    }
-
-    /// Returns the connection for one statement, whose result goes to [`end_statement`](Self::end_statement). Fails if
-    /// the connection broke.
-    pub fn begin_statement(&mut self) -> Result<&mut C, Error> {
-        self.connection.is_busy = true;
-        let connection = self.connection.connection.as_mut();
-        connection.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))
-    }
-
-    /// Notes the result of a statement and returns it. Closes the connection after an error that broke it.
-    pub fn end_statement<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
-        if result.as_ref().is_err_and(Error::breaks_connection) {
-            self.close();
-        } else {
-            self.connection.is_busy = false;
-            self.connection.used_at = Instant::now();
-        }
-        result
-    }
-
-    /// Runs a statement of transaction control, such as `COMMIT`.
-    pub(super) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
-        let limit = self.statement_timeout();
-        let result = limit.apply(self.begin_statement()?.control(sql)).await;
-        self.end_statement(result)
-    }
-
-    /// Returns whether a statement runs. If the lease is dropped then, its connection is closed.
-    pub(super) fn is_busy(&self) -> bool {
-        self.connection.is_busy
-    }
-
-    /// Closes the connection without waiting for the server. The other connections of the pool are tested before their next
-    /// use.
-    pub(super) fn close(&mut self) {
-        self.connection.connection = None;
-        if let Some(pool) = Object::pool(&self.connection) {
-            pool.manager().broken.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-}
-
-impl<C: EngineConnection> Drop for Lease<C> {
-    fn drop(&mut self) {
-        if self.connection.is_busy {
-            self.connection.connection = None;
-        }
-    }
-}
-
-impl StatementTimeout {
-    /// Awaits a statement. Fails with [`Error::Unavailable`] at the time limit.
-    pub async fn apply<T>(self, statement: impl Future<Output = sqlx::Result<T>>) -> Result<T, Error> {
-        let result = match self.0 {
-            Some(limit) => timeout(limit, statement)
-                .await
-                .map_err(|_| Error::statement_timed_out())?,
-            None => statement.await,
-        };
-        result.map_err(Error::from)
-    }
-}
-
-impl<'a, C: EngineConnection> On<'a, C> {
-    /// Returns the connection for one statement. Fails if the pool has none.
-    pub async fn acquire(self) -> Result<StatementLease<'a, C>, Error> {
-        match self {
-            Self::Pool(pool) => pool.acquire().await.map(StatementLease::Own),
-            Self::Transaction(lease) => {
-                let lease = lease.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))?;
-                Ok(StatementLease::OfTransaction(lease))
-            }
-        }
-    }
-}
-
-impl<C: EngineConnection> Deref for StatementLease<'_, C> {
-    type Target = Lease<C>;
-
-    fn deref(&self) -> &Lease<C> {
-        match self {
-            Self::Own(lease) => lease,
-            Self::OfTransaction(lease) => lease,
-        }
-    }
-}
-
-impl<C: EngineConnection> DerefMut for StatementLease<'_, C> {
-    fn deref_mut(&mut self) -> &mut Lease<C> {
-        match self {
-            Self::Own(lease) => lease,
-            Self::OfTransaction(lease) => lease,
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! boxed one is compiled once.
 
 use super::Error;
-use super::pool::On;
+use super::lease::On;
 use super::write_queue::WriteQueue;
 use futures_util::TryStreamExt as _;
 use futures_util::future::BoxFuture;

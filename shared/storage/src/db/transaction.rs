@@ -1,7 +1,8 @@
 //! Transactions.
 
-use super::pool::{EngineConnection, Lease, On};
-use super::{Db, Engine, Error, Executor, SqliteExecutor};
+use super::lease::{Lease, On};
+use super::pool::EngineConnection;
+use super::{Db, Engine, Error, Executor, SqliteConnections, SqliteExecutor};
 use futures_util::future::BoxFuture;
 use sqlx::{PgConnection, SqliteConnection};
 use tokio::runtime::Handle;
@@ -38,11 +39,11 @@ struct Open<C: EngineConnection>(Option<Lease<C>>);
 impl Tx {
     /// Begins a transaction for writes.
     pub(super) async fn begin(db: &Db) -> Result<Self, Error> {
-        let engine = match db {
-            Db::Sqlite { writer, .. } => {
+        let engine = match &db.connections {
+            Engine::Sqlite(SqliteConnections { writer, .. }) => {
                 Engine::Sqlite(Open::begin(writer.acquire().await?, "BEGIN IMMEDIATE").await?)
             }
-            Db::Postgres(pool) => Engine::Postgres(Open::begin(pool.acquire().await?, "BEGIN").await?),
+            Engine::Postgres(pool) => Engine::Postgres(Open::begin(pool.acquire().await?, "BEGIN").await?),
         };
         Ok(Self {
             engine,

@@ -1,6 +1,6 @@
 //! Cheap detection of commits, on SQLite only.
 
-use crate::db::{Db, Error};
+use super::{Db, Engine, Error, SqliteConnections};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, SqliteConnection};
 use std::sync::Arc;
@@ -25,9 +25,11 @@ pub struct Watch {
 impl Watch {
     pub(super) fn new(db: &Db) -> Self {
         Self {
-            sqlite: match db {
-                Db::Sqlite { readers, .. } => Some(Arc::new(readers.options().clone())),
-                Db::Postgres(_) => None,
+            sqlite: match &db.connections {
+                Engine::Sqlite(SqliteConnections { readers, .. }) => {
+                    Some(Arc::new(readers.options().clone()))
+                }
+                Engine::Postgres(_) => None,
             },
             connection: None,
             connections: 0,

@@ -2,7 +2,8 @@
 //! flush of the disk. Each caller gets its result after the commit.
 
 use super::Error;
-use super::pool::{ACQUIRE_TIMEOUT, Lease, Pool};
+use super::lease::Lease;
+use super::pool::{ACQUIRE_TIMEOUT, Pool};
 use super::statements::{Outcome, SqliteQuery, run_on_sqlite};
 use sqlx::SqliteConnection;
 use std::thread;

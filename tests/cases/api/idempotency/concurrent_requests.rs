@@ -3,7 +3,7 @@
 use super::{expect_replay, payment, rows};
 use serde_json::json;
 use std::time::{Duration, Instant};
-use storage::db::{Db, Tx};
+use storage::db::{Db, Engine, Tx};
 use storage::{execute, fetch_one};
 use tests::{World, fresh_key, on_every_shape, run_concurrently, status_counts};
 
@@ -12,7 +12,7 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 /// Locks the database against writes of payments.
 async fn lock_payments(db: &Db) -> Tx {
     let mut tx = db.begin().await.unwrap();
-    if matches!(db, Db::Postgres(_)) {
+    if matches!(db.engine(), Engine::Postgres(())) {
         execute!(tx.on(), "LOCK TABLE payments IN EXCLUSIVE MODE").unwrap();
     }
     tx
@@ -23,7 +23,7 @@ async fn lock_payments(db: &Db) -> Tx {
 async fn wait_until_blocked(db: &Db) {
     let waiting = "SELECT COUNT(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                    WHERE d.datname = current_database() AND NOT l.granted";
-    if let Db::Postgres(_) = db {
+    if let Engine::Postgres(()) = db.engine() {
         while fetch_one!(db.reader(), (i64,), waiting).unwrap().0 == 0 {}
     }
 }
@@ -33,7 +33,7 @@ async fn waiting_requests_time_out_without_blocking_others(world: World) {
     let (bob, key, db) = (world.sign_up().await, fresh_key(), world.db().await);
     let replicas = world.at_each_api(&ann);
     let lock = lock_payments(&db).await;
-    let is_sqlite = matches!(db, Db::Sqlite { .. });
+    let is_sqlite = matches!(db.engine(), Engine::Sqlite(()));
     let began = Instant::now();
     let first = tokio::spawn(replicas[0].payment(&key, &payment()).may_fail().into_future());
     wait_until_blocked(&db).await;

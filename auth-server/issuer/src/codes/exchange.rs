@@ -1,0 +1,230 @@
+//! The exchange of a code for the first tokens of a family.
+
+use super::PresentedCode;
+use foundation::clock::Timestamp;
+use foundation::role::Role;
+use foundation::secret;
+use identity::grants::refresh_families;
+use identity::grants::refresh_families::{Family, Lifetimes, NewFamily};
+use std::collections::HashMap;
+use storage::db::{BatchCall, Db, Engine, Error};
+use storage::{execute, fetch_all_postgres, fetch_optional, sql};
+
+sql! {
+    // Exchanges several codes. Each has at most one result row, even if it is presented twice. The condition checks
+    // everything, so that a request with a wrong value leaves the code valid. The locks keep the session and the consent until
+    // the family exists, so that whoever ends them finds the family and revokes it. Writes the table `refresh_families` too,
+    // which another module owns, so that an exchange takes one round trip. For a LIMIT with a parameter, the planner expects
+    // one code and uses the indexes, even if it plans while the tables are small and keeps the plan when they have grown.
+    EXCHANGE_ALL_POSTGRES = "
+        WITH presented AS (
+            SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::BIGINT[], $6::BIGINT[],
+                                 $7::BIGINT[])
+                WITH ORDINALITY AS presented (code_hash, client_id, redirect_uri, code_challenge, now,
+                                              idle_expires_at, family_expires_at, place)
+            ORDER BY code_hash LIMIT $8
+        ), code AS (
+            SELECT place, now, idle_expires_at, family_expires_at,
+                   code_hash, family_id, client_id, user_id, session_id, consent_id, scope
+            FROM presented JOIN authorization_codes AS codes USING (code_hash, client_id, redirect_uri, code_challenge)
+            WHERE used_at IS NULL AND expires_at > now
+            FOR UPDATE OF codes
+        ), session AS (
+            SELECT sessions.id FROM sessions JOIN code ON sessions.id = code.session_id
+            WHERE sessions.expires_at > code.now FOR SHARE OF sessions
+        ), consent AS (
+            SELECT consents.user_id, consents.client_id, consents.id FROM consents JOIN code
+                ON (consents.user_id, consents.client_id, consents.id) = (code.user_id, code.client_id, code.consent_id)
+            FOR SHARE OF consents
+        ), claimed AS (
+            UPDATE authorization_codes AS codes SET used_at = code.now FROM code
+            WHERE codes.code_hash = code.code_hash
+              AND code.session_id IN (SELECT id FROM session)
+              AND (code.user_id, code.client_id, code.consent_id) IN (SELECT user_id, client_id, id FROM consent)
+            RETURNING code.family_id, code.client_id, code.user_id, code.session_id, code.scope, code.now,
+                      code.idle_expires_at, code.family_expires_at
+        ), family AS (
+            INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
+                                          last_used_at, idle_expires_at, expires_at)
+            SELECT family_id, client_id, user_id, session_id, scope, 1, now, now, idle_expires_at, family_expires_at
+            FROM claimed
+        )
+        SELECT DISTINCT ON (code_hash) place, family_id, client_id, user_id, session_id, scope, users.role,
+               session_id IN (SELECT id FROM session) AS has_session,
+               (user_id, client_id, consent_id) IN (SELECT user_id, client_id, id FROM consent) AS has_consent
+        FROM code JOIN users ON users.id = code.user_id ORDER BY code_hash, place";
+    // The same for one code in three statements of one transaction, which excludes all other writers.
+    FIND_VALID_SQLITE = "
+        SELECT family_id, client_id, user_id, session_id, scope,
+               (SELECT role FROM users WHERE users.id = user_id) AS role,
+               EXISTS (SELECT 1 FROM sessions WHERE id = session_id AND expires_at > $5) AS has_session,
+               EXISTS (SELECT 1 FROM consents WHERE consents.user_id = codes.user_id
+                       AND consents.client_id = codes.client_id AND consents.id = consent_id) AS has_consent
+        FROM authorization_codes AS codes
+        WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
+          AND used_at IS NULL AND expires_at > $5";
+    CLAIM_SQLITE = "UPDATE authorization_codes SET used_at = $2 WHERE code_hash = $1";
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    family_id: String,
+    client_id: String,
+    user_id: i64,
+    session_id: i64,
+    scope: String,
+    role: String,
+    has_session: bool,
+    has_consent: bool,
+}
+
+/// The reason why a code was not exchanged. The code stays as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeError {
+    /// The code is unknown, used or expired, or was issued for another client, redirect URI or challenge.
+    #[error("the code is not valid")]
+    InvalidCode,
+    /// The session in which the user consented has ended.
+    #[error("the user's session has ended")]
+    SessionEnded,
+    /// The user has withdrawn the consent since.
+    #[error("the user has withdrawn the consent")]
+    ConsentWithdrawn,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] Error),
+}
+
+/// Marks a code as used and creates its family of refresh tokens, at once: of several concurrent requests with one code,
+/// only one succeeds.
+pub async fn exchange(
+    db: &Db,
+    presented: PresentedCode<'_>,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+) -> Result<Family, ExchangeError> {
+    let row = match db.engine() {
+        Engine::Postgres(()) => {
+            let exchange = Exchange {
+                code_hash: secret::hash(presented.code),
+                client_id: presented.client_id.to_owned(),
+                redirect_uri: presented.redirect_uri.to_owned(),
+                code_challenge: presented.code_challenge.as_str().to_owned(),
+                now,
+                idle_expires_at: now.after(lifetimes.idle),
+                family_expires_at: now.after(lifetimes.absolute),
+            };
+            db.call(exchange).await?
+        }
+        Engine::Sqlite(()) => exchange_on_sqlite(db, presented, lifetimes, now).await?,
+    };
+    row.ok_or(ExchangeError::InvalidCode)?.check().map(Family::from)
+}
+
+/// The call that exchanges a code on PostgreSQL if the returned row passes [`Row::check`]; `None` if the code is not valid.
+struct Exchange {
+    code_hash: Vec<u8>,
+    client_id: String,
+    redirect_uri: String,
+    code_challenge: String,
+    now: Timestamp,
+    idle_expires_at: Timestamp,
+    family_expires_at: Timestamp,
+}
+
+/// The row of a presented code.
+#[derive(sqlx::FromRow)]
+struct PlacedRow {
+    /// The place of the code among those of the statement, from 1.
+    place: i64,
+    #[sqlx(flatten)]
+    row: Row,
+}
+
+impl BatchCall for Exchange {
+    type Answer = Option<Row>;
+
+    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Row>>, Error> {
+        let rows = fetch_all_postgres!(
+            db.writer(),
+            PlacedRow,
+            EXCHANGE_ALL_POSTGRES,
+            Vec::from_iter(calls.iter().map(|code| code.code_hash.as_slice())),
+            Vec::from_iter(calls.iter().map(|code| code.client_id.as_str())),
+            Vec::from_iter(calls.iter().map(|code| code.redirect_uri.as_str())),
+            Vec::from_iter(calls.iter().map(|code| code.code_challenge.as_str())),
+            Vec::from_iter(calls.iter().map(|code| code.now)),
+            Vec::from_iter(calls.iter().map(|code| code.idle_expires_at)),
+            Vec::from_iter(calls.iter().map(|code| code.family_expires_at)),
+            i64::try_from(calls.len()).unwrap_or(i64::MAX),
+        )?;
+        let mut rows: HashMap<i64, Row> = rows.into_iter().map(|row| (row.place, row.row)).collect();
+        Ok((1..).zip(calls).map(|(place, _)| rows.remove(&place)).collect())
+    }
+}
+
+/// Exchanges the code if the returned row passes [`Row::check`].
+async fn exchange_on_sqlite(
+    db: &Db,
+    presented: PresentedCode<'_>,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+) -> Result<Option<Row>, ExchangeError> {
+    let mut tx = db.begin().await?;
+    let code_hash = secret::hash(presented.code);
+    let row = fetch_optional!(
+        tx.on(),
+        Row,
+        FIND_VALID_SQLITE,
+        code_hash.as_slice(),
+        presented.client_id,
+        presented.redirect_uri,
+        presented.code_challenge.as_str(),
+        now,
+    )?;
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    let row = row.check()?;
+    execute!(tx.on(), CLAIM_SQLITE, code_hash.as_slice(), now)?;
+    let family = NewFamily {
+        id: &row.family_id,
+        client_id: &row.client_id,
+        user_id: row.user_id,
+        session_id: row.session_id,
+        scope: &row.scope,
+    };
+    refresh_families::create(&mut tx, family, lifetimes, now).await?;
+    tx.commit().await?;
+    Ok(Some(row))
+}
+
+impl Row {
+    /// Fails if the session or the consent of the code is gone.
+    fn check(self) -> Result<Self, ExchangeError> {
+        match &self {
+            Self {
+                has_session: false, ..
+            } => Err(ExchangeError::SessionEnded),
+            Self {
+                has_consent: false, ..
+            } => Err(ExchangeError::ConsentWithdrawn),
+            _ => Ok(self),
+        }
+    }
+}
+
+impl From<Row> for Family {
+    fn from(row: Row) -> Self {
+        Self {
+            id: row.family_id,
+            client_id: row.client_id,
+            user_id: row.user_id,
+            // An unknown name becomes the role that permits least.
+            role: Role::stored(&row.role),
+            scope: row.scope.parse().unwrap_or_default(),
+            generation: 1,
+            revoked_at: None,
+        }
+    }
+}

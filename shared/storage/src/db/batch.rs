@@ -1,0 +1,211 @@
+//! Batches: calls of one kind that run as one statement.
+//!
+//! A statement costs both sides messages and wake-ups, whether it concerns one row or ten. A thread therefore collects the
+//! calls that its requests make before it waits for input again, and runs them together. A call that no other one joins
+//! runs at once.
+
+use super::{Db, Error};
+use foundation::sync::lock;
+use serde::Serialize;
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::slice;
+use std::sync::{Arc, Mutex};
+use thread_local::ThreadLocal;
+use tokio::sync::oneshot;
+
+/// The largest number of calls in a batch.
+const MAX_CALLS: usize = 64;
+
+/// A call that can share its statement with other calls of this type.
+pub trait BatchCall: Sized + Send + Sync + 'static {
+    /// The result of one call.
+    type Answer: Send + 'static;
+
+    /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none. Returns their
+    /// answers in the same order.
+    fn run(db: &Db, calls: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, Error>> + Send;
+}
+
+/// The calls that wait for the start of their batch, by the thread that collects them and by their type.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batches {
+    threads: Arc<ThreadLocal<RefCell<WaitingByType>>>,
+}
+
+/// Each value is a [`Waiting`] for the type that is its key.
+type WaitingByType = HashMap<TypeId, Box<dyn Any + Send>>;
+
+/// The calls of one type on one thread.
+type Waiting<C> = Arc<Mutex<Vec<(C, Caller<C>)>>>;
+/// The way back to a caller. Closed if the caller no longer waits.
+type Caller<C> = oneshot::Sender<Result<<C as BatchCall>::Answer, Error>>;
+
+/// Returns calls as a JSON array, for a statement that takes all of them as one parameter.
+pub fn json_parameter(calls: &[impl Serialize]) -> Result<String, Error> {
+    serde_json::to_string(calls).map_err(|error| Error::Failed(sqlx::Error::Encode(error.into())))
+}
+
+impl Batches {
+    fn of_current_thread<C: BatchCall>(&self) -> Waiting<C> {
+        let mut by_type = self.threads.get_or_default().borrow_mut();
+        let waiting = by_type
+            .entry(TypeId::of::<C>())
+            .or_insert_with(|| Box::new(Waiting::<C>::default()));
+        let waiting: Option<&Waiting<C>> = waiting.downcast_ref();
+        waiting.cloned().unwrap_or_default()
+    }
+}
+
+impl Db {
+    /// Runs a call in a batch with the others of its type. It does not run if the caller gives up before its start. If
+    /// the database rejects the statement of several calls, each runs again alone, so that a call fails for its own
+    /// values only.
+    pub async fn call<C: BatchCall>(&self, call: C) -> Result<C::Answer, Error> {
+        let (caller, answer) = oneshot::channel();
+        let waiting = self.batches.of_current_thread::<C>();
+        let position = {
+            let mut waiting = lock(&waiting);
+            waiting.push((call, caller));
+            waiting.len()
+        };
+        if position % MAX_CALLS == 1 {
+            // The task runs after the tasks that are ready now, so their calls join. It goes on if this caller gives up.
+            tokio::spawn(run_next(self.clone(), waiting));
+        }
+        answer.await.unwrap_or_else(|_| Err(Error::batch_failed()))
+    }
+}
+
+/// Runs the waiting calls, at most [`MAX_CALLS`], and gives each caller its answer.
+async fn run_next<C: BatchCall>(db: Db, waiting: Waiting<C>) {
+    let (calls, callers): (Vec<C>, Vec<Caller<C>>) = {
+        let mut waiting = lock(&waiting);
+        let count = waiting.len().min(MAX_CALLS);
+        let next = waiting.drain(..count);
+        next.filter(|(_, caller)| !caller.is_closed()).unzip()
+    };
+    if calls.is_empty() {
+        return;
+    }
+    match C::run(&db, &calls).await {
+        Ok(answers) => {
+            for (caller, answer) in callers.into_iter().zip(answers) {
+                // The caller may have stopped waiting.
+                let _ = caller.send(Ok(answer));
+            }
+        }
+        Err(error) if callers.len() > 1 && error.rejects_statement() => {
+            for (caller, call) in callers.into_iter().zip(&calls) {
+                let answers = C::run(&db, slice::from_ref(call)).await;
+                let answer =
+                    answers.and_then(|answers| answers.into_iter().next().ok_or(Error::batch_failed()));
+                let _ = caller.send(answer);
+            }
+        }
+        Err(error) => {
+            for caller in callers {
+                let _ = caller.send(Err(error.of_batch()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{execute, fetch_all, fetch_one};
+    use futures_util::FutureExt as _;
+    use futures_util::future::join_all;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tempfile::TempDir;
+
+    /// The call that inserts a number and returns its double. All calls of a statement fail together.
+    #[derive(Serialize)]
+    struct Double(i64);
+
+    static STATEMENTS: AtomicUsize = AtomicUsize::new(0);
+
+    impl BatchCall for Double {
+        type Answer = i64;
+
+        async fn run(db: &Db, calls: &[Self]) -> Result<Vec<i64>, Error> {
+            const INSERT: &str = "INSERT INTO numbers SELECT value FROM json_each($1) RETURNING id * 2";
+            STATEMENTS.fetch_add(1, Ordering::Relaxed);
+            let doubles = fetch_all!(db.writer(), (i64,), INSERT, json_parameter(calls)?)?;
+            Ok(doubles.into_iter().map(|(double,)| double).collect())
+        }
+    }
+
+    async fn open() -> (TempDir, Db) {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("test.db").display());
+        let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
+        execute!(
+            db.writer(),
+            "CREATE TABLE numbers (id INTEGER PRIMARY KEY CHECK (id < 1000))"
+        )
+        .unwrap();
+        (directory, db)
+    }
+
+    async fn count(db: &Db) -> i64 {
+        fetch_one!(db.reader(), (i64,), "SELECT count(*) FROM numbers")
+            .unwrap()
+            .0
+    }
+
+    // One test, because the statements are counted in a static.
+    #[tokio::test]
+    async fn concurrent_calls_share_a_statement_and_fail_alone() {
+        let (_directory, db) = open().await;
+        let answers = join_all((0..100).map(|number| db.call(Double(number)))).await;
+        let doubles: Vec<i64> = answers.into_iter().map(Result::unwrap).collect();
+        assert_eq!(doubles, Vec::from_iter((0..100).map(|number| 2 * number)));
+        assert_eq!(STATEMENTS.swap(0, Ordering::Relaxed), 2, "64 calls and 36");
+
+        let answers = join_all([100, 7, 101, 1000].map(|number| db.call(Double(number)))).await;
+        assert_eq!(*answers[0].as_ref().unwrap(), 200);
+        assert!(matches!(answers[1], Err(Error::Conflict)), "{answers:?}");
+        assert_eq!(*answers[2].as_ref().unwrap(), 202);
+        assert!(matches!(answers[3], Err(Error::Failed(_))), "{answers:?}");
+        assert_eq!(
+            STATEMENTS.swap(0, Ordering::Relaxed),
+            5,
+            "one of four, and one for each"
+        );
+
+        assert!(
+            db.call(Double(102)).now_or_never().is_none(),
+            "the caller gives up"
+        );
+        assert_eq!(db.call(Double(103)).await.unwrap(), 206);
+        assert_eq!(STATEMENTS.swap(0, Ordering::Relaxed), 1);
+        assert_eq!(count(&db).await, 103);
+    }
+
+    #[tokio::test]
+    async fn the_calls_of_an_unavailable_database_fail_together() {
+        let (_directory, db) = open().await;
+        db.close().await;
+        let answers = join_all((0..3).map(|number| db.call(Find(number)))).await;
+        for answer in answers {
+            assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
+        }
+    }
+
+    /// The call that reads a number.
+    #[derive(Serialize)]
+    struct Find(i64);
+
+    impl BatchCall for Find {
+        type Answer = i64;
+
+        async fn run(db: &Db, calls: &[Self]) -> Result<Vec<i64>, Error> {
+            const FIND: &str = "SELECT id FROM numbers WHERE id IN (SELECT value FROM json_each($1))";
+            let found = fetch_all!(db.reader(), (i64,), FIND, json_parameter(calls)?)?;
+            Ok(found.into_iter().map(|(number,)| number).collect())
+        }
+    }
+}

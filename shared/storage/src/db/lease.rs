@@ -1,0 +1,145 @@
+//! Connections on loan from a pool, and the statements that run on them.
+
+use super::Error;
+use super::pool::{Connector, EngineConnection, Pool};
+use deadpool::managed::Object;
+use std::ops::{Deref, DerefMut};
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+
+/// A connection on loan from its pool.
+#[derive(Debug)]
+pub struct Lease<C: EngineConnection> {
+    pooled: Object<Connector<C>>,
+    statement_timeout: Option<Duration>,
+}
+
+/// The place where a statement runs.
+#[derive(Debug)]
+pub enum On<'a, C: EngineConnection> {
+    /// Any connection of a pool. The statement commits by itself.
+    Pool(&'a Pool<C>),
+    /// The connection of a transaction; `None` if the transaction has ended.
+    Transaction(Option<&'a mut Lease<C>>),
+}
+
+/// The connection for one statement.
+#[derive(Debug)]
+pub enum StatementLease<'a, C: EngineConnection> {
+    /// On loan for this statement.
+    Own(Lease<C>),
+    /// On loan for a transaction.
+    OfTransaction(&'a mut Lease<C>),
+}
+
+/// The time limit of a statement.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementTimeout(Option<Duration>);
+
+impl<C: EngineConnection> Lease<C> {
+    pub(super) const fn new(pooled: Object<Connector<C>>, statement_timeout: Option<Duration>) -> Self {
+        Self {
+            pooled,
+            statement_timeout,
+        }
+    }
+
+    /// Returns the time limit of each statement.
+    pub fn statement_timeout(&self) -> StatementTimeout {
+        StatementTimeout(self.statement_timeout)
+    }
+
+    /// Returns the connection for one statement, whose result goes to [`end_statement`](Self::end_statement). Fails if
+    /// the connection broke.
+    pub fn begin_statement(&mut self) -> Result<&mut C, Error> {
+        self.pooled.is_busy = true;
+        let connection = self.pooled.connection.as_mut();
+        connection.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))
+    }
+
+    /// Notes the result of a statement and returns it. Closes the connection after an error that broke it.
+    pub fn end_statement<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if result.as_ref().is_err_and(Error::breaks_connection) {
+            self.close();
+        } else {
+            self.pooled.is_busy = false;
+            self.pooled.used_at = Instant::now();
+        }
+        result
+    }
+
+    /// Runs a statement of transaction control, such as `COMMIT`.
+    pub(super) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
+        let limit = self.statement_timeout();
+        let result = limit.apply(self.begin_statement()?.control(sql)).await;
+        self.end_statement(result)
+    }
+
+    /// Returns whether a statement runs. If the lease is dropped then, its connection is closed.
+    pub(super) fn is_busy(&self) -> bool {
+        self.pooled.is_busy
+    }
+
+    /// Closes the connection without waiting for the server. The other connections of the pool are tested before their next
+    /// use.
+    pub(super) fn close(&mut self) {
+        self.pooled.connection = None;
+        if let Some(pool) = Object::pool(&self.pooled) {
+            pool.manager().doubt_idle_connections();
+        }
+    }
+}
+
+impl<C: EngineConnection> Drop for Lease<C> {
+    fn drop(&mut self) {
+        if self.pooled.is_busy {
+            self.pooled.connection = None;
+        }
+    }
+}
+
+impl StatementTimeout {
+    /// Awaits a statement. Fails with [`Error::Unavailable`] at the time limit.
+    pub async fn apply<T>(self, statement: impl Future<Output = sqlx::Result<T>>) -> Result<T, Error> {
+        let result = match self.0 {
+            Some(limit) => timeout(limit, statement)
+                .await
+                .map_err(|_| Error::statement_timed_out())?,
+            None => statement.await,
+        };
+        result.map_err(Error::from)
+    }
+}
+
+impl<'a, C: EngineConnection> On<'a, C> {
+    /// Returns the connection for one statement. Fails if the pool has none.
+    pub async fn acquire(self) -> Result<StatementLease<'a, C>, Error> {
+        match self {
+            Self::Pool(pool) => pool.acquire().await.map(StatementLease::Own),
+            Self::Transaction(lease) => {
+                let lease = lease.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))?;
+                Ok(StatementLease::OfTransaction(lease))
+            }
+        }
+    }
+}
+
+impl<C: EngineConnection> Deref for StatementLease<'_, C> {
+    type Target = Lease<C>;
+
+    fn deref(&self) -> &Lease<C> {
+        match self {
+            Self::Own(lease) => lease,
+            Self::OfTransaction(lease) => lease,
+        }
+    }
+}
+
+impl<C: EngineConnection> DerefMut for StatementLease<'_, C> {
+    fn deref_mut(&mut self) -> &mut Lease<C> {
+        match self {
+            Self::Own(lease) => lease,
+            Self::OfTransaction(lease) => lease,
+        }
+    }
+}
