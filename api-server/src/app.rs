@@ -1,7 +1,7 @@
 //! The state that handlers and extractors share.
 
 use crate::resource_metadata::Metadata;
-use access_tokens::Verifier;
+use access_tokens::{Jwks, Verifier};
 use identity::Identity;
 use resources::idempotency::Idempotency;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Services {
     pub(crate) policy: Arc<Policy>,
     pub(crate) cors: Cors,
     pub(crate) rate_limiter: RateLimiter,
-    pub(crate) verifier: Verifier,
+    pub(crate) verifier: Verifier<Jwks>,
     pub(crate) metadata: Arc<Metadata>,
 }
 

@@ -10,6 +10,7 @@ mod router;
 
 pub use issuer::{clients, statements};
 
+use access_tokens::Verifier;
 use app::{App, Services};
 use audit::alerts;
 use audit::mail::Delivery;
@@ -71,6 +72,12 @@ impl Issuer {
                 clients: Clients::new(db.clone()),
                 revocations: identity.revocations.clone(),
                 refresh_tokens: RefreshTokens::new(&master_key),
+                verifier: Verifier::new(
+                    keys.clone(),
+                    identity.revocations.clone(),
+                    runtime.urls.issuer.clone(),
+                    runtime.urls.audience.clone(),
+                ),
                 keys,
                 issuer: runtime.urls.issuer.clone(),
                 audience: runtime.urls.audience.clone(),

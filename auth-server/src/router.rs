@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::http::{
-    authorize, consent, discovery, documentation, forgot, password, redirects, reset, security_events,
-    signin, token, verify,
+    authorize, consent, discovery, documentation, forgot, introspect, password, redirects, reset, revoke,
+    security_events, signin, token, verify,
 };
 use crate::pages;
 use axum::Router;
@@ -33,6 +33,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .layer(from_fn_with_state(policy, redirects::to_base_host));
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))
+        .routes(routes!(revoke::revoke))
+        .routes(routes!(introspect::introspect))
         .routes(routes!(security_events::list));
     let calls = rate_limits::document(calls).route_layer(from_fn_with_state(app.clone(), handle_call));
     let documents = OpenApiRouter::new()

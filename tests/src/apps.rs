@@ -171,7 +171,12 @@ impl App {
 
     /// Prepares a token request with this client's authentication.
     pub fn token(&self, caller: &Caller, fields: &[(&str, &str)]) -> Call {
-        let call = caller.post("/token");
+        self.client_call(caller, "/token", fields)
+    }
+
+    /// Prepares a request to an endpoint for clients, with this client's authentication.
+    pub fn client_call(&self, caller: &Caller, path: &str, fields: &[(&str, &str)]) -> Call {
+        let call = caller.post(path);
         match &self.secret {
             Some(secret) => call
                 .form(fields)

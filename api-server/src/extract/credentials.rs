@@ -61,21 +61,18 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
         .verifier
         .verify(token, request_context(&parts.extensions)?.now)
         .await?;
-    let (user, scope) = match token.subject {
-        Subject::Client => (None, token.scope),
+    let user = match token.subject {
+        Subject::Client => None,
         Subject::User(ref sub, role) => {
             let invalid = || access_tokens::Error::Invalid("its sub is not a user id".to_owned());
             let id = Id::parse(sub).ok_or_else(invalid)?.get();
-            (
-                Some(CallingUser { id, role }),
-                role.scope().intersection(token.scope),
-            )
+            Some(CallingUser { id, role })
         }
     };
     count_call(parts, app, user.map(|user| user.id), &token.client_id)?;
     Ok(Some(Principal {
         user,
-        scope,
+        scope: token.scope,
         method: AuthenticationMethod::Bearer,
         expires_at: token.expires_at,
         client_id: Some(Arc::clone(&token.client_id)),

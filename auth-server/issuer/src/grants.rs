@@ -3,17 +3,21 @@
 
 pub mod authorization;
 mod authorization_code;
+mod introspection;
 mod lifetimes;
 mod oxide;
 mod refresh_token;
 mod requests;
+mod revocation;
 mod tokens;
 
+pub use introspection::Introspection;
 pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
-pub use requests::{AuthorizationRequest, TokenRequest};
+pub use requests::{AuthorizationRequest, TokenInUseRequest, TokenRequest};
 
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;
+use access_tokens::Verifier;
 use audit::events::Event;
 use audit::revocation::RevocationMirror;
 use foundation::context::RequestContext;
@@ -38,6 +42,8 @@ pub struct Grants {
     pub keys: Keyring,
     /// Derives refresh tokens.
     pub refresh_tokens: RefreshTokens,
+    /// Verifies access tokens as the API does.
+    pub verifier: Verifier<Keyring>,
     /// The issuer's URL, the `iss` of access tokens.
     pub issuer: String,
     /// The `aud` of access tokens.

@@ -36,6 +36,15 @@ pub enum TokenError {
     Internal(String),
 }
 
+impl From<access_tokens::Error> for TokenError {
+    fn from(error: access_tokens::Error) -> Self {
+        match error {
+            access_tokens::Error::Revocations(error) => Self::Database(error),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
 impl From<keys::Error> for TokenError {
     fn from(error: keys::Error) -> Self {
         match error {

@@ -89,6 +89,13 @@ pub async fn revoke_families(
     Ok(PendingAnnouncement { is_due: true })
 }
 
+/// Revokes, in the caller's transaction, the access token with this `jti`.
+pub async fn revoke_token(tx: &mut Tx, jti: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
+    let expires_at = now.after(RETENTION);
+    execute!(tx.on(), REVOKE, Kind::Jti.as_str(), jti, now, expires_at)?;
+    Ok(PendingAnnouncement { is_due: true })
+}
+
 /// Revokes, in the caller's transaction, all access tokens signed by this key. The revocation never expires, because
 /// a holder of a copied key can sign new tokens at any time.
 pub async fn revoke_key(tx: &mut Tx, kid: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {

@@ -167,6 +167,8 @@ table! {
     // The issuer authenticates clients and browsers by other means, so these credentials do not help an empty
     // request.
     exchange_token: "exchangeToken" POST "/token" Body::Form,              [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
+    revoke_token: "revokeToken" POST "/revoke" Body::Form,               [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
+    introspect_token: "introspectToken" POST "/introspect" Body::Form,   [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
     authorize: "authorize" GET "/authorize" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use tests::{RawConnection, Reply, World, on_every_shape};
 
 /// Paths with all their methods except OPTIONS.
-const PATHS: [(&str, &[&str]); 23] = [
+const PATHS: [(&str, &[&str]); 25] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
     ("/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
@@ -26,6 +26,8 @@ const PATHS: [(&str, &[&str]); 23] = [
     ("/csrf", &["GET", "HEAD"]),
     ("/livez", &["GET", "HEAD"]),
     ("/token", &["POST"]),
+    ("/revoke", &["POST"]),
+    ("/introspect", &["POST"]),
     ("/authorize", &["GET", "HEAD", "POST"]),
     ("/.well-known/jwks.json", &["GET", "HEAD"]),
 ];

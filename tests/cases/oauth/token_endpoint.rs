@@ -120,13 +120,23 @@ async fn confidential_clients_authenticate_with_their_secret(world: World) {
         let reply = call.await.expect_token_error(401, "invalid_client");
         assert!(reply.header("www-authenticate").starts_with("Basic"), "{reply}");
     }
-    let named = [fields[0], fields[1], ("client_id", web.id.as_str())];
-    anyone
-        .post("/token")
-        .form(&named)
-        .await
-        .expect_token_error(401, "invalid_client");
-    web.refresh(&anyone, &tokens.refresh).await.expect(200);
+    let id = ("client_id", web.id.as_str());
+    for in_body in [
+        vec![id],
+        vec![id, ("client_secret", "wrong")],
+        vec![id, ("client_secret", "")],
+        vec![("client_id", "nobody"), ("client_secret", &secret)],
+        vec![("client_secret", &secret)],
+    ] {
+        let call = anyone.post("/token").form(&[&fields, &in_body[..]].concat());
+        call.await.expect_token_error(401, "invalid_client");
+    }
+    let in_body = [fields[0], fields[1], id, ("client_secret", secret.as_str())];
+    let twice = anyone.with("authorization", &basic(&web.id, &secret));
+    let reply = twice.post("/token").form(&in_body).await;
+    reply.expect_token_error(400, "invalid_request");
+    let next = Tokens::parse(anyone.post("/token").form(&in_body).await);
+    web.refresh(&anyone, &next.refresh).await.expect(200);
 }
 
 async fn public_clients_that_send_a_secret_are_rejected(world: World) {

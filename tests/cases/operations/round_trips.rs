@@ -73,6 +73,7 @@ struct Fixture {
     /// A third-party app, to which the owner agreed.
     app: App,
     first_party_app: App,
+    confidential_app: App,
     published: Post,
 }
 
@@ -107,6 +108,7 @@ impl Fixture {
             admin: world.user_with_role("admin").await,
             bearer: world.anyone().bearer(&tokens.access),
             first_party_app: world.app().first_party().register(),
+            confidential_app: world.app().kind("web").register(),
             owner,
             app,
             published,

@@ -37,8 +37,7 @@ pub struct TokenRequest {
     pub grant_type: String,
     /// The identifier of a client that does not authenticate by HTTP Basic.
     pub client_id: Option<String>,
-    /// Not accepted: confidential clients authenticate by HTTP Basic.
-    #[schema(ignore)]
+    /// The secret of a confidential client that does not authenticate by HTTP Basic.
     pub client_secret: Option<String>,
     /// The authorization code from the redirect.
     pub code: Option<String>,
@@ -52,7 +51,25 @@ pub struct TokenRequest {
     pub scope: Option<String>,
 }
 
-/// Returns the value of a parameter that the grant requires. Fails with `invalid_request` if it is omitted.
+/// A revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1).
+#[derive(Deserialize, ToSchema)]
+pub struct TokenInUseRequest {
+    /// An access token or a refresh token. The kind is recognized without `token_type_hint`.
+    pub token: String,
+    /// The identifier of a client that does not authenticate by HTTP Basic.
+    pub client_id: Option<String>,
+    /// The secret of a confidential client that does not authenticate by HTTP Basic.
+    pub client_secret: Option<String>,
+}
+
+impl TokenInUseRequest {
+    /// Returns the token. Fails with `invalid_request` if it is omitted.
+    pub fn token(&self) -> Result<&str, TokenError> {
+        required("token", Some(&self.token).filter(|token| !token.is_empty()))
+    }
+}
+
+/// Returns the value of a parameter that the request requires. Fails with `invalid_request` if it is omitted.
 pub(super) fn required<'a>(name: &str, value: Option<&'a String>) -> Result<&'a str, TokenError> {
     value
         .map(String::as_str)

@@ -2,10 +2,12 @@
 
 use super::table::{self, Key, MAX_STALENESS, PUBLICATION_DELAY, State, in_state};
 use super::{Error, SigningKey};
+use access_tokens::PublicKeys;
 use arc_swap::ArcSwap;
 use foundation::clock::Timestamp;
 use foundation::sealing::SealingKey;
 use foundation::secret;
+use jwt::VerifyingKey;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::db::Db;
@@ -39,6 +41,8 @@ pub struct KeySet {
     keys: Vec<Key>,
     /// The active and the staged key, parsed, so that a rotation needs no parsing.
     parsed: Vec<Arc<SigningKey>>,
+    /// The public halves of the published keys; `None` if there are none.
+    public: Option<access_tokens::KeySet>,
     jwks: String,
     etag: String,
 }
@@ -103,6 +107,20 @@ impl Keyring {
     }
 }
 
+impl PublicKeys for Keyring {
+    async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
+        let set = self.key_set();
+        let public = set.public.as_ref().ok_or("no signing keys yet")?;
+        Ok(public.get(kid))
+    }
+
+    fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool {
+        let set = self.key_set();
+        let published = set.public.as_ref().and_then(|public| public.get(kid));
+        published.is_some_and(|published| Arc::ptr_eq(&published, key))
+    }
+}
+
 impl KeySet {
     /// Returns the JWK set (RFC 7517 §5) in JSON.
     pub fn jwks(&self) -> &str {
@@ -138,6 +156,7 @@ impl KeySet {
         let (jwks, etag) = jwk_set(&keys);
         Ok(Self {
             parsed: parsed?,
+            public: access_tokens::KeySet::parse(jwks.as_bytes()).ok(),
             keys,
             jwks,
             etag,

@@ -21,6 +21,11 @@ sql! {
     FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at,
                    (SELECT role FROM users WHERE users.id = user_id) AS role
             FROM refresh_families WHERE id = $1";
+    FIND_CURRENT = "SELECT id, client_id, user_id, scope, generation, revoked_at, last_used_at, idle_expires_at,
+                           expires_at, (SELECT role FROM users WHERE users.id = user_id) AS role
+                    FROM refresh_families
+                    WHERE id = $1 AND generation = $2 AND revoked_at IS NULL AND idle_expires_at > $3
+                      AND expires_at > $3";
     ROTATE_SQLITE = "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
                      WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
                        AND idle_expires_at > $5 AND expires_at > $5
@@ -88,6 +93,17 @@ pub struct Family {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// A refresh token that can be used.
+#[derive(Clone, Debug)]
+pub struct CurrentToken {
+    /// Its family.
+    pub family: Family,
+    /// The time at which it was issued.
+    pub issued_at: Timestamp,
+    /// The time until which it can be used.
+    pub expires_at: Timestamp,
+}
+
 /// The lifetimes of refresh tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Lifetimes {
@@ -119,6 +135,15 @@ struct Row {
     generation: i64,
     revoked_at: Option<Timestamp>,
     role: String,
+}
+
+#[derive(sqlx::FromRow)]
+struct CurrentRow {
+    #[sqlx(flatten)]
+    row: Row,
+    last_used_at: Timestamp,
+    idle_expires_at: Timestamp,
+    expires_at: Timestamp,
 }
 
 #[derive(sqlx::FromRow)]
@@ -154,6 +179,22 @@ pub async fn create(
 /// Returns the family with this id, including a revoked or expired one.
 pub async fn find(db: &Db, id: &str) -> Result<Option<Family>, Error> {
     Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(Family::from))
+}
+
+/// Returns the refresh token of this generation of a family; `None` if it is not the current one, or if the family is revoked
+/// or expired.
+pub async fn find_current(
+    db: &Db,
+    id: &str,
+    generation: i64,
+    now: Timestamp,
+) -> Result<Option<CurrentToken>, Error> {
+    let row = fetch_optional!(db.reader(), CurrentRow, FIND_CURRENT, id, generation, now)?;
+    Ok(row.map(|current| CurrentToken {
+        family: Family::from(current.row),
+        issued_at: current.last_used_at,
+        expires_at: current.idle_expires_at.min(current.expires_at),
+    }))
 }
 
 /// Moves a family from `generation` to the next one, so that the next refresh token replaces the current one. The idle

@@ -17,6 +17,22 @@ routes! {
         let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
         f.first_party_app.refresh(&f.world.anyone(), &tokens.refresh)
     };
+    revokeToken "refresh token" [6 6] |f| {
+        let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
+        f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.refresh)])
+    };
+    revokeToken "access token" [4 4] |f| {
+        let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
+        f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.access)])
+    };
+    introspectToken "access token" [0 0] |f| {
+        let (tokens, server) = (f.first_party_app.tokens(&f.owner, "posts:read").await, &f.confidential_app);
+        server.client_call(&f.world.anyone(), "/introspect", &[("token", &tokens.access)])
+    };
+    introspectToken "refresh token" [1 1] |f| {
+        let tokens = f.confidential_app.tokens(&f.owner, "posts:read").await;
+        f.confidential_app.client_call(&f.world.anyone(), "/introspect", &[("token", &tokens.refresh)])
+    };
     readKeys "" [0 0] |f| f.world.anyone().get("/.well-known/jwks.json");
     readIssuerMetadata "" [0 0] |f| f.world.anyone().get("/.well-known/oauth-authorization-server");
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/security-events");

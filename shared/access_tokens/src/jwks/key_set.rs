@@ -13,12 +13,12 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 
 /// The keys of a set by their `kid`. There is at least one.
 #[derive(Debug)]
-pub(super) struct KeySet(HashMap<String, Arc<VerifyingKey>>);
+pub struct KeySet(HashMap<String, Arc<VerifyingKey>>);
 
 impl KeySet {
     /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys with the same `kid`, because the
     /// `kid` is then ambiguous. Fails if no key is left.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let set = json::parse(bytes).map_err(|error| format!("the response is not a JWK set: {error}"))?;
         let listed = set.get("keys").and_then(Value::as_array);
         let listed =
@@ -39,7 +39,7 @@ impl KeySet {
     }
 
     /// Returns the key with this `kid`.
-    pub(super) fn get(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
+    pub fn get(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
         self.0.get(kid).cloned()
     }
 }

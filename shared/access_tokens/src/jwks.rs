@@ -3,10 +3,12 @@
 
 mod key_set;
 
+pub use key_set::KeySet;
+
+use crate::verifier::PublicKeys;
 use arc_swap::ArcSwap;
 use http_client::{error_chain, read_body};
 use jwt::VerifyingKey;
-use key_set::KeySet;
 use reqwest::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Client, StatusCode, redirect};
 use std::sync::Arc;
@@ -128,23 +130,6 @@ impl Jwks {
         }
     }
 
-    /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
-    /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been fetched yet.
-    pub async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
-        self.check()?;
-        if let Some(key) = self.cached_key(kid) {
-            return Ok(Some(key));
-        }
-        self.fetch_for_unknown_kid().await;
-        Ok(self.cached_key(kid))
-    }
-
-    /// Returns whether this is the key with this `kid` in the cached set.
-    pub(crate) fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool {
-        self.cached_key(kid)
-            .is_some_and(|cached| Arc::ptr_eq(&cached, key))
-    }
-
     fn cached_key(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
         self.0.cached.load().as_ref().as_ref().ok()?.keys.get(kid)
     }
@@ -217,6 +202,24 @@ impl Jwks {
             (status, _) => return Err(format!("{url}: the response has the status {status}")),
         };
         Ok((cached, max_age))
+    }
+}
+
+impl PublicKeys for Jwks {
+    /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
+    /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been fetched yet.
+    async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
+        self.check()?;
+        if let Some(key) = self.cached_key(kid) {
+            return Ok(Some(key));
+        }
+        self.fetch_for_unknown_kid().await;
+        Ok(self.cached_key(kid))
+    }
+
+    fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool {
+        self.cached_key(kid)
+            .is_some_and(|cached| Arc::ptr_eq(&cached, key))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::claims::{Claims, Header, decode_segment, is_access_token, known_scopes, parse_object};
 use crate::error::{Error, ensure};
-use crate::jwks::Jwks;
 use audit::revocation::{Kind, RevocationMirror};
 use foundation::clock::Timestamp;
 use foundation::role::Role;
@@ -24,10 +23,20 @@ const MAX_SKEW: Duration = Duration::from_secs(30);
 /// The largest number of verified tokens in memory. Each takes about half a KiB.
 const MAX_VERIFIED: usize = 10_000;
 
+/// The public keys of an issuer.
+pub trait PublicKeys: Sync {
+    /// Returns the key with this `kid`; `None` if the issuer publishes no such key. Fails with the reason if the keys are not
+    /// known yet.
+    fn key(&self, kid: &str) -> impl Future<Output = Result<Option<Arc<VerifyingKey>>, String>> + Send;
+
+    /// Returns whether this is the key that the issuer publishes under this `kid`.
+    fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool;
+}
+
 /// Verifies access tokens of one issuer for one audience.
 #[derive(Debug)]
-pub struct Verifier {
-    jwks: Jwks,
+pub struct Verifier<K> {
+    keys: K,
     revocations: RevocationMirror,
     issuer: String,
     audience: String,
@@ -42,15 +51,18 @@ pub struct Token {
     pub subject: Subject,
     /// `client_id`: the client that the token was issued to.
     pub client_id: Arc<str>,
-    /// `scope` without the names that this API does not know.
+    /// The scopes of `scope` that this API knows and that the role of the user allows.
     pub scope: Scope,
     /// `exp`.
     pub expires_at: Timestamp,
-    issued_at: Timestamp,
+    /// `iat`.
+    pub issued_at: Timestamp,
+    /// `sub`.
+    pub sub: String,
+    /// `jti`.
+    pub jti: String,
     /// `nbf`.
     valid_from: Option<Timestamp>,
-    sub: String,
-    jti: String,
     /// Empty if the token has none. No family has an empty id.
     grant_id: String,
     kid: String,
@@ -67,11 +79,11 @@ pub enum Subject {
     Client,
 }
 
-impl Verifier {
+impl<K: PublicKeys> Verifier<K> {
     /// Returns a verifier that accepts only tokens of this issuer (`iss`) for this audience (`aud`).
-    pub fn new(jwks: Jwks, revocations: RevocationMirror, issuer: String, audience: String) -> Self {
+    pub fn new(keys: K, revocations: RevocationMirror, issuer: String, audience: String) -> Self {
         Self {
-            jwks,
+            keys,
             revocations,
             issuer,
             audience,
@@ -88,7 +100,7 @@ impl Verifier {
         ensure(token.len() <= MAX_LENGTH, "it is over 8 KiB")?;
         let hash = secret::hash(token);
         let verified = self.verified.get(&hash);
-        if let Some(token) = verified.filter(|token| self.jwks.publishes(&token.kid, &token.key)) {
+        if let Some(token) = verified.filter(|token| self.keys.publishes(&token.kid, &token.key)) {
             token.check_times(now)?;
             self.check_revocations(&token).await?;
             return Ok(token);
@@ -118,10 +130,15 @@ impl Verifier {
         ensure(is_for_us, "its aud is not this API alone")?;
         let sub = claims.sub.required_id("sub")?;
         let client_id = claims.client_id.required_id("client_id")?;
+        let subject = subject(sub, client_id, claims.roles.role()?);
+        let scope = known_scopes(claims.scope.required_text("scope")?);
         Ok(Token {
-            subject: subject(sub, client_id, claims.roles.role()?),
+            scope: match &subject {
+                Subject::User(_, role) => role.scope().intersection(scope),
+                Subject::Client => scope,
+            },
+            subject,
             client_id: client_id.into(),
-            scope: known_scopes(claims.scope.required_text("scope")?),
             expires_at: claims.exp.required_date("exp")?,
             issued_at: claims.iat.required_date("iat")?,
             valid_from: match claims.nbf.is_present() {
@@ -159,7 +176,7 @@ impl Verifier {
         )?;
         ensure(!header.crit.is_present(), "its header has crit")?;
         ensure(!header.b64.is_present(), "its header has b64")?;
-        let key = self.jwks.key(kid).await.map_err(Error::NoKeys)?;
+        let key = self.keys.key(kid).await.map_err(Error::NoKeys)?;
         let key = key.ok_or_else(|| Error::Invalid("the issuer has no key with its kid".to_owned()))?;
         let verified = crypto::verify(
             signature,
@@ -189,6 +206,14 @@ impl Verifier {
 }
 
 impl Token {
+    /// Returns the id of the user; `None` if the client acts for itself.
+    pub fn user_id(&self) -> Option<i64> {
+        match &self.subject {
+            Subject::User(sub, _) => sub.parse().ok(),
+            Subject::Client => None,
+        }
+    }
+
     /// Checks `exp`, `iat` and `nbf`.
     fn check_times(&self, now: Timestamp) -> Result<(), Error> {
         ensure(self.expires_at > now, "it has expired")?;

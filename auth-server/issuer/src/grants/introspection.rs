@@ -1,0 +1,101 @@
+//! Introspection of tokens (RFC 7662). The checks of an access token are those of the API, by the same code.
+
+use super::Grants;
+use crate::token_error::TokenError;
+use access_tokens::{Error as VerificationError, Token};
+use foundation::clock::Timestamp;
+use foundation::scope::Scope;
+use identity::grants::clients::Client;
+use identity::grants::refresh_families;
+use identity::grants::refresh_families::CurrentToken;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The state of a token (RFC 7662 §2.2). Only `active` is present unless the token is active.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct Introspection {
+    /// Whether the token can be used now.
+    active: bool,
+    /// The scopes that the token gives at present.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<Scope>,
+    /// The client that the token was issued to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_id: Option<String>,
+    /// `Bearer` for an access token. Absent for a refresh token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_type: Option<&'static str>,
+    /// The end of the token's lifetime, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exp: Option<i64>,
+    /// The time of its issue, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iat: Option<i64>,
+    /// The id of the user, or the client's own id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sub: Option<String>,
+    /// The API that accepts the access token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aud: Option<String>,
+    /// This issuer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iss: Option<String>,
+    /// The id of the access token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jti: Option<String>,
+}
+
+impl Grants {
+    /// Returns the state of a token. A refresh token is active only for the client that it was issued to. Fails if the
+    /// client is public. The caller has authenticated the client.
+    pub async fn introspect(
+        &self,
+        client: &Client,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Introspection, TokenError> {
+        if !client.kind.is_confidential() {
+            return Err(TokenError::InvalidClient);
+        }
+        if let Some(id) = self.refresh_tokens.verify(token) {
+            let current = refresh_families::find_current(&self.db, &id.family_id, id.generation, now).await?;
+            let own = current.filter(|current| current.family.client_id == client.id);
+            return Ok(own.map_or_else(Introspection::default, |current| {
+                self.describe_refresh_token(current)
+            }));
+        }
+        match self.verifier.verify(token, now).await {
+            Ok(token) => Ok(self.describe_access_token(&token)),
+            Err(VerificationError::Invalid(_)) => Ok(Introspection::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn describe_refresh_token(&self, current: CurrentToken) -> Introspection {
+        Introspection {
+            active: true,
+            scope: Some(current.family.scope),
+            client_id: Some(current.family.client_id),
+            exp: Some(current.expires_at.seconds()),
+            iat: Some(current.issued_at.seconds()),
+            sub: Some(current.family.user_id.to_string()),
+            iss: Some(self.issuer.clone()),
+            ..Introspection::default()
+        }
+    }
+
+    fn describe_access_token(&self, token: &Token) -> Introspection {
+        Introspection {
+            active: true,
+            scope: Some(token.scope),
+            client_id: Some(token.client_id.to_string()),
+            token_type: Some("Bearer"),
+            exp: Some(token.expires_at.seconds()),
+            iat: Some(token.issued_at.seconds()),
+            sub: Some(token.sub.clone()),
+            aud: Some(self.audience.clone()),
+            iss: Some(self.issuer.clone()),
+            jti: Some(token.jti.clone()),
+        }
+    }
+}

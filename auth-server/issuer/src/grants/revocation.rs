@@ -1,0 +1,76 @@
+//! Revocation of tokens by the clients that hold them (RFC 7009).
+
+use super::Grants;
+use crate::token_error::TokenError;
+use access_tokens::Error as VerificationError;
+use audit::events::{Event, EventName};
+use audit::revocation;
+use foundation::context::RequestContext;
+use identity::grants::clients::Client;
+use identity::grants::refresh_families;
+use identity::grants::refresh_families::Selection;
+
+const OF_ANOTHER_CLIENT: TokenError =
+    TokenError::InvalidGrant("the token was issued to another client, which alone may revoke it");
+
+impl Grants {
+    /// Revokes a token of this client: with a refresh token, used or not, its whole family, and with an access token that
+    /// token alone. On return the revocation is durable. No effect if the token is not valid (RFC 7009 §2.2). Fails if it
+    /// was issued to another client. The caller has authenticated the client.
+    pub async fn revoke(
+        &self,
+        client: &Client,
+        token: &str,
+        context: &RequestContext,
+    ) -> Result<(), TokenError> {
+        match self.refresh_tokens.verify(token) {
+            Some(id) => self.revoke_family_of(client, &id.family_id, context).await,
+            None => self.revoke_access_token(client, token, context).await,
+        }
+    }
+
+    async fn revoke_family_of(
+        &self,
+        client: &Client,
+        family_id: &str,
+        context: &RequestContext,
+    ) -> Result<(), TokenError> {
+        match refresh_families::find(&self.db, family_id).await? {
+            Some(family) if family.client_id != client.id => return Err(OF_ANOTHER_CLIENT),
+            Some(family) if family.revoked_at.is_none() => {}
+            _ => return Ok(()),
+        }
+        let mut tx = self.db.begin().await?;
+        let announcement = refresh_families::revoke(&mut tx, Selection::Family(family_id), context).await?;
+        tx.commit().await?;
+        self.revocations.announce(announcement).await;
+        Ok(())
+    }
+
+    async fn revoke_access_token(
+        &self,
+        client: &Client,
+        token: &str,
+        context: &RequestContext,
+    ) -> Result<(), TokenError> {
+        let token = match self.verifier.verify(token, context.now).await {
+            Ok(token) if *token.client_id != *client.id => return Err(OF_ANOTHER_CLIENT),
+            Ok(token) => token,
+            Err(VerificationError::Invalid(_)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut tx = self.db.begin().await?;
+        let announcement = revocation::revoke_token(&mut tx, &token.jti, context.now).await?;
+        let event = Event::success(EventName::TokenRevoked)
+            .client(&client.id)
+            .detail(format!("access token {}", token.jti));
+        let event = match token.user_id() {
+            Some(user_id) => event.user(user_id),
+            None => event,
+        };
+        event.record(&mut tx, context).await?;
+        tx.commit().await?;
+        self.revocations.announce(announcement).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! The requests that clients send to the issuer (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): the parameters, the
+//! authentication of the client, and the form of the responses.
+
+use super::token_errors;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use foundation::context::RequestContext;
+use identity::grants::clients::Client;
+use issuer::clients::authenticates;
+use issuer::grants::Grants;
+use issuer::params::Params;
+use issuer::token_error::TokenError;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use web::body;
+use web::headers::single;
+
+/// Reads the parameters of a request, authenticates its client, and responds with the result of `handle`, which must not
+/// be cached, or with the error.
+pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
+    grants: &Grants,
+    request: Request,
+    context: &RequestContext,
+    handle: impl AsyncFnOnce(&Client, T) -> Result<R, TokenError>,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let bytes = match body::read(body, body::DEFAULT_LIMIT).await {
+        Ok(bytes) => bytes,
+        Err(error) => return error.into_response(),
+    };
+    let handled = async {
+        let params = read_params(&parts.headers, &bytes)?;
+        let client = authenticate(grants, &parts.headers, &params).await?;
+        let request = params.read();
+        let request = request.map_err(|error| TokenError::Internal(error.to_string()))?;
+        handle(&client, request).await
+    };
+    match Box::pin(handled).await {
+        Ok(response) => {
+            let no_store = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+            (no_store, response).into_response()
+        }
+        Err(error) => token_errors::respond(&error, context),
+    }
+}
+
+/// Reads the parameters from a form or from a JSON object of strings.
+fn read_params(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> {
+    let invalid = |message: &str| TokenError::InvalidRequest(message.to_owned());
+    let params = match body::media_type(headers).as_deref() {
+        Some("application/x-www-form-urlencoded") => Params::from_form(bytes),
+        Some("application/json") => Params::from_json(bytes).ok_or_else(|| {
+            invalid("the body must be one JSON object with string values and without repeated members")
+        })?,
+        _ => {
+            return Err(invalid(
+                "send the parameters as application/x-www-form-urlencoded, in UTF-8",
+            ));
+        }
+    };
+    match params.flaw() {
+        Some(flaw) => Err(invalid(flaw)),
+        None => Ok(params),
+    }
+}
+
+/// Authenticates the client (RFC 6749 §2.3): by its secret in HTTP Basic or in the body, or as a public client by
+/// `client_id`. Fails if it does both.
+async fn authenticate(
+    grants: &Grants,
+    headers: &HeaderMap,
+    params: &Params,
+) -> Result<Arc<Client>, TokenError> {
+    let basic = basic_credentials(headers)?;
+    let in_body = (params.get("client_id"), params.get("client_secret"));
+    let (client_id, secret) = match (&basic, in_body) {
+        (Some(_), (_, Some(_))) => {
+            return Err(TokenError::InvalidRequest(
+                "the client authenticates in the Authorization header and in the body".to_owned(),
+            ));
+        }
+        (Some((id, _)), (Some(body_id), None)) if id != body_id => {
+            return Err(TokenError::InvalidRequest(
+                "client_id differs from the one in the Authorization header".to_owned(),
+            ));
+        }
+        (Some((id, secret)), _) => (id.as_str(), Some(secret.as_str())),
+        (None, (Some(id), secret)) => (id, secret),
+        (None, (None, _)) => return Err(TokenError::InvalidClient),
+    };
+    let client = grants.clients.find(client_id).await?;
+    let is_authentic = authenticates(client.as_deref(), secret);
+    client.filter(|_| is_authentic).ok_or(TokenError::InvalidClient)
+}
+
+/// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1). Returns
+/// `None` without an Authorization header. Fails if the header is repeated, malformed or of another scheme.
+fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, TokenError> {
+    if !headers.contains_key(header::AUTHORIZATION) {
+        return Ok(None);
+    }
+    let value = single(headers, header::AUTHORIZATION.as_str()).ok_or(TokenError::InvalidClient)?;
+    let (scheme, encoded) = value.split_once(' ').ok_or(TokenError::InvalidClient)?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return Err(TokenError::InvalidClient);
+    }
+    let decoded = STANDARD
+        .decode(encoded.trim())
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
+    let decoded = decoded.ok_or(TokenError::InvalidClient)?;
+    let (id, secret) = decoded.split_once(':').ok_or(TokenError::InvalidClient)?;
+    let (id, secret) = (form_decoded(id), form_decoded(secret));
+    // No client id has a NUL character, and PostgreSQL rejects a text with one.
+    if id.contains('\0') {
+        return Err(TokenError::InvalidClient);
+    }
+    Ok(Some((id, secret)))
+}
+
+fn form_decoded(text: &str) -> String {
+    // Parsed as the value of a single pair, so that `&` and `=` are not separators.
+    let pair = format!("x={}", text.replace('&', "%26"));
+    form_urlencoded::parse(pair.as_bytes())
+        .next()
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
+}

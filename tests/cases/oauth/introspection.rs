@@ -1,0 +1,186 @@
+//! `POST /introspect` (RFC 7662). The answer for an access token is always that of the API.
+
+use serde_json::{Value, json};
+use tests::{App, PASSWORD, Reply, TokenForger, Tokens, World, basic, on_every_shape};
+
+async fn introspect(world: &World, client: &App, token: &str) -> Reply {
+    let call = client.client_call(&world.anyone(), "/introspect", &[("token", token)]);
+    let reply = call.await.expect(200);
+    assert!(reply.header("cache-control").contains("no-store"), "{reply}");
+    reply
+}
+
+async fn expect_inactive(world: &World, client: &App, token: &str) {
+    let reply = introspect(world, client, token).await;
+    assert_eq!(reply.json(), json!({ "active": false }));
+}
+
+/// Expects that introspection and the API agree on an access token.
+async fn expect_agreement(world: &World, client: &App, token: &str, is_active: bool, case: &str) {
+    let caller = world.anyone().bearer(token);
+    let status = caller.get("/protected").may_fail().await.status;
+    let introspection = introspect(world, client, token).await.json();
+    assert_eq!(status, if is_active { 200 } else { 401 }, "{case}");
+    assert_eq!(introspection["active"], is_active, "{case}");
+}
+
+async fn an_active_access_token_is_described(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let server = world.app().kind("web").register();
+    let tokens = app.tokens(&user, "posts:read profile:read").await;
+    let described = introspect(&world, &server, &tokens.access).await.json();
+    let claims = tokens.claims();
+    let mut expected = json!({ "active": true, "token_type": "Bearer" });
+    for name in ["scope", "client_id", "exp", "iat", "sub", "aud", "iss", "jti"] {
+        expected[name] = claims[name].clone();
+    }
+    assert_eq!(described, expected);
+}
+
+async fn the_scope_is_what_the_role_of_the_user_allows(world: World) {
+    let user = world.sign_up().await;
+    let server = world.app().kind("web").register();
+    let forger = TokenForger::new(&world, &user).await;
+    let token = forger.with_claim("scope", json!("posts:read admin unknown:scope"));
+    let described = introspect(&world, &server, &token).await.json();
+    assert_eq!(described["scope"], "posts:read");
+}
+
+async fn introspection_agrees_with_the_api_on_invalid_tokens(world: World) {
+    let user = world.sign_up().await;
+    let server = world.app().kind("web").register();
+    let forger = TokenForger::new(&world, &user).await;
+    let now = world.now().seconds();
+    expect_agreement(&world, &server, &forger.good(), true, "good").await;
+    let claims: [(&str, Option<Value>); 10] = [
+        ("iss", Some(json!("https://other.test"))),
+        ("aud", Some(json!("https://other.test"))),
+        ("aud", None),
+        ("exp", Some(json!(now - 1))),
+        ("exp", None),
+        ("iat", Some(json!(now - 700))),
+        ("iat", Some(json!(now + 3600))),
+        ("nbf", Some(json!(now + 3600))),
+        ("jti", None),
+        ("scope", None),
+    ];
+    for (name, value) in claims {
+        let case = format!("{name} {value:?}");
+        expect_agreement(&world, &server, &forger.with_claim(name, value), false, &case).await;
+    }
+    for (name, value) in [
+        ("alg", "none"),
+        ("alg", "HS256"),
+        ("typ", "JWT"),
+        ("kid", "other"),
+    ] {
+        let token = forger.with_header(name, json!(value));
+        expect_agreement(&world, &server, &token, false, &format!("{name} {value}")).await;
+    }
+    let token = forger.good();
+    expect_agreement(
+        &world,
+        &server,
+        &format!("{}A", &token[..token.len() - 4]),
+        false,
+        "signature",
+    )
+    .await;
+    for token in ["", "nonsense", "a.b.c"] {
+        if !token.is_empty() {
+            expect_agreement(&world, &server, token, false, token).await;
+        }
+    }
+}
+
+async fn introspection_agrees_with_the_api_on_revoked_tokens(world: World) {
+    let server = world.app().kind("web").register();
+    let anyone = world.anyone();
+    for cause in ["/revoke", "refresh token", "reuse", "password", "disconnect"] {
+        let (user, app) = world.user_and_app().await;
+        let tokens = app.tokens(&user, "posts:read").await;
+        expect_agreement(&world, &server, &tokens.access, true, cause).await;
+        let revoke = |token: &str| app.client_call(&anyone, "/revoke", &[("token", token)]);
+        match cause {
+            "/revoke" => drop(revoke(&tokens.access).await.expect(200)),
+            "refresh token" => drop(revoke(&tokens.refresh).await.expect(200)),
+            "reuse" => {
+                app.refresh(&anyone, &tokens.refresh).await.expect(200);
+                app.refresh(&anyone, &tokens.refresh).await.expect(400);
+            }
+            "password" => {
+                let body = json!({ "current_password": PASSWORD, "new_password": "another good password" });
+                user.call("PUT", "/me/password").json(&body).await.expect(204);
+            }
+            _ => {
+                let grants = user.get("/me/grants").await.expect(200).json();
+                let id = grants["items"][0]["id"].as_str().unwrap().to_owned();
+                user.delete(&format!("/me/grants/{id}")).await.expect(204);
+            }
+        }
+        world.expect_revoked(&tokens.access).await;
+        expect_agreement(&world, &server, &tokens.access, false, cause).await;
+    }
+}
+
+async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: World) {
+    let user = world.sign_up().await;
+    let (web, other) = (
+        world.app().kind("web").register(),
+        world.app().kind("web").register(),
+    );
+    let anyone = world.anyone();
+    let first = web.tokens(&user, "posts:read").await;
+    let described = introspect(&world, &web, &first.refresh).await.json();
+    assert_eq!(described["active"], true, "{described}");
+    assert_eq!(described["client_id"], web.id.as_str());
+    assert_eq!(described["sub"], user.id.to_string());
+    assert_eq!(described["scope"], "posts:read");
+    assert!(
+        described["exp"].as_i64() > described["iat"].as_i64(),
+        "{described}"
+    );
+    assert!(described.get("token_type").is_none(), "{described}");
+    expect_inactive(&world, &other, &first.refresh).await;
+    let second = Tokens::parse(web.refresh(&anyone, &first.refresh).await);
+    expect_inactive(&world, &web, &first.refresh).await;
+    assert_eq!(
+        introspect(&world, &web, &second.refresh).await.json()["active"],
+        true
+    );
+    web.client_call(&anyone, "/revoke", &[("token", &second.refresh)])
+        .await
+        .expect(200);
+    expect_inactive(&world, &web, &second.refresh).await;
+}
+
+async fn only_confidential_clients_introspect(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let web = world.app().kind("web").register();
+    let tokens = app.tokens(&user, "posts:read").await;
+    let anyone = world.anyone();
+    let token = [("token", tokens.access.as_str())];
+    app.client_call(&anyone, "/introspect", &token)
+        .await
+        .expect_token_error(401, "invalid_client");
+    for caller in [
+        anyone.clone(),
+        user.anonymous().bearer(&tokens.access),
+        anyone.with("authorization", &basic(&web.id, "wrong")),
+    ] {
+        let reply = caller.post("/introspect").form(&token).await;
+        reply.expect_token_error(401, "invalid_client");
+    }
+    web.client_call(&anyone, "/introspect", &[])
+        .await
+        .expect_token_error(400, "invalid_request");
+}
+
+on_every_shape!(
+    an_active_access_token_is_described,
+    the_scope_is_what_the_role_of_the_user_allows,
+    introspection_agrees_with_the_api_on_invalid_tokens,
+    introspection_agrees_with_the_api_on_revoked_tokens,
+    a_refresh_token_is_active_for_its_own_client_until_it_is_used,
+    only_confidential_clients_introspect,
+);
