@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, header};
 use foundation::secret::Secret;
 use identity::sessions;
 use identity::sessions::Session;
-use resources::ids::Id;
 use std::sync::Arc;
 use web::context::request_context;
 use web::{Error, cookies, csrf, rate_limits};
@@ -63,11 +62,7 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
         .await?;
     let user = match token.subject {
         Subject::Client => None,
-        Subject::User(ref sub, role) => {
-            let invalid = || access_tokens::Error::Invalid("its sub is not a user id".to_owned());
-            let id = Id::parse(sub).ok_or_else(invalid)?.get();
-            Some(CallingUser { id, role })
-        }
+        Subject::User(id, role) => Some(CallingUser { id, role }),
     };
     count_call(parts, app, user.map(|user| user.id), &token.client_id)?;
     Ok(Some(Principal {

@@ -25,6 +25,9 @@ pub enum TokenError {
     /// The database failed or did not answer.
     #[error("a part of the service does not answer; try again in a moment")]
     Database(#[from] db::Error),
+    /// The revocations or the keys cannot be read. The cause is for the log only.
+    #[error("a part of the service does not answer; try again in a moment")]
+    Unavailable(String),
     /// No signing key is active, or the keys were not read recently.
     #[error("no token can be signed at present; try again later")]
     NoSigningKey {
@@ -39,8 +42,8 @@ pub enum TokenError {
 impl From<access_tokens::Error> for TokenError {
     fn from(error: access_tokens::Error) -> Self {
         match error {
-            access_tokens::Error::Revocations(error) => Self::Database(error),
-            other => Self::Internal(other.to_string()),
+            access_tokens::Error::Invalid(reason) => Self::Internal(reason),
+            other => Self::Unavailable(other.to_string()),
         }
     }
 }

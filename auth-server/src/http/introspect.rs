@@ -1,7 +1,7 @@
 //! `POST /introspect` (RFC 7662).
 
 use super::client_request;
-use super::token_errors::TokenErrorResponses;
+use super::token_errors::IntrospectionErrorResponses;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -23,7 +23,7 @@ use web::openapi::error_responses::code;
     security((), ("client" = [])),
     responses(
         (status = 200, description = "The state.", body = Introspection, headers(("Cache-Control"))),
-        TokenErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        IntrospectionErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
     )
 )]
 pub(crate) async fn introspect(

@@ -1,7 +1,7 @@
 //! `POST /revoke` (RFC 7009).
 
 use super::client_request;
-use super::token_errors::TokenErrorResponses;
+use super::token_errors::RevocationErrorResponses;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -22,8 +22,8 @@ use web::openapi::error_responses::code;
     )),
     security((), ("client" = [])),
     responses(
-        (status = 200, description = "The token is not valid any more."),
-        TokenErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        (status = 200, description = "The token is not valid any more.", headers(("Cache-Control"))),
+        RevocationErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
     )
 )]
 pub(crate) async fn revoke(

@@ -1,4 +1,4 @@
-//! The error responses of the token endpoint (RFC 6749 §5.2).
+//! The error responses to requests of clients (RFC 6749 §5.2).
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,8 +13,12 @@ use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
 
-/// The error responses in the OpenAPI document.
+/// The error responses of the token endpoint in the OpenAPI document.
 pub(crate) struct TokenErrorResponses;
+/// The error responses to revocation requests.
+pub(crate) struct RevocationErrorResponses;
+/// The error responses to introspection requests.
+pub(crate) struct IntrospectionErrorResponses;
 
 /// The body of an error response (RFC 6749 §5.2).
 #[derive(Serialize, ToSchema)]
@@ -56,6 +60,7 @@ pub(crate) fn respond(error: &TokenError, context: &RequestContext) -> Response 
 fn log(failure: &TokenError) {
     match failure {
         TokenError::Database(error) => tracing::error!(%error, "token request failed: database"),
+        TokenError::Unavailable(error) => tracing::error!(error, "token request failed: unavailable"),
         TokenError::Internal(error) => tracing::error!(error, "token request failed"),
         TokenError::NoSigningKey { wait } => {
             tracing::error!(?wait, "token request failed: no signing key is active");
@@ -71,9 +76,9 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
         TokenError::InvalidGrant(_) => (StatusCode::BAD_REQUEST, "invalid_grant"),
         TokenError::UnsupportedGrantType => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),
         TokenError::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope"),
-        TokenError::Database(db::Error::Unavailable(_)) | TokenError::NoSigningKey { .. } => {
-            (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable")
-        }
+        TokenError::Database(db::Error::Unavailable(_))
+        | TokenError::Unavailable(_)
+        | TokenError::NoSigningKey { .. } => (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable"),
         TokenError::Database(_) | TokenError::Internal(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, "server_error")
         }
@@ -90,8 +95,7 @@ fn retry_after(error: &TokenError) -> Duration {
 
 impl IntoResponses for TokenErrorResponses {
     fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        let mut responses = BTreeMap::new();
-        for error in [
+        documented(&[
             TokenError::InvalidRequest("grant_type is required".to_owned()),
             TokenError::InvalidClient,
             TokenError::InvalidGrant("the code is unknown, used or too old"),
@@ -99,14 +103,43 @@ impl IntoResponses for TokenErrorResponses {
             TokenError::InvalidScope,
             TokenError::Database(db::Error::timed_out()),
             TokenError::Internal(String::new()),
-        ] {
-            add_example(&error, &mut responses);
-        }
-        responses
-            .into_iter()
-            .map(|(status, response)| (status, response.into()))
-            .collect()
+        ])
     }
+}
+
+impl IntoResponses for RevocationErrorResponses {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        documented(&[
+            TokenError::InvalidRequest("token is required".to_owned()),
+            TokenError::InvalidClient,
+            TokenError::InvalidGrant("the token was issued to another client"),
+            TokenError::Database(db::Error::timed_out()),
+            TokenError::Internal(String::new()),
+        ])
+    }
+}
+
+impl IntoResponses for IntrospectionErrorResponses {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        documented(&[
+            TokenError::InvalidRequest("token is required".to_owned()),
+            TokenError::InvalidClient,
+            TokenError::Database(db::Error::timed_out()),
+            TokenError::Internal(String::new()),
+        ])
+    }
+}
+
+/// Returns the documentation of the responses with these errors.
+fn documented(errors: &[TokenError]) -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+    let mut responses = BTreeMap::new();
+    for error in errors {
+        add_example(error, &mut responses);
+    }
+    let documented = responses.into_iter();
+    documented
+        .map(|(status, response)| (status, response.into()))
+        .collect()
 }
 
 /// Adds the error as an example to the documented response of its status.
@@ -115,7 +148,7 @@ fn add_example(error: &TokenError, responses: &mut BTreeMap<String, utoipa::open
     let response = responses.entry(status.as_str().to_owned()).or_insert_with(|| {
         let content = ContentBuilder::new().schema(Some(Body::schema()));
         ResponseBuilder::new()
-            .description("No token was issued (RFC 6749 §5.2).")
+            .description("The request was not fulfilled (RFC 6749 §5.2).")
             .header("Cache-Control", Header::default())
             .content("application/json", content.build())
             .build()

@@ -73,8 +73,8 @@ pub struct Token {
 /// The subject of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A user, by the `sub` of the token, with the role from `roles`.
-    User(String, Role),
+    /// A user, by the id in `sub`, with the role from `roles`.
+    User(i64, Role),
     /// The client itself: `sub` equals `client_id` (RFC 9068 §2.2).
     Client,
 }
@@ -130,7 +130,7 @@ impl<K: PublicKeys> Verifier<K> {
         ensure(is_for_us, "its aud is not this API alone")?;
         let sub = claims.sub.required_id("sub")?;
         let client_id = claims.client_id.required_id("client_id")?;
-        let subject = subject(sub, client_id, claims.roles.role()?);
+        let subject = subject(sub, client_id, claims.roles.role()?)?;
         let scope = known_scopes(claims.scope.required_text("scope")?);
         Ok(Token {
             scope: match &subject {
@@ -207,9 +207,9 @@ impl<K: PublicKeys> Verifier<K> {
 
 impl Token {
     /// Returns the id of the user; `None` if the client acts for itself.
-    pub fn user_id(&self) -> Option<i64> {
-        match &self.subject {
-            Subject::User(sub, _) => sub.parse().ok(),
+    pub const fn user_id(&self) -> Option<i64> {
+        match self.subject {
+            Subject::User(id, _) => Some(id),
             Subject::Client => None,
         }
     }
@@ -229,12 +229,17 @@ impl Token {
 }
 
 /// Returns the subject. The ids of users and of clients may coincide, so a token whose `sub` equals its `client_id`
-/// has the client as its subject and no user.
-fn subject(sub: &str, client_id: &str, role: Role) -> Subject {
-    match sub == client_id {
-        true => Subject::Client,
-        false => Subject::User(sub.to_owned(), role),
+/// has the client as its subject and no user. Any other `sub` must be the id of a user, in the form that the issuer writes.
+fn subject(sub: &str, client_id: &str, role: Role) -> Result<Subject, Error> {
+    if sub == client_id {
+        return Ok(Subject::Client);
     }
+    let id = sub
+        .parse()
+        .ok()
+        .filter(|id: &i64| *id > 0 && id.to_string() == sub);
+    let id = id.ok_or_else(|| Error::Invalid("its sub is not a user id".to_owned()))?;
+    Ok(Subject::User(id, role))
 }
 
 #[cfg(test)]
@@ -243,9 +248,12 @@ mod tests {
 
     #[test]
     fn the_subject_is_the_client_if_sub_equals_client_id() {
-        let role = Role::Editor;
-        assert_eq!(subject("12", "app", role), Subject::User("12".to_owned(), role));
-        assert_eq!(subject("12", "12", role), Subject::Client);
-        assert_eq!(subject("robot", "robot", role), Subject::Client);
+        let subject = |sub, client_id| subject(sub, client_id, Role::Editor).ok();
+        assert_eq!(subject("12", "app"), Some(Subject::User(12, Role::Editor)));
+        assert_eq!(subject("12", "12"), Some(Subject::Client));
+        assert_eq!(subject("robot", "robot"), Some(Subject::Client));
+        for sub in ["", "0", "-1", "+1", "01", "robot", "9223372036854775808"] {
+            assert_eq!(subject(sub, "app"), None, "{sub}");
+        }
     }
 }

@@ -83,6 +83,16 @@ struct SqliteConnections {
 #[derive(Clone)]
 pub struct DatabaseUrl(Engine<Box<SqliteConnectOptions>, Box<PgConnectOptions>>);
 
+impl<S, P> Engine<S, P> {
+    /// Returns the value for this engine, such as one of two statements with the same parameters and columns.
+    pub fn choose<T>(&self, sqlite: T, postgres: T) -> T {
+        match self {
+            Self::Sqlite(_) => sqlite,
+            Self::Postgres(_) => postgres,
+        }
+    }
+}
+
 impl Db {
     /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections, which are divided among
     /// `threads` threads. Creates a missing SQLite file with mode 0600. Fails if that is not possible, or if no connection
@@ -122,14 +132,6 @@ impl Db {
         match self.connections {
             Engine::Sqlite(_) => Engine::Sqlite(()),
             Engine::Postgres(_) => Engine::Postgres(()),
-        }
-    }
-
-    /// Returns the statement for the engine in use, of two that have the same parameters and columns.
-    pub const fn choose(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
-        match self.connections {
-            Engine::Sqlite(_) => sqlite,
-            Engine::Postgres(_) => postgres,
         }
     }
 

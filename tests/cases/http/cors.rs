@@ -124,6 +124,7 @@ async fn preflights_list_the_allowed_methods_and_headers(world: World) {
         ("/v1/posts/1", vec!["get", "head", "patch", "delete", "options"]),
         ("/v1/posts", vec!["get", "head", "post", "options"]),
         ("/token", vec!["post", "options"]),
+        ("/revoke", vec!["post", "options"]),
     ] {
         let reply = preflight(&anyone, path, APP).await.expect(204);
         assert_eq!(cors_headers(&reply), Some((APP.to_owned(), false)));

@@ -75,6 +75,8 @@ async fn only_v1_exists_and_only_for_the_api(world: World) {
         "/v1//posts",
         "/v1/nothing",
         "/v1/token",
+        "/v1/revoke",
+        "/v1/introspect",
         "/v1/authorize",
         "/v1/signin",
         "/v1/csrf",

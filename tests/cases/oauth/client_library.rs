@@ -119,6 +119,8 @@ async fn metadata_names_working_endpoints_of_the_issuer(world: World) {
     for (name, status) in [
         ("authorization_endpoint", 400),
         ("token_endpoint", 405),
+        ("revocation_endpoint", 405),
+        ("introspection_endpoint", 405),
         ("jwks_uri", 200),
     ] {
         anyone.get(metadata[name].as_str().unwrap()).await.expect(status);

@@ -137,6 +137,7 @@ async fn a_revoked_grant_stays_revoked_when_its_code_is_replayed(world: World) {
     let grant: Grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let tokens = Tokens::parse(app.exchange(&anyone, &grant).await);
     revoke(&app, &anyone, &tokens.refresh).await.expect(200);
+    tokens.expect_revoked(&world, &app).await;
     let reply = app.exchange(&anyone, &grant).await;
     reply.expect_token_error(400, "invalid_grant");
     tokens.expect_revoked(&world, &app).await;

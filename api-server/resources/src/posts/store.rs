@@ -42,6 +42,9 @@ sql! {
                       WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 }
 
+/// The largest body that is inserted together with other posts, in bytes, so that a large one holds up no others.
+const MAX_BATCHED_BODY: usize = 16 * 1024;
+
 /// The id of a post that existed and that the caller was allowed to see when [`find_visible`] checked it.
 #[derive(Clone, Copy, Debug)]
 pub struct VisiblePost(i64);
@@ -67,7 +70,7 @@ impl BatchCall for Find {
     type Answer = Option<Post>;
 
     async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Post>>, db::Error> {
-        let find_all = db.choose(FIND_ALL_SQLITE, FIND_ALL_POSTGRES);
+        let find_all = db.engine().choose(FIND_ALL_SQLITE, FIND_ALL_POSTGRES);
         let posts = fetch_all!(db.reader(), Post, find_all, db::json_parameter(calls)?)?;
         let find = |Self(id): &Self| posts.iter().find(|post| post.id == *id).cloned();
         Ok(calls.iter().map(find).collect())
@@ -127,9 +130,12 @@ pub async fn create(
         now: now.micros(),
         published_at: (new.status == Status::Published).then_some(now.micros()),
     };
+    let may_share = insert.body.len() <= MAX_BATCHED_BODY;
     let post = match target {
         // On SQLite, the writer already groups single statements.
-        WriteTarget::Db(db) if matches!(db.engine(), Engine::Postgres(())) => db.call(insert).await?,
+        WriteTarget::Db(db) if may_share && matches!(db.engine(), Engine::Postgres(())) => {
+            db.call(insert).await?
+        }
         target => insert.run_alone(target.on()).await?,
     };
     Ok(post)

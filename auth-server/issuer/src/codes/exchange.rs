@@ -14,8 +14,9 @@ sql! {
     // Exchanges several codes. Each has at most one result row, even if it is presented twice. The condition checks
     // everything, so that a request with a wrong value leaves the code valid. The locks keep the session and the consent until
     // the family exists, so that whoever ends them finds the family and revokes it. Writes the table `refresh_families` too,
-    // which another module owns, so that an exchange takes one round trip. For a LIMIT with a parameter, the planner expects
-    // one code and uses the indexes, even if it plans while the tables are small and keeps the plan when they have grown.
+    // which another module owns, so that an exchange takes one round trip. For a LIMIT with a parameter, a generic plan
+    // expects one code (a tenth of the ten that it expects of an array) and uses the indexes, even if it was made while the
+    // tables were small and is kept when they have grown.
     EXCHANGE_ALL_POSTGRES = "
         WITH presented AS (
             SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::BIGINT[], $6::BIGINT[],

@@ -16,32 +16,41 @@ use utoipa::ToSchema;
 pub struct Introspection {
     /// Whether the token can be used now.
     active: bool,
-    /// The scopes that the token gives at present.
+    /// The scopes of the token that the role of the user allows at present.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     scope: Option<Scope>,
     /// The client that the token was issued to.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     client_id: Option<String>,
     /// `Bearer` for an access token. Absent for a refresh token.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     token_type: Option<&'static str>,
     /// The end of the token's lifetime, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     exp: Option<i64>,
     /// The time of its issue, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     iat: Option<i64>,
     /// The id of the user, or the client's own id.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     sub: Option<String>,
     /// The API that accepts the access token.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     aud: Option<String>,
     /// This issuer.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     iss: Option<String>,
     /// The id of the access token.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     jti: Option<String>,
 }
 
@@ -74,7 +83,7 @@ impl Grants {
     fn describe_refresh_token(&self, current: CurrentToken) -> Introspection {
         Introspection {
             active: true,
-            scope: Some(current.family.scope),
+            scope: Some(current.family.role.scope().intersection(current.family.scope)),
             client_id: Some(current.family.client_id),
             exp: Some(current.expires_at.seconds()),
             iat: Some(current.issued_at.seconds()),

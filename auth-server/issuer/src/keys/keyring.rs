@@ -111,7 +111,10 @@ impl PublicKeys for Keyring {
     async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
         let set = self.key_set();
         let public = set.public.as_ref().ok_or("no signing keys yet")?;
-        Ok(public.get(kid))
+        match public.get(kid) {
+            None if !self.is_fresh() => Err("the signing keys were not read recently".to_owned()),
+            key => Ok(key),
+        }
     }
 
     fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool {

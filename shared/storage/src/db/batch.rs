@@ -1,8 +1,7 @@
 //! Batches: calls of one kind that run as one statement.
 //!
 //! A statement costs both sides messages and wake-ups, whether it concerns one row or ten. A thread therefore collects the
-//! calls that its requests make before it waits for input again, and runs them together. A call that no other one joins
-//! runs at once.
+//! calls of the requests that it has input for, and runs them together. A call that no other one joins runs at once.
 
 use super::{Db, Error};
 use foundation::sync::lock;
@@ -14,6 +13,7 @@ use std::slice;
 use std::sync::{Arc, Mutex};
 use thread_local::ThreadLocal;
 use tokio::sync::oneshot;
+use tracing::Instrument as _;
 
 /// The largest number of calls in a batch.
 const MAX_CALLS: usize = 64;
@@ -71,8 +71,9 @@ impl Db {
             waiting.len()
         };
         if position % MAX_CALLS == 1 {
-            // The task runs after the tasks that are ready now, so their calls join. It goes on if this caller gives up.
-            tokio::spawn(run_next(self.clone(), waiting));
+            // There is a task for each started MAX_CALLS of waiting calls. It runs after the tasks that are ready now, so
+            // their calls join, and it goes on if this caller gives up.
+            tokio::spawn(run_next(self.clone(), waiting).in_current_span());
         }
         answer.await.unwrap_or_else(|_| Err(Error::batch_failed()))
     }
@@ -89,27 +90,48 @@ async fn run_next<C: BatchCall>(db: Db, waiting: Waiting<C>) {
     if calls.is_empty() {
         return;
     }
-    match C::run(&db, &calls).await {
-        Ok(answers) => {
-            for (caller, answer) in callers.into_iter().zip(answers) {
-                // The caller may have stopped waiting.
-                let _ = caller.send(Ok(answer));
-            }
-        }
-        Err(error) if callers.len() > 1 && error.rejects_statement() => {
-            for (caller, call) in callers.into_iter().zip(&calls) {
-                let answers = C::run(&db, slice::from_ref(call)).await;
-                let answer =
-                    answers.and_then(|answers| answers.into_iter().next().ok_or(Error::batch_failed()));
-                let _ = caller.send(answer);
-            }
+    let answers = match C::run(&db, &calls).await {
+        Err(error) if calls.len() > 1 && error.rejects_statement() => {
+            tracing::warn!(%error, "the database rejected a batch, so its calls run alone");
+            return run_alone(&db, calls, callers).await;
         }
         Err(error) => {
             for caller in callers {
                 let _ = caller.send(Err(error.of_batch()));
             }
+            return;
         }
+        Ok(answers) => answers,
+    };
+    for (caller, answer) in callers.into_iter().zip(answers) {
+        // The caller may have stopped waiting.
+        let _ = caller.send(Ok(answer));
     }
+}
+
+/// Runs the calls of a rejected batch one by one, except those whose callers no longer wait. After an error that says
+/// nothing about the call, such as a lost connection, the remaining calls fail with it too.
+async fn run_alone<C: BatchCall>(db: &Db, calls: Vec<C>, callers: Vec<Caller<C>>) {
+    let mut failure: Option<Error> = None;
+    for (call, caller) in calls.into_iter().zip(callers) {
+        if caller.is_closed() {
+            continue;
+        }
+        let answer = match &failure {
+            Some(error) => Err(error.of_batch()),
+            None => C::run(db, slice::from_ref(&call)).await.and_then(only_one),
+        };
+        if let Err(error) = &answer
+            && !error.rejects_statement()
+        {
+            failure = Some(error.of_batch());
+        }
+        let _ = caller.send(answer);
+    }
+}
+
+fn only_one<T>(answers: Vec<T>) -> Result<T, Error> {
+    answers.into_iter().next().ok_or_else(Error::batch_failed)
 }
 
 #[cfg(test)]

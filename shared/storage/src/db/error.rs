@@ -56,8 +56,8 @@ impl Error {
         }
     }
 
-    /// Returns whether the database undid the statement because of its values, or because of a conflict with another
-    /// transaction (class 40). With other values, the statement may succeed.
+    /// Returns whether the database reported that it undid the statement: permanently, for example because of its values,
+    /// or because of a conflict with another transaction (class 40). With fewer rows, the statement may succeed.
     pub(super) fn rejects_statement(&self) -> bool {
         match self {
             Self::Conflict | Self::Failed(sqlx::Error::Database(_)) => true,
