@@ -32,6 +32,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         grants::clients::STATEMENTS,
         grants::consents::STATEMENTS,
         grants::refresh_families::STATEMENTS,
+        grants::refresh_families::revocation::STATEMENTS,
         mailed_tokens::STATEMENTS,
         recovery_codes::STATEMENTS,
         sessions::STATEMENTS,

@@ -2,49 +2,24 @@
 //! update. The refresh tokens themselves are derived from the row (see `refresh_tokens` in `auth-server`). A family's
 //! id is the `grant_id` of its access tokens.
 
-use audit::events::{Event, EventName};
-use audit::revocation::{self, PendingAnnouncement};
+pub(crate) mod revocation;
+
+pub use revocation::{Selection, revoke};
+
+use audit::revocation::RETENTION;
 use foundation::clock::Timestamp;
-use foundation::context::RequestContext;
 use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
 use storage::db::{BatchCall, Db, Engine, Error, Tx};
-use storage::{execute, fetch_all, fetch_all_postgres, fetch_optional, sql};
-
-/// The statement that revokes the families with this condition, at the time `$2`.
-macro_rules! revoke_on_sqlite {
-    ($condition:literal) => {
-        concat!(
-            "UPDATE refresh_families SET revoked_at = $2 WHERE ",
-            $condition,
-            " AND revoked_at IS NULL
-             RETURNING id, client_id, user_id"
-        )
-    };
-}
-
-/// The same on PostgreSQL. It locks the rows in the order of their ids, as rotations do, so that neither waits for the
-/// other in turn.
-macro_rules! revoke_on_postgres {
-    ($condition:literal) => {
-        concat!(
-            "WITH family AS (SELECT id FROM refresh_families WHERE ",
-            $condition,
-            " AND revoked_at IS NULL
-                             ORDER BY id FOR UPDATE)
-             UPDATE refresh_families SET revoked_at = $2 FROM family WHERE refresh_families.id = family.id
-             RETURNING refresh_families.id, client_id, user_id"
-        )
-    };
-}
+use storage::{execute, fetch_all_postgres, fetch_optional, sql};
 
 sql! {
     INSERT_SQLITE = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
                                                    last_used_at, idle_expires_at, expires_at)
                      VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8)";
-    // This statement and those that rotate read the table `users` too, which another module owns: the role becomes a claim of the
-    // access token. Whoever changes the role revokes the families in the same transaction.
+    // The statements that return a family read the table `users` too, which another module owns: the role becomes a claim of
+    // the access token. A transaction that changes the role of a user also revokes the user's families.
     FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at,
                    (SELECT role FROM users WHERE users.id = user_id) AS role
             FROM refresh_families WHERE id = $1";
@@ -73,16 +48,6 @@ sql! {
           AND family.idle_expires_at > token.now AND family.expires_at > token.now
         RETURNING family.id, family.client_id, family.user_id, family.scope, family.generation, family.revoked_at,
                   (SELECT role FROM users WHERE users.id = family.user_id) AS role";
-    REVOKE_ONE = "UPDATE refresh_families SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
-                  RETURNING id, client_id, user_id";
-    REVOKE_BY_USER_SQLITE = revoke_on_sqlite!("user_id = $1");
-    REVOKE_BY_USER_POSTGRES = revoke_on_postgres!("user_id = $1");
-    REVOKE_BY_USER_AND_CLIENT_SQLITE = revoke_on_sqlite!("user_id = $1 AND client_id = $3");
-    REVOKE_BY_USER_AND_CLIENT_POSTGRES = revoke_on_postgres!("user_id = $1 AND client_id = $3");
-    REVOKE_BY_SESSION_SQLITE = revoke_on_sqlite!(
-        "session_id = $1 AND client_id IN (SELECT id FROM clients WHERE first_party)");
-    REVOKE_BY_SESSION_POSTGRES = revoke_on_postgres!(
-        "session_id = $1 AND client_id IN (SELECT id FROM clients WHERE first_party)");
     PRUNE = "DELETE FROM refresh_families WHERE expires_at <= $1";
 }
 
@@ -140,19 +105,6 @@ pub struct Lifetimes {
     pub absolute: Duration,
 }
 
-/// The families to revoke.
-#[derive(Clone, Copy, Debug)]
-pub enum Selection<'a> {
-    /// The family with this id.
-    Family(&'a str),
-    /// All families of a user.
-    OfUser(i64),
-    /// All families of a user with one client.
-    OfUserAndClient(i64, &'a str),
-    /// The families that were created in a session, except those of third-party clients.
-    OfSession(i64),
-}
-
 #[derive(sqlx::FromRow)]
 struct Row {
     id: String,
@@ -171,13 +123,6 @@ struct CurrentRow {
     last_used_at: Timestamp,
     idle_expires_at: Timestamp,
     expires_at: Timestamp,
-}
-
-#[derive(sqlx::FromRow)]
-struct RevokedRow {
-    id: String,
-    client_id: String,
-    user_id: i64,
 }
 
 /// Inserts a family at generation 1. On SQLite only: on PostgreSQL, the statement that claims the code inserts the family.
@@ -298,55 +243,9 @@ impl BatchCall for Rotate {
     }
 }
 
-/// Revokes refresh families and the access tokens that were issued with them, and records one event for all of them. No
-/// effect if the selection contains no family that is not yet revoked. Call
-/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
-pub async fn revoke(
-    tx: &mut Tx,
-    selection: Selection<'_>,
-    context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
-    let now = context.now;
-    let (by_user, by_user_and_client, by_session) = tx.on().choose(
-        (
-            REVOKE_BY_USER_SQLITE,
-            REVOKE_BY_USER_AND_CLIENT_SQLITE,
-            REVOKE_BY_SESSION_SQLITE,
-        ),
-        (
-            REVOKE_BY_USER_POSTGRES,
-            REVOKE_BY_USER_AND_CLIENT_POSTGRES,
-            REVOKE_BY_SESSION_POSTGRES,
-        ),
-    );
-    let rows = match selection {
-        Selection::Family(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_ONE, id, now)?,
-        Selection::OfUser(id) => fetch_all!(tx.on(), RevokedRow, by_user, id, now)?,
-        Selection::OfUserAndClient(id, client_id) => {
-            fetch_all!(tx.on(), RevokedRow, by_user_and_client, id, now, client_id)?
-        }
-        Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now)?,
-    };
-    let Some(first) = rows.first() else {
-        return Ok(PendingAnnouncement::none());
-    };
-    let announcement = revocation::revoke_families(tx, first.user_id, now).await?;
-    let ids: Vec<&str> = rows.iter().map(|family| family.id.as_str()).collect();
-    let event = Event::success(EventName::TokenRevoked)
-        .user(first.user_id)
-        .detail(format!("grants {}", ids.join(" ")));
-    let event = if rows.len() == 1 {
-        event.client(&first.client_id)
-    } else {
-        event
-    };
-    event.record(tx, context).await?;
-    Ok(announcement)
-}
-
 /// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now.before(revocation::RETENTION))
+    execute!(db.writer(), PRUNE, now.before(RETENTION))
 }
 
 impl From<Row> for Family {
