@@ -13,7 +13,7 @@ mod tokens;
 
 pub use introspection::Introspection;
 pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
-pub use requests::{AuthorizationRequest, TokenInUseRequest, TokenRequest};
+pub use requests::{AuthorizationRequest, PresentedTokenRequest, TokenRequest};
 
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;

@@ -5,7 +5,7 @@ use super::token_errors::IntrospectionErrorResponses;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use issuer::grants::{Grants, Introspection, TokenInUseRequest};
+use issuer::grants::{Grants, Introspection, PresentedTokenRequest};
 use std::sync::Arc;
 use web::Context;
 use web::openapi::error_responses::code;
@@ -17,8 +17,8 @@ use web::openapi::error_responses::code;
 #[utoipa::path(
     post, path = "/introspect", operation_id = "introspectToken", tag = "OAuth",
     request_body(content(
-        (TokenInUseRequest = "application/x-www-form-urlencoded"),
-        (TokenInUseRequest = "application/json"),
+        (PresentedTokenRequest = "application/x-www-form-urlencoded"),
+        (PresentedTokenRequest = "application/json"),
     )),
     security((), ("client" = [])),
     responses(
@@ -35,7 +35,7 @@ pub(crate) async fn introspect(
         &grants,
         request,
         &context,
-        async |client, request: TokenInUseRequest| {
+        async |client, request: PresentedTokenRequest| {
             let introspection = grants.introspect(client, request.token()?, context.now).await;
             introspection.map(Json)
         },

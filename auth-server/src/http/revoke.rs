@@ -5,7 +5,7 @@ use super::token_errors::RevocationErrorResponses;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use issuer::grants::{Grants, TokenInUseRequest};
+use issuer::grants::{Grants, PresentedTokenRequest};
 use std::sync::Arc;
 use web::Context;
 use web::openapi::error_responses::code;
@@ -17,8 +17,8 @@ use web::openapi::error_responses::code;
 #[utoipa::path(
     post, path = "/revoke", operation_id = "revokeToken", tag = "OAuth",
     request_body(content(
-        (TokenInUseRequest = "application/x-www-form-urlencoded"),
-        (TokenInUseRequest = "application/json"),
+        (PresentedTokenRequest = "application/x-www-form-urlencoded"),
+        (PresentedTokenRequest = "application/json"),
     )),
     security((), ("client" = [])),
     responses(
@@ -35,7 +35,7 @@ pub(crate) async fn revoke(
         &grants,
         request,
         &context,
-        async |client, request: TokenInUseRequest| {
+        async |client, request: PresentedTokenRequest| {
             grants.revoke(client, request.token()?, &context).await?;
             Ok(StatusCode::OK)
         },

@@ -53,7 +53,7 @@ pub struct TokenRequest {
 
 /// A revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1).
 #[derive(Deserialize, ToSchema)]
-pub struct TokenInUseRequest {
+pub struct PresentedTokenRequest {
     /// An access token or a refresh token. The kind is recognized without `token_type_hint`.
     pub token: String,
     /// The identifier of a client that does not authenticate by HTTP Basic.
@@ -62,7 +62,7 @@ pub struct TokenInUseRequest {
     pub client_secret: Option<String>,
 }
 
-impl TokenInUseRequest {
+impl PresentedTokenRequest {
     /// Returns the token. Fails with `invalid_request` if it is omitted.
     pub fn token(&self) -> Result<&str, TokenError> {
         required("token", Some(&self.token).filter(|token| !token.is_empty()))

@@ -28,18 +28,18 @@ pub trait BatchCall: Sized + Send + Sync + 'static {
     fn run(db: &Db, calls: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, Error>> + Send;
 }
 
-/// The calls that wait for the start of their batch, by the thread that collects them and by their type.
+/// The calls that no batch has taken yet. Each thread has a queue for each type of call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batches {
     threads: Arc<ThreadLocal<RefCell<WaitingByType>>>,
 }
 
-/// Each value is a [`Waiting`] for the type that is its key.
+/// The queues of a thread. The key is the type of the call, and the value is the [`Waiting`] of that type.
 type WaitingByType = HashMap<TypeId, Box<dyn Any + Send>>;
 
-/// The calls of one type on one thread.
+/// The queue of one thread for one type of call.
 type Waiting<C> = Arc<Mutex<Vec<(C, Caller<C>)>>>;
-/// The way back to a caller. Closed if the caller no longer waits.
+/// Sends a caller its answer. Closed if the caller no longer waits.
 type Caller<C> = oneshot::Sender<Result<<C as BatchCall>::Answer, Error>>;
 
 /// Returns calls as a JSON array, for a statement that takes all of them as one parameter.
@@ -109,8 +109,8 @@ async fn run_next<C: BatchCall>(db: Db, waiting: Waiting<C>) {
     }
 }
 
-/// Runs the calls of a rejected batch one by one, except those whose callers no longer wait. After an error that says
-/// nothing about the call, such as a lost connection, the remaining calls fail with it too.
+/// Runs the calls of a rejected batch one by one, except those whose callers no longer wait. After an error that concerns
+/// every call, such as a lost connection, the remaining calls fail with it too.
 async fn run_alone<C: BatchCall>(db: &Db, calls: Vec<C>, callers: Vec<Caller<C>>) {
     let mut failure: Option<Error> = None;
     for (call, caller) in calls.into_iter().zip(callers) {

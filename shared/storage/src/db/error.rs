@@ -46,7 +46,7 @@ impl Error {
         Self::Unavailable(sqlx::Error::Io(error))
     }
 
-    /// Returns this error for one of the calls whose batch failed with it.
+    /// Returns a copy of this error, for one call of a batch that failed with it. The copy has the message only.
     pub(super) fn of_batch(&self) -> Self {
         let copy = |error: &sqlx::Error| sqlx::Error::Io(std::io::Error::other(error.to_string()));
         match self {
@@ -56,8 +56,8 @@ impl Error {
         }
     }
 
-    /// Returns whether the database reported that it undid the statement: permanently, for example because of its values,
-    /// or because of a conflict with another transaction (class 40). With fewer rows, the statement may succeed.
+    /// Returns whether the database reported that the statement had no effect, because of an error in its values or because
+    /// of a conflict with another transaction (class 40). The same statement with fewer rows may succeed.
     pub(super) fn rejects_statement(&self) -> bool {
         match self {
             Self::Conflict | Self::Failed(sqlx::Error::Database(_)) => true,
