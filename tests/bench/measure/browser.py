@@ -32,6 +32,11 @@ class Reply:
         return json.loads(self.text)
 
 
+def basic_credentials(client_id, client_secret):
+    """The value of Authorization by which a client authenticates (RFC 6749 §2.3.1). Both parts need no escaping."""
+    return "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()
+
+
 def call(base, method, path, body=None, headers=None, timeout=60):
     """Sends one request. `body` is a dictionary for JSON, or text for a form."""
     headers = dict(headers or {})

@@ -90,8 +90,8 @@ class SqliteDatabase:
         return int(self.rows(f"SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ({names})")[0][0])
 
 
-def insert_users(database, client_id):
-    """Inserts users with a session and a consent for the client each."""
+def insert_users(database):
+    """Inserts users with a session and a consent for every client each."""
     at = now()
     database.rows(
         f"""INSERT INTO users (email, email_key, email_verified, role, password_hash, password_version,
@@ -107,8 +107,8 @@ def insert_users(database, client_id):
     )
     database.rows(
         f"""INSERT INTO consents (user_id, client_id, scope, granted_at, id)
-            SELECT id, '{client_id}', 'posts:read posts:write', {at}, {database.random_id}
-            FROM users WHERE email LIKE '%@bench.example'"""
+            SELECT users.id, clients.id, 'posts:read posts:write', {at}, {database.random_id}
+            FROM users CROSS JOIN clients WHERE email LIKE '%@bench.example'"""
     )
 
 

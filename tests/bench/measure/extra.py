@@ -46,12 +46,12 @@ def memory_of_product(setup, engine, requests, seconds):
     product.sign_up_at_once(SIGN_UPS)
     memory.signed_up = idle_megabytes(product)
     product.prepare()
-    insert_users(product.database, CLIENT_ID)
+    insert_users(product.database)
     insert_posts(product.database, last=20_000)
     posts = sample_posts(product.database)
     files = ["requests.lua", requests.write(f"GET\t/posts/{id}\t" for id, _ in posts), product.token(), ""]
     lists = ["requests.lua", requests.write(["GET\t/posts?status=published\t"]), product.token(), ""]
-    refreshes = ["refresh.lua", requests.write(product.refresh_tokens(16)), 2, CLIENT_ID]
+    refreshes = ["refresh.lua", requests.write(product.tokens("refresh_token", 16)), 2, CLIENT_ID]
     for arguments in (files, lists, refreshes):
         wrk(wrk_command(product.base, *arguments, seconds=seconds))
     memory.loaded = resident_megabytes(product.process.pid)

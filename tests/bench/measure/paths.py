@@ -4,12 +4,12 @@ import json
 import os
 from pathlib import Path
 
-from .browser import call, pkce
+from .browser import basic_credentials, call, pkce
 from .database import sample_posts
 from .limits import PGBENCH_SCRIPTS, rsa_signatures
 from .load import CONNECTIONS, THREADS, pgbench, wrk, wrk_command
 from .processes import BenchmarkError
-from .product import CLIENT_ID, cursor
+from .product import CLIENT_ID, CONFIDENTIAL_CLIENT_ID, cursor
 from .rounds import Candidate
 
 TITLES = {
@@ -20,16 +20,19 @@ TITLES = {
     "anonymous": "GET /posts/{id}, no token",
     "refresh": f"refresh grant, {CONNECTIONS} chains",
     "code": "code → token",
+    "introspect": "POST /introspect, access token",
+    "introspect-refresh": "POST /introspect, refresh token",
     "jwks": "GET /.well-known/jwks.json",
     "listall": "GET /posts, all by one other author",
     "listall-own": "GET /posts, all by the caller, 3 drafts",
 }
-ON_SQLITE = {"list", "one", "create", "refresh", "code", "listall", "listall-own"}
+ON_SQLITE = {"list", "one", "create", "refresh", "code", "introspect", "introspect-refresh", "listall", "listall-own"}
 RSA = "RSA-2048 signatures, all cores"
 # Codes to prepare per second and core. Each exchange signs an access token, and a core makes some thousand signatures per
 # second. The peer spends more time on other things. A program that uses up its codes fails the run.
 LATCHKEY_CODES = 5000
 PEER_CODES = 1200
+INTROSPECTED_TOKENS = 1000
 NEW_POST = json.dumps({"title": "A new post", "body": "Some text of a new post. " * 8, "status": "published"})
 
 
@@ -68,8 +71,10 @@ class Paths:
         """The candidate of one Latchkey."""
         database = product.database
         prepare = {
-            "refresh": lambda seconds: self._refresh(product.base, product.refresh_tokens(self.chains), seconds),
+            "refresh": lambda seconds: self._refresh(product.base, product.tokens("refresh_token", self.chains), seconds),
             "code": lambda seconds: self._product_codes(product, seconds),
+            "introspect": lambda seconds: self._introspect(product, "access_token", seconds),
+            "introspect-refresh": lambda seconds: self._introspect(product, "refresh_token", seconds),
             "jwks": self._reads(product.base, ["GET\t/.well-known/jwks.json\t"], 200, token=None),
         }.get(path) or self._posts(path, product.base, database, product.token)
         return Candidate(
@@ -91,11 +96,13 @@ class Paths:
             ]
         prepare = {
             "refresh": lambda peer: lambda seconds: self._refresh(
-                peer.base, peer.make("refresh-tokens", CONNECTIONS), seconds
+                peer.base, peer.tokens("refresh_token", CONNECTIONS), seconds
             ),
             "code": lambda peer: lambda seconds: self._codes(
-                peer.base, peer.make("codes", code_count(PEER_CODES, seconds)), peer.code_fields(), seconds
+                peer.base, peer.codes(code_count(PEER_CODES, seconds)), peer.code_fields(), seconds
             ),
+            "introspect": lambda peer: lambda seconds: self._introspect(peer, "access_token", seconds),
+            "introspect-refresh": lambda peer: lambda seconds: self._introspect(peer, "refresh_token", seconds),
             "jwks": lambda peer: self._reads(peer.base, ["GET\t/jwks\t"], 200, token=None),
         }.get(path)
         if prepare is None:
@@ -167,6 +174,13 @@ class Paths:
         command = wrk_command(
             base, "refresh.lua", self.requests.write(tokens), THREADS, CLIENT_ID, seconds=seconds, connections=CONNECTIONS
         )
+        return lambda: wrk(command)
+
+    def _introspect(self, program, kind, seconds):
+        """`program` is a Latchkey or an oidc-provider, which have the same path and the same client."""
+        tokens = self.requests.write(program.tokens(kind, INTROSPECTED_TOKENS, CONFIDENTIAL_CLIENT_ID))
+        credentials = basic_credentials(CONFIDENTIAL_CLIENT_ID, program.client_secret)
+        command = wrk_command(program.base, "introspect.lua", tokens, kind, credentials, seconds=seconds)
         return lambda: wrk(command)
 
     def _product_codes(self, product, seconds):

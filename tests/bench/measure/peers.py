@@ -1,12 +1,13 @@
 """The peers: Fastify with pg and fast-jwt, and npm oidc-provider, each on a database of its own."""
 
 import json
+import secrets
 from pathlib import Path
 from urllib.parse import quote
 
 from .browser import pkce
 from .processes import Process, clean_environment, run
-from .product import CLIENT_ID, REDIRECT_URI
+from .product import CLIENT_ID, CONFIDENTIAL_CLIENT_ID, REDIRECT_URI
 
 FASTIFY_SCHEMA = """
 CREATE TABLE posts (
@@ -71,21 +72,32 @@ class Fastify(Peer):
 
 
 class OidcProvider(Peer):
-    """The token endpoint and the JWKS."""
+    """The token endpoint, the introspection endpoint and the JWKS."""
 
     def __init__(self, modules, count, postgres, database):
         self.verifier, challenge = pkce()
+        self.client_secret = secrets.token_urlsafe(32)
         environment = postgres.environment(database) | {
             "CODE_CHALLENGE": challenge,
             "CLIENT_ID": CLIENT_ID,
+            "CONFIDENTIAL_CLIENT_ID": CONFIDENTIAL_CLIENT_ID,
+            "CONFIDENTIAL_CLIENT_SECRET": self.client_secret,
             "REDIRECT_URI": REDIRECT_URI,
         }
         super().__init__(modules, "oidc-provider.mjs", ["serve"], count, environment)
 
-    def make(self, kind, count):
-        """Stores codes or refresh tokens through the peer's adapter. Returns them."""
+    def codes(self, count):
+        """Stores codes. Returns them."""
+        return self._make("code", count, CLIENT_ID)
+
+    def tokens(self, kind, count, client_id=CLIENT_ID):
+        """Stores tokens of the kind `access_token`, which are opaque, or `refresh_token`. Returns them."""
+        return self._make(kind, count, client_id)
+
+    def _make(self, kind, count, client_id):
+        """Stores values through the peer's adapter."""
         environment = self.environment | {"PGOPTIONS": "-c synchronous_commit=off"}
-        return run("node", self.script, "make", kind, count, env=environment).split()
+        return run("node", self.script, "make", kind, count, client_id, env=environment).split()
 
     def code_fields(self):
         """The form fields of a code exchange beside the grant type and the code."""

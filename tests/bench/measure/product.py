@@ -12,6 +12,8 @@ from .browser import Browser, call, pkce
 from .processes import Process, clean_environment, free_port, run
 
 CLIENT_ID = "benchmark"
+# The confidential client that introspects its tokens.
+CONFIDENTIAL_CLIENT_ID = "introspecting"
 REDIRECT_URI = "https://app.example/callback"
 SCOPE = "posts:read posts:write"
 PASSWORD = "correct horse battery staple"
@@ -53,11 +55,9 @@ class Product:
         self.process.stop()
 
     def prepare(self):
-        """Registers the client, and creates the user whose bearer token reads and writes, through HTTP."""
-        run(
-            self.program, "clients", "create", "--json", "--id", CLIENT_ID, "--name", "Benchmark", "--type", "spa",
-            "--redirect-uri", REDIRECT_URI, "--scope", SCOPE, env=self.environment, cwd=self.directory,
-        )  # fmt: skip
+        """Registers the clients, and creates the user whose bearer token reads and writes, through HTTP."""
+        self.register(CLIENT_ID, "spa")
+        self.client_secret = self.register(CONFIDENTIAL_CLIENT_ID, "web")["client_secret"]
         account = self.sign_up("author@example.org")
         self.user_id = account["id"]
         browser = Browser(self.base)
@@ -75,6 +75,14 @@ class Product:
         granted = browser.allow(f"/authorize?{urlencode(query)}")
         self._keep(self.exchange(granted["code"], verifier))
 
+    def register(self, client_id, kind):
+        """Registers a client of this type. Returns what the command prints."""
+        printed = run(
+            self.program, "clients", "create", "--json", "--id", client_id, "--name", "Benchmark", "--type", kind,
+            "--redirect-uri", REDIRECT_URI, "--scope", SCOPE, env=self.environment, cwd=self.directory,
+        )  # fmt: skip
+        return json.loads(printed)
+
     def sign_up(self, email):
         """Creates a user. Returns the account."""
         body = {"email": email, "password": PASSWORD}
@@ -86,14 +94,17 @@ class Product:
         with concurrent.futures.ThreadPoolExecutor(count) as pool:
             list(pool.map(self.sign_up, emails))
 
-    def exchange(self, code, verifier):
+    def exchange(self, code, verifier, client_id=CLIENT_ID):
         """Exchanges a code. Returns the token response."""
         return self._token(
-            grant_type="authorization_code", code=code, redirect_uri=REDIRECT_URI, code_verifier=verifier
+            client_id, grant_type="authorization_code", code=code, redirect_uri=REDIRECT_URI, code_verifier=verifier
         )
 
-    def _token(self, **fields):
-        body = urlencode(fields | {"client_id": CLIENT_ID})
+    def _token(self, client_id, **fields):
+        credentials = {"client_id": client_id}
+        if client_id == CONFIDENTIAL_CLIENT_ID:
+            credentials["client_secret"] = self.client_secret
+        body = urlencode(fields | credentials)
         return call(self.base, "POST", "/token", body).expect(200).json()
 
     def _keep(self, response):
@@ -103,20 +114,21 @@ class Product:
     def token(self):
         """An access token that is valid for some minutes."""
         if time.monotonic() - self.token_at > TOKEN_AGE:
-            self._keep(self._token(grant_type="refresh_token", refresh_token=self.refresh_token))
+            self._keep(self._token(CLIENT_ID, grant_type="refresh_token", refresh_token=self.refresh_token))
         return self.access_token
 
-    def insert_codes(self, count, challenge):
-        """Inserts codes for the client. Returns them."""
-        return db.insert_codes(self.database, CLIENT_ID, REDIRECT_URI, challenge, count)
+    def insert_codes(self, count, challenge, client_id=CLIENT_ID):
+        """Inserts codes for a client. Returns them."""
+        return db.insert_codes(self.database, client_id, REDIRECT_URI, challenge, count)
 
-    def refresh_tokens(self, count):
-        """Begins families of refresh tokens by exchanging codes. Returns their first tokens."""
+    def tokens(self, kind, count, client_id=CLIENT_ID):
+        """Begins families of refresh tokens by exchanging codes. Returns their first tokens of the kind `access_token` or
+        `refresh_token`."""
         verifier, challenge = pkce()
-        codes = self.insert_codes(count, challenge)
+        codes = self.insert_codes(count, challenge, client_id)
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            replies = pool.map(lambda code: self.exchange(code, verifier), codes)
-            return [reply["refresh_token"] for reply in replies]
+            replies = pool.map(lambda code: self.exchange(code, verifier, client_id), codes)
+            return [reply[kind] for reply in replies]
 
     def code_fields(self, verifier):
         """The form fields of a code exchange beside the grant type and the code."""

@@ -8,9 +8,9 @@ from .paths import cores
 from .peers import Fastify, OidcProvider
 from .postgres import Postgres
 from .processes import ignore_signals
-from .product import CLIENT_ID, Product
+from .product import Product
 
-TOKEN_PATHS = {"refresh", "code", "jwks"}
+TOKEN_PATHS = {"refresh", "code", "introspect", "introspect-refresh", "jwks"}
 
 
 class Setup:
@@ -49,11 +49,11 @@ class Setup:
         return self._stopped_at_end(Product(self.program, directory, database, connections))
 
     def start_product_with_posts(self, name, engine="PostgreSQL"):
-        """Starts Latchkey with a client, users and 100,000 posts."""
+        """Starts Latchkey with clients, users and 100,000 posts."""
         self.report(f"starting Latchkey on {engine}")
         product = self.start_product(name, engine)
         product.prepare()
-        insert_users(product.database, CLIENT_ID)
+        insert_users(product.database)
         insert_posts(product.database)
         return product
 

@@ -1,7 +1,8 @@
 // npm oidc-provider on PostgreSQL, with the settings of pg in the environment:
 //   node oidc-provider.mjs serve PROCESSES
-//   node oidc-provider.mjs make codes|refresh-tokens COUNT   prints COUNT values, each of a grant of its own
-// CODE_CHALLENGE, CLIENT_ID and REDIRECT_URI are the values of the requests to come.
+//   node oidc-provider.mjs make code|access_token|refresh_token COUNT CLIENT_ID
+// The latter prints COUNT values, each of a grant of its own. CODE_CHALLENGE, CLIENT_ID, CONFIDENTIAL_CLIENT_ID,
+// CONFIDENTIAL_CLIENT_SECRET and REDIRECT_URI are the values of the requests to come.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import cluster from 'node:cluster';
 import Provider from 'oidc-provider';
@@ -11,7 +12,13 @@ import { serve } from './cluster.mjs';
 const ISSUER = 'https://id.example.org';
 const RESOURCE = 'https://api.example.org';
 const SCOPE = 'posts:read posts:write';
-const { CODE_CHALLENGE, CLIENT_ID, REDIRECT_URI } = process.env;
+const { CODE_CHALLENGE, CLIENT_ID, CONFIDENTIAL_CLIENT_ID, CONFIDENTIAL_CLIENT_SECRET, REDIRECT_URI } = process.env;
+const CLIENT = {
+  application_type: 'web',
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  redirect_uris: [REDIRECT_URI],
+};
 
 /** The signing key and the cookie key, made in the first process and shared with the others by the environment. */
 function makeKeys() {
@@ -27,13 +34,12 @@ function makeProvider() {
     jwks: { keys: [JSON.parse(process.env.SIGNING_KEY)] },
     cookies: { keys: [process.env.COOKIE_KEY] },
     clients: [
+      { ...CLIENT, client_id: CLIENT_ID, token_endpoint_auth_method: 'none' },
       {
-        client_id: CLIENT_ID,
-        application_type: 'web',
-        token_endpoint_auth_method: 'none',
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        redirect_uris: [REDIRECT_URI],
+        ...CLIENT,
+        client_id: CONFIDENTIAL_CLIENT_ID,
+        client_secret: CONFIDENTIAL_CLIENT_SECRET,
+        token_endpoint_auth_method: 'client_secret_basic',
       },
     ],
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
@@ -42,6 +48,7 @@ function makeProvider() {
     rotateRefreshToken: true,
     features: {
       devInteractions: { enabled: false },
+      introspection: { enabled: true },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => RESOURCE,
@@ -54,21 +61,23 @@ function makeProvider() {
         }),
       },
     },
-    ttl: { AuthorizationCode: 3600, Grant: 30 * 86400, RefreshToken: 14 * 86400 },
+    routes: { introspection: '/introspect' },
+    ttl: { AccessToken: 3600, AuthorizationCode: 3600, Grant: 30 * 86400, RefreshToken: 14 * 86400 },
   });
   // TLS ends at a reverse proxy, as its documentation recommends.
   provider.proxy = true;
   return provider;
 }
 
-async function makeValue(provider, kind) {
+async function makeValue(provider, kind, clientId) {
   const accountId = randomBytes(8).toString('hex');
-  const grant = new provider.Grant({ accountId, clientId: CLIENT_ID });
+  const grant = new provider.Grant({ accountId, clientId });
   grant.addResourceScope(RESOURCE, SCOPE);
   const grantId = await grant.save();
-  const client = await provider.Client.find(CLIENT_ID);
+  const client = await provider.Client.find(clientId);
   const common = { accountId, client, grantId, gty: 'authorization_code', scope: SCOPE, resource: RESOURCE };
-  if (kind === 'refresh-tokens') return new provider.RefreshToken({ ...common, rotations: 0 }).save();
+  if (kind === 'refresh_token') return new provider.RefreshToken({ ...common, rotations: 0 }).save();
+  if (kind === 'access_token') return new provider.AccessToken({ ...common, resource: undefined }).save();
   return new provider.AuthorizationCode({
     ...common,
     redirectUri: REDIRECT_URI,
@@ -77,10 +86,10 @@ async function makeValue(provider, kind) {
   }).save();
 }
 
-async function makeValues(kind, count) {
+async function makeValues(kind, count, clientId) {
   const provider = makeProvider();
   for (let made = 0; made < count; made += 100) {
-    const values = Array.from({ length: Math.min(100, count - made) }, () => makeValue(provider, kind));
+    const values = Array.from({ length: Math.min(100, count - made) }, () => makeValue(provider, kind, clientId));
     console.log((await Promise.all(values)).join('\n'));
   }
   await end();
@@ -97,7 +106,7 @@ if (cluster.isPrimary) {
   await createTable();
 }
 if (command === 'make') {
-  await makeValues(args[0], Number(args[1]));
+  await makeValues(args[0], Number(args[1]), args[2]);
 } else {
   await serve(Number(args[0]), {}, listen);
 }
