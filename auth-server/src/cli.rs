@@ -33,7 +33,7 @@ pub enum Command {
     /// Create, list, change, disable and enable users.
     #[command(subcommand)]
     Users(users::Command),
-    /// Register, list and show client applications.
+    /// Register, list, change, disable and enable client applications.
     #[command(subcommand)]
     Clients(clients::Command),
     /// List, rotate and retire the signing keys.
@@ -50,7 +50,7 @@ enum Error {
     /// An argument or a setting is invalid.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
-    /// The client was not registered.
+    /// The client was not registered or changed.
     #[error(transparent)]
     Client(#[from] ClientError),
     /// The user was not created.

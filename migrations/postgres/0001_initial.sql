@@ -119,6 +119,8 @@ CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id)
 CREATE INDEX comments_author_post_created_at ON comments (author_id, post_id, created_at, id)
     WHERE deleted_at IS NULL;
 
+-- Registered apps. `grant_id` is that of the access tokens that a service gets for itself. The tokens end by its revocation,
+-- with which the service gets another one.
 CREATE TABLE clients (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
@@ -128,7 +130,9 @@ CREATE TABLE clients (
     scope TEXT NOT NULL,
     default_scope TEXT NOT NULL,
     first_party BOOLEAN NOT NULL,
-    created_at BIGINT NOT NULL
+    grant_id TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    disabled_at BIGINT
 );
 
 CREATE TABLE consents (

@@ -4,6 +4,7 @@ mod authorization_endpoint;
 pub(crate) mod bearer_tokens;
 mod chromium_flow;
 mod client_library;
+mod clients;
 mod consent;
 mod introspection;
 mod jwks;

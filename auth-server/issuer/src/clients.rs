@@ -1,6 +1,9 @@
-//! Clients: their registration, their redirect URIs and their authentication.
+//! Clients: their registration and its changes, their redirect URIs and their authentication.
 
+mod changes;
 mod redirect_uris;
+
+pub use changes::{ClientChanges, disable, enable, update};
 
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -38,7 +41,7 @@ pub struct Registration {
     pub first_party: bool,
 }
 
-/// The reason why a client was not registered.
+/// The reason why a client was not registered or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A value of the registration is invalid.
@@ -47,6 +50,9 @@ pub enum Error {
     /// The id is taken.
     #[error("a client with the id {0:?} already exists")]
     Taken(String),
+    /// No client has the id.
+    #[error("no client has the id {0:?}")]
+    NotFound(String),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
@@ -79,78 +85,76 @@ pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
     registered.any(|registered| redirect_uris::matches(registered, redirect_uri))
 }
 
-/// Returns whether a client is authenticated: a confidential client must send its secret, a public client none. For an
-/// unknown client, a secret takes the same time to compare, so that the time does not reveal which clients exist.
+/// Returns whether a client is enabled and authenticated: a confidential client must send its secret, a public client none.
+/// For an unknown client, a secret takes the same time to compare, so that the time does not reveal which clients exist.
 pub fn authenticates(client: Option<&Client>, secret: Option<&str>) -> bool {
     let stored = client.and_then(|client| client.secret_hash.as_deref());
-    match (client, secret) {
+    let is_authentic = match (client, secret) {
         (Some(client), None) => !client.kind.is_confidential(),
         (None, None) => false,
         (_, Some(secret)) => {
             let matches = secret::equal(&secret::hash(secret), stored.unwrap_or(&[0; 32]));
             matches && stored.is_some()
         }
-    }
+    };
+    is_authentic && client.is_some_and(|client| client.disabled_at.is_none())
 }
 
 impl Registration {
     /// Checks the registration. Returns the client and, if it is confidential, its new secret.
     fn into_client(self, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
-        self.check().map_err(Error::Invalid)?;
-        let default_scope = match self.default_scope {
-            Some(chosen) => chosen,
-            None => default_part(&self.scope),
-        };
-        if default_scope.is_empty() || !self.scope.covers(default_scope) {
-            return Err(Error::Invalid(
-                "the default scope must be a non-empty part of the scope".to_owned(),
-            ));
-        }
         let secret = self.kind.is_confidential().then(random::token);
         let client = Client {
+            default_scope: self.default_scope.unwrap_or_else(|| default_part(&self.scope)),
             id: self.id,
             name: self.name,
             kind: self.kind,
             secret_hash: secret.as_ref().map(Secret::hash),
             redirect_uris: self.redirect_uris,
             scope: self.scope,
-            default_scope,
             first_party: self.first_party,
+            grant_id: random::id(),
             created_at: now,
+            disabled_at: None,
         };
+        check(&client).map_err(Error::Invalid)?;
         Ok((client, secret))
     }
+}
 
-    fn check(&self) -> Result<(), String> {
-        let is_id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        if self.id.is_empty() || self.id.len() > 64 || !self.id.chars().all(is_id_char) {
-            let id = &self.id;
-            return Err(format!(
-                "the id {id:?} must have 1 to 64 ASCII letters, digits, - . or _"
-            ));
-        }
-        if self.id.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err("the id must not consist of digits only: those are ids of users".to_owned());
-        }
-        let name_length = self.name.chars().count();
-        if self.name.trim().is_empty() || name_length > 100 || self.name.chars().any(char::is_control) {
-            return Err("the name must have 1 to 100 printable characters".to_owned());
-        }
-        if self.scope.is_empty() {
-            return Err("the scope must name at least one scope".to_owned());
-        }
-        if self.kind == ClientType::Service {
-            return Err(
-                "the type service is not supported: this version has no client_credentials grant".to_owned(),
-            );
-        }
-        if self.redirect_uris.is_empty() || self.redirect_uris.len() > MAX_REDIRECT_URIS {
-            return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
-        }
-        self.redirect_uris.iter().try_for_each(|uri| {
-            redirect_uris::check(uri, self.kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
-        })
+/// Fails with a message if the registration of a client is invalid.
+fn check(client: &Client) -> Result<(), String> {
+    let id = &client.id;
+    let is_id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if id.is_empty() || id.len() > 64 || !id.chars().all(is_id_char) {
+        return Err(format!(
+            "the id {id:?} must have 1 to 64 ASCII letters, digits, - . or _"
+        ));
     }
+    if id.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err("the id must not consist of digits only: those are ids of users".to_owned());
+    }
+    let name_length = client.name.chars().count();
+    if client.name.trim().is_empty() || name_length > 100 || client.name.chars().any(char::is_control) {
+        return Err("the name must have 1 to 100 printable characters".to_owned());
+    }
+    if client.scope.is_empty() {
+        return Err("the scope must name at least one scope".to_owned());
+    }
+    if client.default_scope.is_empty() || !client.scope.covers(client.default_scope) {
+        return Err("the default scope must be a non-empty part of the scope".to_owned());
+    }
+    if client.kind == ClientType::Service {
+        return Err(
+            "the type service is not supported: this version has no client_credentials grant".to_owned(),
+        );
+    }
+    if client.redirect_uris.is_empty() || client.redirect_uris.len() > MAX_REDIRECT_URIS {
+        return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
+    }
+    client.redirect_uris.iter().try_for_each(|uri| {
+        redirect_uris::check(uri, client.kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
+    })
 }
 
 /// Returns the part of a scope that is in [`scope::DEFAULT`], or all of it if there is no such part.

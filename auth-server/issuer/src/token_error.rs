@@ -10,8 +10,8 @@ pub enum TokenError {
     /// A parameter is missing, repeated or malformed.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The client is unknown, or its secret is wrong or missing.
-    #[error("the client is unknown, or its authentication failed")]
+    /// The client is unknown or disabled, or its secret is wrong or missing.
+    #[error("the client is unknown or disabled, or its authentication failed")]
     InvalidClient,
     /// The code or refresh token is not valid for this client at this time.
     #[error("{0}")]

@@ -1,12 +1,12 @@
-//! The commands `clients create`, `list` and `show`.
+//! The commands `clients create`, `list`, `show`, `update`, `disable` and `enable`.
 
 use super::{Error, Services, print};
-use clap::Subcommand;
+use clap::{ArgGroup, Args, Subcommand};
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::grants::clients;
 use identity::grants::clients::{Client, ClientType};
-use issuer::clients::{Registration, register};
+use issuer::clients::{ClientChanges, Error as ClientError, Registration, disable, enable, register, update};
 use serde::Serialize;
 
 /// The commands for client applications.
@@ -46,13 +46,43 @@ pub enum Command {
         json: bool,
     },
     /// Show one client.
-    Show {
-        /// `client_id`.
-        id: String,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
+    Show(ClientArgs),
+    /// Change the registration of a client. What is not named stays as it is. If the scope loses a part, all tokens of the
+    /// client end.
+    #[command(group(ArgGroup::new("changes").required(true).multiple(true)))]
+    Update {
+        #[command(flatten)]
+        args: ClientArgs,
+        /// The name on the consent page.
+        #[arg(long, group = "changes")]
+        name: Option<String>,
+        /// A redirect URI; may be repeated. Replaces all present ones.
+        #[arg(long = "redirect-uri", value_name = "URI", num_args = 1.., group = "changes")]
+        redirect_uris: Option<Vec<String>>,
+        /// The scope that the client may request, separated by spaces.
+        #[arg(long, group = "changes")]
+        scope: Option<Scope>,
+        /// The scope of a request that names no scope.
+        #[arg(long, group = "changes")]
+        default_scope: Option<Scope>,
+        /// Whether the client belongs to the operator of this issuer, not to a third party.
+        #[arg(long, value_name = "BOOL", group = "changes")]
+        first_party: Option<bool>,
     },
+    /// Disable a client: all its codes and tokens end, and it can neither begin a flow nor authenticate.
+    Disable(ClientArgs),
+    /// Enable a disabled client. Its former tokens stay revoked.
+    Enable(ClientArgs),
+}
+
+/// The arguments of a command for one client.
+#[derive(Args, Debug)]
+pub struct ClientArgs {
+    /// `client_id`.
+    id: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Serialize)]
@@ -90,15 +120,54 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let clients = clients::list(&services.db).await?;
             let lines: Vec<String> = clients
                 .iter()
-                .map(|client| format!("{}  {}", client.id, client.name))
+                .map(|client| format!("{}  {}{}", client.id, client.name, state(client)))
                 .collect();
             print(json, &clients, &lines)
         }
-        Command::Show { id, json } => {
-            let client = clients::find(&services.db, &id).await?;
-            let client = client.ok_or_else(|| Error::NotFound(format!("no client has the id {id:?}")))?;
-            print(json, &client, &describe(&client))
+        Command::Show(args) => {
+            let client = clients::find(&services.db, &args.id).await?;
+            print_client(&client.ok_or(ClientError::NotFound(args.id))?, args.json)
         }
+        Command::Update {
+            args,
+            name,
+            redirect_uris,
+            scope,
+            default_scope,
+            first_party,
+        } => {
+            let changes = ClientChanges {
+                name,
+                redirect_uris,
+                scope,
+                default_scope,
+                first_party,
+            };
+            let context = RequestContext::without_request();
+            let client = update(&services.db, &services.revocations, &args.id, changes, &context).await?;
+            print_client(&client, args.json)
+        }
+        Command::Disable(args) => {
+            let context = RequestContext::without_request();
+            let client = disable(&services.db, &services.revocations, &args.id, &context).await?;
+            print_client(&client, args.json)
+        }
+        Command::Enable(args) => {
+            let client = enable(&services.db, &args.id, &RequestContext::without_request()).await?;
+            print_client(&client, args.json)
+        }
+    }
+}
+
+fn print_client(client: &Client, json: bool) -> Result<(), Error> {
+    print(json, client, &describe(client))
+}
+
+/// Returns the words that follow the name of a disabled client.
+fn state(client: &Client) -> &'static str {
+    match client.disabled_at {
+        Some(_) => "  disabled",
+        None => "",
     }
 }
 
@@ -125,6 +194,7 @@ fn describe(client: &Client) -> Vec<String> {
         format!("default scope: {}", client.default_scope),
         format!("first party: {}", client.first_party),
     ];
+    lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
     lines.extend(
         client
             .redirect_uris

@@ -68,6 +68,12 @@ pub enum EventName {
     UserDeleted,
     /// A client was registered.
     ClientCreated,
+    /// A client's registration was changed.
+    ClientUpdated,
+    /// A client was disabled.
+    ClientDisabled,
+    /// A disabled client was enabled.
+    ClientEnabled,
     /// A user allowed or denied a client's request.
     Consent,
     /// A user revoked a consent.
@@ -122,6 +128,9 @@ impl EventName {
             Self::UserEnabled => "user_enabled",
             Self::UserDeleted => "user_deleted",
             Self::ClientCreated => "client_created",
+            Self::ClientUpdated => "client_updated",
+            Self::ClientDisabled => "client_disabled",
+            Self::ClientEnabled => "client_enabled",
             Self::Consent => "authz_consent",
             Self::ConsentRevoked => "authz_consent_revoked",
             Self::CodeReuse => "authn_code_reuse",

@@ -11,11 +11,23 @@ use storage::db::{Db, Error, Tx};
 use storage::notifications::{Notification, Notifications};
 use storage::{execute, sql};
 
+/// Returns the text of the statement that revokes the access tokens of the families with this condition.
+macro_rules! revoke_families {
+    ($condition:literal) => {
+        concat!(
+            "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+             SELECT 'family', id, $2, $3 FROM refresh_families WHERE ",
+            $condition,
+            " AND revoked_at = $2
+             ON CONFLICT (kind, subject) DO NOTHING"
+        )
+    };
+}
+
 sql! {
-    // One row for each family of the user $1 whose `revoked_at` is $2.
-    REVOKE_FAMILIES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
-                     SELECT 'family', id, $2, $3 FROM refresh_families WHERE user_id = $1 AND revoked_at = $2
-                     ON CONFLICT (kind, subject) DO NOTHING";
+    // One row for each family of the user $1, or of the client $1, whose `revoked_at` is $2.
+    REVOKE_FAMILIES_OF_USER = revoke_families!("user_id = $1");
+    REVOKE_FAMILIES_OF_CLIENT = revoke_families!("client_id = $1");
     REVOKE = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
             ON CONFLICT (kind, subject) DO NOTHING";
     PRUNE = "DELETE FROM revocations WHERE expires_at <= $1";
@@ -77,15 +89,34 @@ impl PendingAnnouncement {
     }
 }
 
-/// Revokes, in the caller's transaction, the access tokens of those refresh token families of the user whose revocation
+/// The user or the client to which refresh token families belong.
+#[derive(Clone, Copy, Debug)]
+pub enum FamilyOwner<'a> {
+    /// The user with this id.
+    User(i64),
+    /// The client with this id.
+    Client(&'a str),
+}
+
+/// Revokes, in the caller's transaction, the access tokens of those refresh token families of the owner whose revocation
 /// time is exactly `revoked_at`: the caller revoked the families with this time before.
 pub async fn revoke_families(
     tx: &mut Tx,
-    user_id: i64,
+    owner: FamilyOwner<'_>,
     revoked_at: Timestamp,
 ) -> Result<PendingAnnouncement, Error> {
     let expires_at = revoked_at.after(RETENTION);
-    execute!(tx.on(), REVOKE_FAMILIES, user_id, revoked_at, expires_at)?;
+    match owner {
+        FamilyOwner::User(id) => execute!(tx.on(), REVOKE_FAMILIES_OF_USER, id, revoked_at, expires_at)?,
+        FamilyOwner::Client(id) => execute!(tx.on(), REVOKE_FAMILIES_OF_CLIENT, id, revoked_at, expires_at)?,
+    };
+    Ok(PendingAnnouncement { is_due: true })
+}
+
+/// Revokes, in the caller's transaction, the access tokens with this `grant_id`.
+pub async fn revoke_grant(tx: &mut Tx, grant_id: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
+    let expires_at = now.after(RETENTION);
+    execute!(tx.on(), REVOKE, Kind::Family.as_str(), grant_id, now, expires_at)?;
     Ok(PendingAnnouncement { is_due: true })
 }
 

@@ -93,6 +93,9 @@ impl Grants {
         }
         let client = self.clients.find(&request.client_id).await?;
         let client = client.ok_or_else(|| page("No application is registered with this client_id."))?;
+        if client.disabled_at.is_some() {
+            return Err(client_disabled());
+        }
         let no_redirect_uri =
             || page("The redirect_uri is missing, or the application has not registered it.");
         // Any other repeated parameter is reported to the client.
@@ -127,7 +130,8 @@ impl Grants {
             .covers(request.scope))
     }
 
-    /// Records the user's consent. Returns the redirect to the client, with a code.
+    /// Records the user's consent. Returns the redirect to the client, with a code. Fails with
+    /// [`AuthorizationError::Page`] if the client was disabled meanwhile.
     pub async fn allow(
         &self,
         checked: CheckedRequest,
@@ -168,8 +172,12 @@ impl Grants {
         Ok(self.error_redirect(&checked.request, "access_denied", "the user denied the request"))
     }
 
-    /// Stores the consent and the code in one transaction.
-    async fn issue_code(&self, issue: &CodeIssue<'_>, context: &RequestContext) -> Result<Secret, db::Error> {
+    /// Stores the consent and the code in one transaction. Fails if the client is disabled.
+    async fn issue_code(
+        &self,
+        issue: &CodeIssue<'_>,
+        context: &RequestContext,
+    ) -> Result<Secret, AuthorizationError> {
         let (client_id, user_id) = (&issue.client.id, issue.owner.user_id);
         let mut tx = self.db.begin().await?;
         let consent_id = consents::add_scope(&mut tx, user_id, client_id, issue.scope, context.now).await?;
@@ -183,7 +191,7 @@ impl Grants {
             scope: issue.scope.to_string(),
             expires_at: context.now.after(self.lifetimes.code),
         };
-        let code = codes::create(&mut tx, &code).await?;
+        let code = codes::create(&mut tx, &code).await?.ok_or_else(client_disabled)?;
         let event = Event::success(EventName::Consent)
             .user(user_id)
             .client(client_id)
@@ -214,4 +222,9 @@ impl Grants {
             query.finish()
         )
     }
+}
+
+/// Returns the error for a disabled client.
+fn client_disabled() -> AuthorizationError {
+    AuthorizationError::Page("This application is disabled.".to_owned())
 }

@@ -10,17 +10,25 @@ use serde::Serialize;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
+/// The columns of [`Row`].
+macro_rules! columns {
+    () => {
+        "id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, grant_id, created_at, disabled_at"
+    };
+}
+
 sql! {
     INSERT = "INSERT INTO clients
-              (id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, created_at)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    FIND = "SELECT id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, created_at
-            FROM clients WHERE id = $1";
-    LIST = "SELECT id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, created_at
-            FROM clients ORDER BY id";
-    SINGLE_PAGE_APPS = "SELECT id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party,
-                               created_at
-                        FROM clients WHERE type = 'spa' ORDER BY id LIMIT 10000";
+              (id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, grant_id, created_at)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
+    LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
+    SINGLE_PAGE_APPS = concat!(
+        "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
+    LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
+    SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
+                   grant_id = $7, disabled_at = $8
+            WHERE id = $1";
 }
 
 /// The type of a client (RFC 6749 §2.1).
@@ -76,8 +84,13 @@ pub struct Client {
     pub default_scope: Scope,
     /// Whether the client belongs to the operator of this service and not to a third party.
     pub first_party: bool,
+    /// The `grant_id` of the access tokens that the client gets for itself.
+    #[serde(skip)]
+    pub grant_id: String,
     /// The time of the registration.
     pub created_at: Timestamp,
+    /// The time at which the client was disabled; `None` while it is enabled.
+    pub disabled_at: Option<Timestamp>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -90,7 +103,9 @@ struct Row {
     scope: String,
     default_scope: String,
     first_party: bool,
+    grant_id: String,
     created_at: Timestamp,
+    disabled_at: Option<Timestamp>,
 }
 
 /// Inserts a client. Fails with [`Error::Conflict`] if the id is taken.
@@ -106,7 +121,32 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.scope.to_string(),
         client.default_scope.to_string(),
         client.first_party,
+        client.grant_id.as_str(),
         client.created_at,
+    )
+    .map(|_| ())
+}
+
+/// Returns the client with this id and locks its row until the transaction ends, so that no other transaction changes the
+/// client or issues codes to it.
+pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
+    Ok(fetch_optional!(tx.on(), Row, LOCK, id)?.map(Client::from))
+}
+
+/// Stores the changes of a client that this transaction has [locked](lock). The type and the time of the registration never
+/// change.
+pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
+    execute!(
+        tx.on(),
+        SAVE,
+        client.id.as_str(),
+        client.name.as_str(),
+        serde_json::json!(client.redirect_uris).to_string(),
+        client.scope.to_string(),
+        client.default_scope.to_string(),
+        client.first_party,
+        client.grant_id.as_str(),
+        client.disabled_at,
     )
     .map(|_| ())
 }
@@ -124,7 +164,7 @@ pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
         .collect())
 }
 
-/// Returns the single-page applications, ordered by id, at most 10,000.
+/// Returns the enabled single-page applications, ordered by id, at most 10,000.
 pub async fn single_page_apps(db: &Db) -> Result<Vec<Client>, Error> {
     let rows = fetch_all!(db.reader(), Row, SINGLE_PAGE_APPS)?;
     Ok(rows.into_iter().map(Client::from).collect())
@@ -146,7 +186,9 @@ impl From<Row> for Client {
             name: row.name,
             secret_hash: row.secret_hash,
             first_party: row.first_party,
+            grant_id: row.grant_id,
             created_at: row.created_at,
+            disabled_at: row.disabled_at,
         }
     }
 }

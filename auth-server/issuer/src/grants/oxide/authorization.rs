@@ -3,6 +3,7 @@
 use super::deferred::Deferred;
 use super::registrar::ClientRegistrar;
 use crate::grants::AuthorizationRequest;
+use crate::grants::authorization::AuthorizationError;
 use crate::pkce::CodeChallenge;
 use async_trait::async_trait;
 use foundation::scope::Scope;
@@ -14,7 +15,6 @@ use oxide_auth::primitives::grant::{Extensions, Grant};
 use oxide_auth_async::code_grant::authorization::{Endpoint, Extension, Pending, authorization_code};
 use oxide_auth_async::primitives::{Authorizer, Registrar};
 use std::borrow::Cow;
-use storage::db;
 
 /// A valid request that waits for the user's decision.
 pub(in crate::grants) struct PendingAuthorization(Pending);
@@ -73,8 +73,8 @@ pub(in crate::grants) async fn authorize(
     request: &AuthorizationRequest,
     client: &Client,
     user_id: i64,
-    issue_code: impl Future<Output = Result<Secret, db::Error>> + Send,
-) -> Option<Result<Secret, db::Error>> {
+    issue_code: impl Future<Output = Result<Secret, AuthorizationError>> + Send,
+) -> Option<Result<Secret, AuthorizationError>> {
     let mut flow = AuthorizationFlow::new(request, client, Some(Deferred::new(issue_code)));
     // The result is a redirect in which the registered URI may be spelled differently, so it is not used.
     let _ = pending.0.authorize(&mut flow, user_id.to_string().into()).await;
@@ -90,15 +90,15 @@ struct AuthorizationFlow<'a> {
     code_challenge: Option<CodeChallenge>,
     /// The description of the error that the extension found.
     error: &'static str,
-    issue_code: Option<Deferred<'a, Result<Secret, db::Error>>>,
-    issued: Option<Result<Secret, db::Error>>,
+    issue_code: Option<Deferred<'a, Result<Secret, AuthorizationError>>>,
+    issued: Option<Result<Secret, AuthorizationError>>,
 }
 
 impl<'a> AuthorizationFlow<'a> {
     fn new(
         request: &'a AuthorizationRequest,
         client: &'a Client,
-        issue_code: Option<Deferred<'a, Result<Secret, db::Error>>>,
+        issue_code: Option<Deferred<'a, Result<Secret, AuthorizationError>>>,
     ) -> Self {
         Self {
             request,

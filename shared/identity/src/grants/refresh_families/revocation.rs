@@ -1,7 +1,7 @@
 //! Revocation of refresh token families, with the access tokens that were issued with them.
 
 use audit::events::{Event, EventName};
-use audit::revocation::{self, PendingAnnouncement};
+use audit::revocation::{self, FamilyOwner, PendingAnnouncement};
 use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
 use storage::{fetch_all, sql};
@@ -40,6 +40,8 @@ sql! {
     REVOKE_BY_USER_POSTGRES = revoke_on_postgres!("user_id = $1");
     REVOKE_BY_USER_AND_CLIENT_SQLITE = revoke_on_sqlite!("user_id = $1 AND client_id = $3");
     REVOKE_BY_USER_AND_CLIENT_POSTGRES = revoke_on_postgres!("user_id = $1 AND client_id = $3");
+    REVOKE_BY_CLIENT_SQLITE = revoke_on_sqlite!("client_id = $1");
+    REVOKE_BY_CLIENT_POSTGRES = revoke_on_postgres!("client_id = $1");
     REVOKE_BY_SESSION_SQLITE = revoke_on_sqlite!(
         "session_id = $1 AND client_id IN (SELECT id FROM clients WHERE first_party)");
     REVOKE_BY_SESSION_POSTGRES = revoke_on_postgres!(
@@ -55,6 +57,8 @@ pub enum Selection<'a> {
     OfUser(i64),
     /// All families of a user with one client.
     OfUserAndClient(i64, &'a str),
+    /// All families of a client.
+    OfClient(&'a str),
     /// The families that were created in a session, except those of third-party clients.
     OfSession(i64),
 }
@@ -75,15 +79,17 @@ pub async fn revoke(
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
     let now = context.now;
-    let (by_user, by_user_and_client, by_session) = tx.on().choose(
+    let (by_user, by_user_and_client, by_client, by_session) = tx.on().choose(
         (
             REVOKE_BY_USER_SQLITE,
             REVOKE_BY_USER_AND_CLIENT_SQLITE,
+            REVOKE_BY_CLIENT_SQLITE,
             REVOKE_BY_SESSION_SQLITE,
         ),
         (
             REVOKE_BY_USER_POSTGRES,
             REVOKE_BY_USER_AND_CLIENT_POSTGRES,
+            REVOKE_BY_CLIENT_POSTGRES,
             REVOKE_BY_SESSION_POSTGRES,
         ),
     );
@@ -93,21 +99,32 @@ pub async fn revoke(
         Selection::OfUserAndClient(id, client_id) => {
             fetch_all!(tx.on(), RevokedRow, by_user_and_client, id, now, client_id)?
         }
+        Selection::OfClient(id) => fetch_all!(tx.on(), RevokedRow, by_client, id, now)?,
         Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now)?,
     };
     let Some(first) = rows.first() else {
         return Ok(PendingAnnouncement::none());
     };
-    let announcement = revocation::revoke_families(tx, first.user_id, now).await?;
-    let ids: Vec<&str> = rows.iter().map(|family| family.id.as_str()).collect();
-    let event = Event::success(EventName::TokenRevoked)
-        .user(first.user_id)
-        .detail(format!("grants {}", ids.join(" ")));
-    let event = if rows.len() == 1 {
-        event.client(&first.client_id)
-    } else {
-        event
+    let event = Event::success(EventName::TokenRevoked);
+    let (owner, event) = match selection {
+        // The ids of the grants of all users would make an event of any length.
+        Selection::OfClient(id) => {
+            let detail = format!("all {} grants", rows.len());
+            (FamilyOwner::Client(id), event.client(id).detail(detail))
+        }
+        _ => {
+            let ids: Vec<&str> = rows.iter().map(|family| family.id.as_str()).collect();
+            let event = event
+                .user(first.user_id)
+                .detail(format!("grants {}", ids.join(" ")));
+            let event = match rows.len() {
+                1 => event.client(&first.client_id),
+                _ => event,
+            };
+            (FamilyOwner::User(first.user_id), event)
+        }
     };
+    let announcement = revocation::revoke_families(tx, owner, now).await?;
     event.record(tx, context).await?;
     Ok(announcement)
 }

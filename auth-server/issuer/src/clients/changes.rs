@@ -1,0 +1,136 @@
+//! Changes of registered clients. The row of the client is locked from its reading to the commit, so that concurrent changes do
+//! not overwrite each other.
+
+use super::{Error, check, default_part};
+use crate::codes;
+use audit::events::{Event, EventName};
+use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
+use foundation::context::RequestContext;
+use foundation::random;
+use foundation::scope::Scope;
+use identity::grants::clients::{self, Client, ClientType};
+use identity::grants::refresh_families::{self, Selection};
+use storage::db;
+use storage::db::{Db, Tx};
+
+/// The changes of a registration. What is `None` stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct ClientChanges {
+    /// The name on the consent page.
+    pub name: Option<String>,
+    /// The redirect URIs, which replace all present ones.
+    pub redirect_uris: Option<Vec<String>>,
+    /// The scope that the client may request.
+    pub scope: Option<Scope>,
+    /// The scope of a request that names no scope. If unset, the present one as far as it is part of the new scope.
+    pub default_scope: Option<Scope>,
+    /// Whether the operator of this issuer runs the client, rather than a third party.
+    pub first_party: Option<bool>,
+}
+
+/// Disables a client, so that it can neither begin a flow nor authenticate, and ends its codes, refresh tokens and access
+/// tokens. Returns the client. No effect on a disabled client. Fails if there is no client with this id.
+pub async fn disable(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: &str,
+    context: &RequestContext,
+) -> Result<Client, Error> {
+    let mut tx = db.begin().await?;
+    let mut client = lock(&mut tx, id).await?;
+    if client.disabled_at.is_some() {
+        return Ok(client);
+    }
+    client.disabled_at = Some(context.now);
+    let announcement = end_tokens(&mut tx, &mut client, context).await?;
+    save(&mut tx, &client, EventName::ClientDisabled, context).await?;
+    tx.commit().await?;
+    revocations.announce(announcement).await;
+    Ok(client)
+}
+
+/// Enables a client again. The tokens that ended when it was disabled stay revoked. Returns the client. No effect on an enabled
+/// client. Fails if there is no client with this id.
+pub async fn enable(db: &Db, id: &str, context: &RequestContext) -> Result<Client, Error> {
+    let mut tx = db.begin().await?;
+    let mut client = lock(&mut tx, id).await?;
+    if client.disabled_at.take().is_some() {
+        save(&mut tx, &client, EventName::ClientEnabled, context).await?;
+        tx.commit().await?;
+    }
+    Ok(client)
+}
+
+/// Changes the registration of a client and returns the client. If its scope loses a part, its codes, refresh tokens and access
+/// tokens end, because they may hold that part. Fails if the changed registration is invalid, or if there is no client with
+/// this id.
+pub async fn update(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: &str,
+    changes: ClientChanges,
+    context: &RequestContext,
+) -> Result<Client, Error> {
+    let mut tx = db.begin().await?;
+    let mut client = lock(&mut tx, id).await?;
+    let former_scope = client.scope;
+    changes.apply(&mut client);
+    check(&client).map_err(Error::Invalid)?;
+    let announcement = match client.scope.covers(former_scope) {
+        true => PendingAnnouncement::none(),
+        false => end_tokens(&mut tx, &mut client, context).await?,
+    };
+    save(&mut tx, &client, EventName::ClientUpdated, context).await?;
+    tx.commit().await?;
+    revocations.announce(announcement).await;
+    Ok(client)
+}
+
+impl ClientChanges {
+    fn apply(self, client: &mut Client) {
+        if let Some(scope) = self.scope {
+            let default_scope = scope.intersection(client.default_scope);
+            client.scope = scope;
+            client.default_scope = match default_scope.is_empty() {
+                true => default_part(&scope),
+                false => default_scope,
+            };
+        }
+        client.default_scope = self.default_scope.unwrap_or(client.default_scope);
+        client.name = self.name.unwrap_or_else(|| client.name.clone());
+        client.redirect_uris = self.redirect_uris.unwrap_or_else(|| client.redirect_uris.clone());
+        client.first_party = self.first_party.unwrap_or(client.first_party);
+    }
+}
+
+async fn lock(tx: &mut Tx, id: &str) -> Result<Client, Error> {
+    let client = clients::lock(tx, id).await?;
+    client.ok_or_else(|| Error::NotFound(id.to_owned()))
+}
+
+/// Stores a changed client and records the event.
+async fn save(
+    tx: &mut Tx,
+    client: &Client,
+    event: EventName,
+    context: &RequestContext,
+) -> Result<(), db::Error> {
+    clients::save(tx, client).await?;
+    Event::success(event).client(&client.id).record(tx, context).await
+}
+
+/// Ends every code, refresh token and access token of a client. The caller has locked the client, so that no code is created
+/// meanwhile, and saves it afterwards.
+async fn end_tokens(
+    tx: &mut Tx,
+    client: &mut Client,
+    context: &RequestContext,
+) -> Result<PendingAnnouncement, db::Error> {
+    if client.kind == ClientType::Service {
+        let former = std::mem::replace(&mut client.grant_id, random::id());
+        return revocation::revoke_grant(tx, &former, context.now).await;
+    }
+    // The codes first: an exchange that was faster has created a family, which the next statement finds.
+    codes::delete_unused(tx, &client.id).await?;
+    refresh_families::revoke(tx, Selection::OfClient(&client.id), context).await
+}

@@ -1,0 +1,44 @@
+//! Registered clients and their changes from the shell while the servers run.
+
+mod disabling;
+mod updates;
+
+use serde_json::Value;
+use std::time::{Duration, Instant};
+use tests::{App, Call, Caller, World};
+
+/// The time within which a change from the shell reaches every server.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Runs a command for a client, and returns what it prints.
+fn clients(world: &World, command: &str, app: &App, options: &[&str]) -> Value {
+    world.cli(&[&["clients", command, &app.id, "--json"], options].concat(), "")
+}
+
+/// Returns a caller at each issuer process.
+fn at_each_issuer(world: &World) -> Vec<Caller> {
+    let ports = world.issuer_ports().into_iter();
+    ports
+        .map(|port| world.anyone().at(&format!("http://localhost:{port}")))
+        .collect()
+}
+
+/// Expects that within a second each issuer process answers with this status and error code (RFC 6749 §5.2).
+async fn expect_token_error_within_a_second(
+    world: &World,
+    status: u16,
+    error: &str,
+    call: impl Fn(&Caller) -> Call,
+) {
+    let began = Instant::now();
+    for issuer in at_each_issuer(world) {
+        loop {
+            let is_late = began.elapsed() >= SECOND;
+            let reply = call(&issuer).await;
+            if is_late || reply.status == status {
+                reply.expect_token_error(status, error);
+                break;
+            }
+        }
+    }
+}
