@@ -33,7 +33,7 @@ pub enum Command {
     /// Create, list, change, disable and enable users.
     #[command(subcommand)]
     Users(users::Command),
-    /// Register, list, change, disable and enable client applications.
+    /// Register, list, change, disable and enable client applications, and rotate their secrets.
     #[command(subcommand)]
     Clients(clients::Command),
     /// List, rotate and retire the signing keys.

@@ -119,20 +119,32 @@ CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id)
 CREATE INDEX comments_author_post_created_at ON comments (author_id, post_id, created_at, id)
     WHERE deleted_at IS NULL;
 
--- Registered apps. `grant_id` is that of the access tokens that a service gets for itself. The tokens end by its revocation,
--- with which the service gets another one.
+-- Registered apps. A confidential client has one secret, and after a rotation also the previous one until it expires.
+-- `grant_id` is that of the access tokens that a service gets for itself. The tokens end by its revocation, with which the
+-- service gets another one.
 CREATE TABLE clients (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
     type TEXT NOT NULL CHECK (type IN ('spa', 'native', 'web', 'service')),
     secret_hash BLOB,
+    secret_created_at BIGINT,
+    secret_last_used_at BIGINT,
+    previous_secret_hash BLOB,
+    previous_secret_created_at BIGINT,
+    previous_secret_last_used_at BIGINT,
+    previous_secret_expires_at BIGINT,
     redirect_uris TEXT NOT NULL,
     scope TEXT NOT NULL,
     default_scope TEXT NOT NULL,
     first_party BOOLEAN NOT NULL,
     grant_id TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    disabled_at BIGINT
+    disabled_at BIGINT,
+    CONSTRAINT secrets_have_times CHECK (
+        (secret_hash IS NULL) = (secret_created_at IS NULL)
+        AND (previous_secret_hash IS NULL) = (previous_secret_created_at IS NULL)
+        AND (previous_secret_hash IS NULL) = (previous_secret_expires_at IS NULL)
+    )
 );
 
 CREATE TABLE consents (

@@ -3,7 +3,7 @@
 mod changes;
 mod redirect_uris;
 
-pub use changes::{ClientChanges, disable, enable, update};
+pub use changes::{ClientChanges, disable, enable, rotate_secret, update};
 
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -11,10 +11,11 @@ use foundation::context::RequestContext;
 use foundation::random;
 use foundation::scope;
 use foundation::scope::Scope;
-use foundation::secret;
 use foundation::secret::Secret;
 use identity::grants::clients;
-use identity::grants::clients::{Client, ClientType};
+use identity::grants::clients::secrets::Secrets;
+use identity::grants::clients::{Client, ClientType, Clients};
+use std::sync::Arc;
 use storage::db;
 use storage::db::Db;
 
@@ -85,31 +86,47 @@ pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
     registered.any(|registered| redirect_uris::matches(registered, redirect_uri))
 }
 
-/// Returns whether a client is enabled and authenticated: a confidential client must send its secret, a public client none.
-/// For an unknown client, a secret takes the same time to compare, so that the time does not reveal which clients exist.
-pub fn authenticates(client: Option<&Client>, secret: Option<&str>) -> bool {
-    let stored = client.and_then(|client| client.secret_hash.as_deref());
-    let is_authentic = match (client, secret) {
-        (Some(client), None) => !client.kind.is_confidential(),
-        (None, None) => false,
-        (_, Some(secret)) => {
-            let matches = secret::equal(&secret::hash(secret), stored.unwrap_or(&[0; 32]));
-            matches && stored.is_some()
+/// Returns the client with this id if it is enabled and authenticated: a confidential client must present a valid secret, a
+/// public client none. Records the use of the secret. Comparing a secret takes the same time for an unknown client.
+pub async fn authenticate(
+    clients: &Clients,
+    id: &str,
+    presented: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<Arc<Client>>, db::Error> {
+    let client = clients.find(id).await?;
+    let found = client.as_deref();
+    let is_authentic = match presented {
+        None => found.is_some_and(|client| !client.kind.is_confidential()),
+        Some(presented) => {
+            let no_secrets = Secrets::default();
+            let secrets = found.map_or(&no_secrets, |client| &client.secrets);
+            let secret = secrets.find_valid(presented, now);
+            if let (Some(client), Some(secret)) = (found, secret) {
+                clients.record_use(client, secret, now);
+            }
+            secret.is_some()
         }
     };
-    is_authentic && client.is_some_and(|client| client.disabled_at.is_none())
+    Ok(client.filter(|client| is_authentic && client.disabled_at.is_none()))
 }
 
 impl Registration {
     /// Checks the registration. Returns the client and, if it is confidential, its new secret.
     fn into_client(self, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
-        let secret = self.kind.is_confidential().then(random::token);
+        let (secrets, secret) = match self.kind.is_confidential() {
+            true => {
+                let (secrets, secret) = Secrets::generate(now);
+                (secrets, Some(secret))
+            }
+            false => (Secrets::default(), None),
+        };
         let client = Client {
             default_scope: self.default_scope.unwrap_or_else(|| default_part(&self.scope)),
             id: self.id,
             name: self.name,
             kind: self.kind,
-            secret_hash: secret.as_ref().map(Secret::hash),
+            secrets,
             redirect_uris: self.redirect_uris,
             scope: self.scope,
             first_party: self.first_party,

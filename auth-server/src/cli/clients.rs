@@ -1,13 +1,22 @@
-//! The commands `clients create`, `list`, `show`, `update`, `disable` and `enable`.
+//! The commands `clients create`, `list`, `show`, `update`, `rotate-secret`, `disable` and `enable`.
 
 use super::{Error, Services, print};
 use clap::{ArgGroup, Args, Subcommand};
 use foundation::context::RequestContext;
+use foundation::duration::parse_duration;
 use foundation::scope::Scope;
+use foundation::secret::Secret;
 use identity::grants::clients;
+use identity::grants::clients::secrets::ClientSecret;
 use identity::grants::clients::{Client, ClientType};
-use issuer::clients::{ClientChanges, Error as ClientError, Registration, disable, enable, register, update};
+use issuer::clients::{
+    ClientChanges, Error as ClientError, Registration, disable, enable, register, rotate_secret, update,
+};
 use serde::Serialize;
+use std::time::Duration;
+
+/// The longest time for which two secrets of a client can be valid.
+const MAX_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The commands for client applications.
 #[derive(Debug, Subcommand)]
@@ -69,6 +78,15 @@ pub enum Command {
         #[arg(long, value_name = "BOOL", group = "changes")]
         first_party: Option<bool>,
     },
+    /// Give a confidential client a new secret, which is printed once and not stored. A client has at most two valid secrets:
+    /// another rotation within the overlap ends the oldest one.
+    RotateSecret {
+        #[command(flatten)]
+        args: ClientArgs,
+        /// The time for which the former secret stays valid; 0s ends it at once, 30d at most.
+        #[arg(long, default_value = "24h", value_name = "TIME", value_parser = parse_overlap)]
+        overlap: Duration,
+    },
     /// Disable a client: all its codes and tokens end, and it can neither begin a flow nor authenticate.
     Disable(ClientArgs),
     /// Enable a disabled client. Its former tokens stay revoked.
@@ -86,7 +104,7 @@ pub struct ClientArgs {
 }
 
 #[derive(Serialize)]
-struct CreatedClient<'a> {
+struct ClientWithSecret<'a> {
     #[serde(flatten)]
     client: &'a Client,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,6 +165,11 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let client = update(&services.db, &services.revocations, &args.id, changes, &context).await?;
             print_client(&client, args.json)
         }
+        Command::RotateSecret { args, overlap } => {
+            let context = RequestContext::without_request();
+            let (client, secret) = rotate_secret(&services.db, &args.id, overlap, &context).await?;
+            print_with_secret(&client, Some(&secret), args.json)
+        }
         Command::Disable(args) => {
             let context = RequestContext::without_request();
             let client = disable(&services.db, &services.revocations, &args.id, &context).await?;
@@ -173,17 +196,32 @@ fn state(client: &Client) -> &'static str {
 
 async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
     let (client, secret) = register(&services.db, registration, &RequestContext::without_request()).await?;
-    let client_secret = secret.as_ref().map(|secret| secret.expose());
-    let mut lines = describe(&client);
-    lines.extend(client_secret.map(|secret| format!("secret (printed only once): {secret}")));
+    print_with_secret(&client, secret.as_ref(), json)
+}
+
+fn print_with_secret(client: &Client, secret: Option<&Secret>, json: bool) -> Result<(), Error> {
+    let client_secret = secret.map(Secret::expose);
+    let mut lines = describe(client);
+    lines.extend(client_secret.map(|secret| format!("new secret (printed only once): {secret}")));
     print(
         json,
-        &CreatedClient {
-            client: &client,
+        &ClientWithSecret {
+            client,
             client_secret,
         },
         &lines,
     )
+}
+
+/// Parses the time for which two secrets are valid.
+fn parse_overlap(text: &str) -> Result<Duration, String> {
+    match text {
+        "0" | "0s" => Ok(Duration::ZERO),
+        _ => parse_duration(text).and_then(|overlap| match overlap <= MAX_OVERLAP {
+            true => Ok(overlap),
+            false => Err("the overlap must be at most 30d".to_owned()),
+        }),
+    }
 }
 
 fn describe(client: &Client) -> Vec<String> {
@@ -194,6 +232,7 @@ fn describe(client: &Client) -> Vec<String> {
         format!("default scope: {}", client.default_scope),
         format!("first party: {}", client.first_party),
     ];
+    lines.extend(client.secrets.iter().map(describe_secret));
     lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
     lines.extend(
         client
@@ -202,4 +241,16 @@ fn describe(client: &Client) -> Vec<String> {
             .map(|uri| format!("redirect URI: {uri}")),
     );
     lines
+}
+
+fn describe_secret(secret: &ClientSecret) -> String {
+    let last_used = match secret.last_used_at {
+        Some(at) => format!("last used {at}"),
+        None => "never used".to_owned(),
+    };
+    let end = match secret.expires_at {
+        Some(at) => format!(", ends {at}"),
+        None => String::new(),
+    };
+    format!("secret: created {}, {last_used}{end}", secret.created_at)
 }

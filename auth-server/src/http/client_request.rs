@@ -7,9 +7,10 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
-use issuer::clients::authenticates;
+use issuer::clients;
 use issuer::grants::Grants;
 use issuer::params::Params;
 use issuer::token_error::TokenError;
@@ -33,7 +34,7 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
     };
     let handled = async {
         let params = read_params(&parts.headers, &bytes)?;
-        let client = authenticate(grants, &parts.headers, &params).await?;
+        let client = authenticate(grants, &parts.headers, &params, context.now).await?;
         let request = params.read();
         let request = request.map_err(|error| TokenError::Internal(error.to_string()))?;
         handle(&client, request).await
@@ -73,6 +74,7 @@ async fn authenticate(
     grants: &Grants,
     headers: &HeaderMap,
     params: &Params,
+    now: Timestamp,
 ) -> Result<Arc<Client>, TokenError> {
     let basic = basic_credentials(headers)?;
     let in_body = (params.get("client_id"), params.get("client_secret"));
@@ -91,9 +93,8 @@ async fn authenticate(
         (None, (Some(id), secret)) => (id, secret),
         (None, (None, _)) => return Err(TokenError::InvalidClient),
     };
-    let client = grants.clients.find(client_id).await?;
-    let is_authentic = authenticates(client.as_deref(), secret);
-    client.filter(|_| is_authentic).ok_or(TokenError::InvalidClient)
+    let client = clients::authenticate(&grants.clients, client_id, secret, now).await?;
+    client.ok_or(TokenError::InvalidClient)
 }
 
 /// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1). Returns

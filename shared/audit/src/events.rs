@@ -70,6 +70,8 @@ pub enum EventName {
     ClientCreated,
     /// A client's registration was changed.
     ClientUpdated,
+    /// A client got a new secret.
+    ClientSecretRotated,
     /// A client was disabled.
     ClientDisabled,
     /// A disabled client was enabled.
@@ -129,6 +131,7 @@ impl EventName {
             Self::UserDeleted => "user_deleted",
             Self::ClientCreated => "client_created",
             Self::ClientUpdated => "client_updated",
+            Self::ClientSecretRotated => "client_secret_rotated",
             Self::ClientDisabled => "client_disabled",
             Self::ClientEnabled => "client_enabled",
             Self::Consent => "authz_consent",

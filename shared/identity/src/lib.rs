@@ -30,6 +30,7 @@ pub use totp::Enrollment;
 pub fn statements() -> Vec<(&'static str, &'static str)> {
     [
         grants::clients::STATEMENTS,
+        grants::clients::secrets::STATEMENTS,
         grants::consents::STATEMENTS,
         grants::refresh_families::STATEMENTS,
         grants::refresh_families::revocation::STATEMENTS,

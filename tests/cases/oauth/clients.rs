@@ -1,6 +1,7 @@
 //! Registered clients and their changes from the shell while the servers run.
 
 mod disabling;
+mod secrets;
 mod updates;
 
 use serde_json::Value;

@@ -22,14 +22,15 @@ const MEASURED: usize = 5;
 
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
-/// second.
-const BACKGROUND: [&str; 12] = [
+/// second, and the use of its secret recorded once a minute.
+const BACKGROUND: [&str; 13] = [
     "audit::alerts::",
     "audit::events::PRUNE",
     "audit::mail::delivery::",
     "audit::revocation::PRUNE",
     "audit::revocation::mirror::",
     "identity::grants::clients::FIND",
+    "identity::grants::clients::secrets::RECORD_USE",
     "identity::grants::refresh_families::PRUNE",
     "identity::mailed_tokens::PRUNE",
     "identity::sessions::PRUNE",

@@ -8,8 +8,10 @@ use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
 use foundation::context::RequestContext;
 use foundation::random;
 use foundation::scope::Scope;
-use identity::grants::clients::{self, Client, ClientType};
+use foundation::secret::Secret;
+use identity::grants::clients::{self, Client, ClientType, secrets};
 use identity::grants::refresh_families::{self, Selection};
+use std::time::Duration;
 use storage::db;
 use storage::db::{Db, Tx};
 
@@ -84,6 +86,30 @@ pub async fn update(
     tx.commit().await?;
     revocations.announce(announcement).await;
     Ok(client)
+}
+
+/// Gives a confidential client a new secret. The former one stays valid for the time `overlap`, and no longer if there is another
+/// rotation within that time. Returns the client and the new secret, of which only a hash is stored. Fails if the client is
+/// public, or if there is no client with this id.
+pub async fn rotate_secret(
+    db: &Db,
+    id: &str,
+    overlap: Duration,
+    context: &RequestContext,
+) -> Result<(Client, Secret), Error> {
+    let mut tx = db.begin().await?;
+    let Some(rotated) = secrets::rotate(&mut tx, id, overlap, context.now).await? else {
+        let client = lock(&mut tx, id).await?;
+        return Err(Error::Invalid(format!(
+            "the client {:?} is public and has no secret",
+            client.id
+        )));
+    };
+    let detail = format!("the former secret is valid for {} s", overlap.as_secs());
+    let event = Event::success(EventName::ClientSecretRotated).client(id);
+    event.detail(detail).record(&mut tx, context).await?;
+    tx.commit().await?;
+    Ok(rotated)
 }
 
 impl ClientChanges {

@@ -1,11 +1,13 @@
 //! Registered clients (RFC 6749 §2).
 
 mod cache;
+pub mod secrets;
 
 pub use cache::Clients;
 
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
+use secrets::{SecretColumns, Secrets};
 use serde::Serialize;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
@@ -13,14 +15,18 @@ use storage::{execute, fetch_all, fetch_optional, sql};
 /// The columns of [`Row`].
 macro_rules! columns {
     () => {
-        "id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, grant_id, created_at, disabled_at"
+        "id, name, type, secret_hash, secret_created_at, secret_last_used_at, previous_secret_hash,
+         previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, redirect_uris, scope,
+         default_scope, first_party, grant_id, created_at, disabled_at"
     };
 }
+use columns;
 
 sql! {
     INSERT = "INSERT INTO clients
-              (id, name, type, secret_hash, redirect_uris, scope, default_scope, first_party, grant_id, created_at)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+              (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
+               grant_id, created_at)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     SINGLE_PAGE_APPS = concat!(
@@ -63,7 +69,7 @@ impl ClientType {
     }
 }
 
-/// A registered client. Its serialization omits the hash of the secret.
+/// A registered client. Its serialization omits the hashes of the secrets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Client {
     /// The `client_id`.
@@ -73,9 +79,8 @@ pub struct Client {
     /// The type of the client.
     #[serde(rename = "type")]
     pub kind: ClientType,
-    /// The SHA-256 hash of the secret, for a confidential client.
-    #[serde(skip)]
-    pub secret_hash: Option<Vec<u8>>,
+    /// The secrets of a confidential client.
+    pub secrets: Secrets,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
     /// The largest scope that the client may request.
@@ -98,7 +103,8 @@ struct Row {
     id: String,
     name: String,
     r#type: String,
-    secret_hash: Option<Vec<u8>>,
+    #[sqlx(flatten)]
+    secrets: SecretColumns,
     redirect_uris: String,
     scope: String,
     default_scope: String,
@@ -108,15 +114,17 @@ struct Row {
     disabled_at: Option<Timestamp>,
 }
 
-/// Inserts a client. Fails with [`Error::Conflict`] if the id is taken.
+/// Inserts a client with its first secret, if it has one. Fails with [`Error::Conflict`] if the id is taken.
 pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
+    let secret = client.secrets.current.as_ref();
     execute!(
         tx.on(),
         INSERT,
         client.id.as_str(),
         client.name.as_str(),
         client.kind.as_str(),
-        client.secret_hash.as_deref(),
+        secret.map(|secret| secret.hash.as_slice()),
+        secret.map(|secret| secret.created_at),
         serde_json::json!(client.redirect_uris).to_string(),
         client.scope.to_string(),
         client.default_scope.to_string(),
@@ -133,8 +141,8 @@ pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
     Ok(fetch_optional!(tx.on(), Row, LOCK, id)?.map(Client::from))
 }
 
-/// Stores the changes of a client that this transaction has [locked](lock). The type and the time of the registration never
-/// change.
+/// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The type and the time
+/// of the registration never change.
 pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     execute!(
         tx.on(),
@@ -184,7 +192,7 @@ impl From<Row> for Client {
             default_scope: row.default_scope.parse().unwrap_or_default(),
             id: row.id,
             name: row.name,
-            secret_hash: row.secret_hash,
+            secrets: row.secrets.into(),
             first_party: row.first_party,
             grant_id: row.grant_id,
             created_at: row.created_at,

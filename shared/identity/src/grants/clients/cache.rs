@@ -1,6 +1,8 @@
 //! The clients in use, in memory, because every token request needs its client.
 
+use super::secrets::{self, ClientSecret};
 use super::{Client, find};
+use foundation::clock::Timestamp;
 use foundation::sync::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -50,6 +52,10 @@ impl Clients {
             clients.remove(id);
             return Ok(None);
         };
+        if let Some(cached) = clients.get(id).filter(|cached| cached.is_fresh()) {
+            // Another request has read the client meanwhile. Its copy may know of a use of a secret that is not stored yet.
+            return Ok(Some(Arc::clone(&cached.client)));
+        }
         if clients.len() >= MAX_CLIENTS {
             clients.retain(|_, cached| cached.is_fresh());
         }
@@ -58,6 +64,29 @@ impl Clients {
             clients.insert(id.to_owned(), CachedClient { client, read_at });
         }
         Ok(Some(client))
+    }
+
+    /// Records, about once a minute and without making the caller wait, that a client used one of its secrets.
+    pub fn record_use(&self, client: &Client, secret: &ClientSecret, now: Timestamp) {
+        if !secret.is_use_news(now) || !self.claim_record(&client.id, &secret.hash, now) {
+            return;
+        }
+        let (db, id, hash) = (self.0.db.clone(), client.id.clone(), secret.hash.clone());
+        tokio::spawn(async move {
+            if let Err(error) = secrets::record_use(&db, &id, &hash, now).await {
+                tracing::warn!(%error, "the time of the last use of a client's secret was not updated");
+            }
+        });
+    }
+
+    /// Sets the time of the last use in memory. Returns true to one caller, even if several requests use the secret at once.
+    fn claim_record(&self, id: &str, hash: &[u8], now: Timestamp) -> bool {
+        let mut clients = lock(&self.0.clients);
+        let cached = clients.get_mut(id);
+        cached.is_some_and(|cached| {
+            let client = Arc::make_mut(&mut cached.client);
+            client.secrets.set_last_used(hash, now)
+        })
     }
 
     fn find_cached(&self, id: &str) -> Option<Arc<Client>> {
