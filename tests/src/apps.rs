@@ -29,7 +29,7 @@ pub struct App {
     pub id: String,
     /// The client secret of a confidential client.
     pub secret: Option<String>,
-    /// The first registered redirect URI.
+    /// The first registered redirect URI. A service has none, and sends that of other apps.
     pub redirect_uri: String,
 }
 
@@ -61,7 +61,7 @@ impl World {
 }
 
 impl<'a> Registration<'a> {
-    /// Sets the client type: `spa`, `native` or `web`.
+    /// Sets the client type: `spa`, `native`, `web` or `service`.
     #[must_use]
     pub fn kind(mut self, kind: &'a str) -> Self {
         self.kind = kind;
@@ -100,7 +100,7 @@ impl<'a> Registration<'a> {
     pub fn register(mut self) -> App {
         static APPS: AtomicU32 = AtomicU32::new(0);
         let id = format!("app-{}", APPS.fetch_add(1, Ordering::Relaxed));
-        if self.redirect_uris.is_empty() {
+        if self.redirect_uris.is_empty() && self.kind != "service" {
             self.redirect_uris.push(CALLBACK);
         }
         let mut args = vec!["clients", "create", "--json", "--id", &id, "--name", "Some App"];
@@ -115,7 +115,7 @@ impl<'a> Registration<'a> {
         let made = self.world.cli(&args, "");
         App {
             secret: made["client_secret"].as_str().map(str::to_owned),
-            redirect_uri: self.redirect_uris[0].to_owned(),
+            redirect_uri: self.redirect_uris.first().unwrap_or(&CALLBACK).to_string(),
             id,
         }
     }

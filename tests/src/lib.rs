@@ -70,7 +70,7 @@ pub use smtp::{DeliveredMail, SmtpBehavior, SmtpServer};
 pub use statistics::{median, rank_test};
 pub use storage::db::Db;
 pub use stub_server::{ReceivedRequest, StubServer};
-pub use tokens::{Grant, Tokens, basic, parameter};
+pub use tokens::{Grant, Tokens, basic, claims, parameter};
 pub use world::{World, WorldBuilder};
 
 /// Encodes bytes as base64url without padding (RFC 4648 §5).

@@ -60,8 +60,7 @@ impl Tokens {
 
     /// The unverified claims of the access token.
     pub fn claims(&self) -> Value {
-        let payload = self.access.split('.').nth(1).and_then(foundation::secret::decode);
-        serde_json::from_slice(&payload.unwrap()).unwrap()
+        claims(&self.access)
     }
 
     /// The `kid` of the key that signed the access token.
@@ -77,6 +76,15 @@ impl Tokens {
         let reply = app.refresh(&world.anyone(), &self.refresh).await;
         reply.expect_token_error(400, "invalid_grant");
     }
+}
+
+/// The unverified claims of an access token.
+pub fn claims(access_token: &str) -> Value {
+    let payload = access_token
+        .split('.')
+        .nth(1)
+        .and_then(foundation::secret::decode);
+    serde_json::from_slice(&payload.unwrap()).unwrap()
 }
 
 /// The decoded value of the first query parameter with this name.

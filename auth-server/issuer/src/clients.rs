@@ -162,9 +162,7 @@ fn check(client: &Client) -> Result<(), String> {
         return Err("the default scope must be a non-empty part of the scope".to_owned());
     }
     if client.kind == ClientType::Service {
-        return Err(
-            "the type service is not supported: this version has no client_credentials grant".to_owned(),
-        );
+        return check_service(client);
     }
     if client.redirect_uris.is_empty() || client.redirect_uris.len() > MAX_REDIRECT_URIS {
         return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
@@ -172,6 +170,17 @@ fn check(client: &Client) -> Result<(), String> {
     client.redirect_uris.iter().try_for_each(|uri| {
         redirect_uris::check(uri, client.kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
     })
+}
+
+/// Fails with a message if the registration of a service is invalid.
+fn check_service(client: &Client) -> Result<(), String> {
+    if !client.redirect_uris.is_empty() {
+        return Err("a service has no redirect URI, because it does not sign users in".to_owned());
+    }
+    if client.scope.contains("admin") {
+        return Err("a service cannot have the scope admin, which is for administrators only".to_owned());
+    }
+    Ok(())
 }
 
 /// Returns the part of a scope that is in [`scope::DEFAULT`], or all of it if there is no such part.

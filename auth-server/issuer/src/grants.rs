@@ -3,6 +3,7 @@
 
 pub mod authorization;
 mod authorization_code;
+mod client_credentials;
 mod introspection;
 mod lifetimes;
 mod oxide;
@@ -76,8 +77,10 @@ pub struct TokenResponse {
     /// The lifetime of the access token in seconds.
     #[schema(example = 600)]
     pub expires_in: u64,
-    /// A refresh token, valid for one use.
-    pub refresh_token: String,
+    /// A refresh token, valid for one use. Absent in responses to a service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub refresh_token: Option<String>,
     /// The scope of the access token.
     pub scope: Scope,
 }

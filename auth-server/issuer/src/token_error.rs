@@ -16,10 +16,13 @@ pub enum TokenError {
     /// The code or refresh token is not valid for this client at this time.
     #[error("{0}")]
     InvalidGrant(&'static str),
-    /// The grant type is neither `authorization_code` nor `refresh_token`.
-    #[error("grant_type must be authorization_code or refresh_token")]
+    /// The client is a service and the grant type another than `client_credentials`, or the other way round.
+    #[error("a client of the type service uses the grant_type client_credentials, and no other client does")]
+    UnauthorizedClient,
+    /// The grant type is unknown.
+    #[error("grant_type must be authorization_code, refresh_token or client_credentials")]
     UnsupportedGrantType,
-    /// The scope is unknown, or exceeds the granted one.
+    /// The scope is unknown, or exceeds the granted one or, for a service, the registered one.
     #[error("the scope is unknown or exceeds what was granted")]
     InvalidScope,
     /// The database failed or did not answer.

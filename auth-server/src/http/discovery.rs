@@ -72,7 +72,7 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
         scopes_supported: &scope::ALL,
         response_types_supported: &["code"],
         response_modes_supported: &["query"],
-        grant_types_supported: &["authorization_code", "refresh_token"],
+        grant_types_supported: &["authorization_code", "refresh_token", "client_credentials"],
         token_endpoint_auth_methods_supported: &["none", "client_secret_basic", "client_secret_post"],
         revocation_endpoint_auth_methods_supported: &["none", "client_secret_basic", "client_secret_post"],
         introspection_endpoint_auth_methods_supported: &["client_secret_basic", "client_secret_post"],

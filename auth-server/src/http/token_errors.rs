@@ -74,6 +74,7 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
         TokenError::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
         TokenError::InvalidClient => (StatusCode::UNAUTHORIZED, "invalid_client"),
         TokenError::InvalidGrant(_) => (StatusCode::BAD_REQUEST, "invalid_grant"),
+        TokenError::UnauthorizedClient => (StatusCode::BAD_REQUEST, "unauthorized_client"),
         TokenError::UnsupportedGrantType => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),
         TokenError::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope"),
         TokenError::Database(db::Error::Unavailable(_))
@@ -99,6 +100,7 @@ impl IntoResponses for TokenErrorResponses {
             TokenError::InvalidRequest("grant_type is required".to_owned()),
             TokenError::InvalidClient,
             TokenError::InvalidGrant("the code is unknown, used or too old"),
+            TokenError::UnauthorizedClient,
             TokenError::UnsupportedGrantType,
             TokenError::InvalidScope,
             TokenError::Database(db::Error::timed_out()),

@@ -2,6 +2,7 @@
 
 mod disabling;
 mod secrets;
+mod services;
 mod updates;
 
 use serde_json::Value;

@@ -10,7 +10,7 @@ use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
-use identity::grants::clients::Client;
+use identity::grants::clients::{Client, ClientType};
 use identity::grants::consents;
 use std::sync::Arc;
 use storage::db;
@@ -95,6 +95,11 @@ impl Grants {
         let client = client.ok_or_else(|| page("No application is registered with this client_id."))?;
         if client.disabled_at.is_some() {
             return Err(client_disabled());
+        }
+        if client.kind == ClientType::Service {
+            return Err(page(
+                "This application is a service, which does not sign users in.",
+            ));
         }
         let no_redirect_uri =
             || page("The redirect_uri is missing, or the application has not registered it.");

@@ -5,6 +5,7 @@
 //! library's errors carry no cause, so each flow keeps the result of that work and returns it.
 
 mod authorization;
+mod client_credentials;
 mod code_exchange;
 mod deferred;
 mod grant;
@@ -12,5 +13,6 @@ mod registrar;
 mod rotation;
 
 pub(super) use authorization::{PendingAuthorization, RequestError, authorize, validate};
+pub(super) use client_credentials::client_credentials;
 pub(super) use code_exchange::exchange_code;
 pub(super) use rotation::{RefreshRequest, rotate};

@@ -2,7 +2,7 @@
 //! (RFC 9700 §4.14.2).
 
 use super::oxide::{self, RefreshRequest};
-use super::requests::required;
+use super::requests::{parse_scope, required};
 use super::tokens::TokenGrant;
 use super::{Grants, TokenRequest, TokenResponse};
 use crate::refresh_tokens::RefreshTokenId;
@@ -91,17 +91,5 @@ impl Grants {
             .user(family.user_id)
             .client(&family.client_id);
         Ok(self.revoke_family(&family.id, event, context).await?)
-    }
-}
-
-/// Parses the requested scope; `None` stays `None`. Fails if the scope is unknown or empty.
-fn parse_scope(scope: Option<&str>) -> Result<Option<Scope>, TokenError> {
-    let scope: Option<Scope> = scope
-        .map(str::parse)
-        .transpose()
-        .map_err(|_| TokenError::InvalidScope)?;
-    match scope {
-        Some(scope) if scope.is_empty() => Err(TokenError::InvalidScope),
-        scope => Ok(scope),
     }
 }

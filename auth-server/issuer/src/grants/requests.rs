@@ -3,6 +3,7 @@
 //! is omitted.
 
 use crate::token_error::TokenError;
+use foundation::scope::Scope;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -30,10 +31,10 @@ pub struct AuthorizationRequest {
     pub code_challenge_method: String,
 }
 
-/// A token request (RFC 6749 §4.1.3, §6).
+/// A token request (RFC 6749 §4.1.3, §4.4.2, §6).
 #[derive(Deserialize, ToSchema)]
 pub struct TokenRequest {
-    /// `authorization_code` or `refresh_token`
+    /// `authorization_code`, `refresh_token`, or for a service `client_credentials`
     pub grant_type: String,
     /// The identifier of a client that does not authenticate by HTTP Basic.
     pub client_id: Option<String>,
@@ -47,7 +48,8 @@ pub struct TokenRequest {
     pub code_verifier: Option<String>,
     /// The latest refresh token of its family.
     pub refresh_token: Option<String>,
-    /// A subset of the granted scopes, for this access token only.
+    /// For a refresh, a subset of the granted scopes, for this access token only. For a service, the requested scopes; by
+    /// default those of its registration.
     pub scope: Option<String>,
 }
 
@@ -74,4 +76,16 @@ pub(super) fn required<'a>(name: &str, value: Option<&'a String>) -> Result<&'a 
     value
         .map(String::as_str)
         .ok_or_else(|| TokenError::InvalidRequest(format!("{name} is required")))
+}
+
+/// Parses the requested scope; `None` stays `None`. Fails if the scope is unknown or empty.
+pub(super) fn parse_scope(scope: Option<&str>) -> Result<Option<Scope>, TokenError> {
+    let scope: Option<Scope> = scope
+        .map(str::parse)
+        .transpose()
+        .map_err(|_| TokenError::InvalidScope)?;
+    match scope {
+        Some(scope) if scope.is_empty() => Err(TokenError::InvalidScope),
+        scope => Ok(scope),
+    }
 }

@@ -7,7 +7,8 @@ use foundation::scope;
 use foundation::urls::{Urls, origin_of};
 use std::collections::BTreeSet;
 use utoipa::openapi::security::{
-    ApiKey, ApiKeyValue, AuthorizationCode, Flow, Http, HttpAuthScheme, OAuth2, Scopes, SecurityScheme,
+    ApiKey, ApiKeyValue, AuthorizationCode, ClientCredentials, Flow, Http, HttpAuthScheme, OAuth2, Scopes,
+    SecurityScheme,
 };
 use utoipa::openapi::tag::{Tag, TagBuilder};
 use utoipa::openapi::{Components, Contact, Info, License, OpenApi, OpenApiBuilder, Paths, Server};
@@ -125,6 +126,7 @@ fn components(collected: Option<Components>, urls: &Urls) -> Components {
         format!("{}/token", urls.issuer),
     );
     let code = AuthorizationCode::with_refresh_url(&authorize, &token, Scopes::from_iter(scopes), &token);
+    let service = ClientCredentials::new(&token, Scopes::from_iter(scopes));
     let sid = ApiKeyValue::with_description(cookies::SID, "The session cookie that signing in sets.");
     let token =
         ApiKeyValue::with_description(csrf::HEADER, "The value of the csrf cookie. Get one from /csrf.");
@@ -134,8 +136,8 @@ fn components(collected: Option<Components>, urls: &Urls) -> Components {
         (
             "oauth2",
             SecurityScheme::OAuth2(OAuth2::with_description(
-                [Flow::AuthorizationCode(code)],
-                "An access token of the authorization code grant with PKCE.",
+                [Flow::AuthorizationCode(code), Flow::ClientCredentials(service)],
+                "An access token of the authorization code grant with PKCE, or a service's own.",
             )),
         ),
         (

@@ -17,6 +17,10 @@ routes! {
         let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
         f.first_party_app.refresh(&f.world.anyone(), &tokens.refresh)
     };
+    exchangeToken "service" [0 0] |f| {
+        let service = f.world.app().kind("service").scope("posts:read").register();
+        service.token(&f.world.anyone(), &[("grant_type", "client_credentials")])
+    };
     revokeToken "refresh token" [6 6] |f| {
         let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.refresh)])

@@ -30,7 +30,7 @@ pub(super) fn oxide_grant(
 pub(super) fn issued_token(response: &TokenResponse, until: DateTime<Utc>) -> IssuedToken {
     IssuedToken {
         token: response.access_token.clone(),
-        refresh: Some(response.refresh_token.clone()),
+        refresh: response.refresh_token.clone(),
         until,
         token_type: TokenType::Bearer,
     }
@@ -40,7 +40,7 @@ pub(super) fn issued_token(response: &TokenResponse, until: DateTime<Utc>) -> Is
 pub(super) fn refreshed_token(response: &TokenResponse, until: DateTime<Utc>) -> RefreshedToken {
     RefreshedToken {
         token: response.access_token.clone(),
-        refresh: Some(response.refresh_token.clone()),
+        refresh: response.refresh_token.clone(),
         until,
         token_type: TokenType::Bearer,
     }

@@ -1,0 +1,27 @@
+//! The client credentials grant (RFC 6749 §4.4), by which a service gets an access token for itself.
+
+use super::requests::parse_scope;
+use super::{Grants, TokenRequest, TokenResponse, oxide};
+use crate::token_error::TokenError;
+use foundation::context::RequestContext;
+use foundation::scope::Scope;
+use identity::grants::clients::Client;
+
+impl Grants {
+    /// Issues an access token for the service itself, without a refresh token (RFC 6749 §4.4.3). Its scope is the requested one,
+    /// or the default scope of the service. Fails if the scope is unknown or exceeds that of the registration. The caller
+    /// has authenticated the client and checked that it is a service.
+    pub async fn issue_to_service(
+        &self,
+        client: &Client,
+        request: &TokenRequest,
+        context: &RequestContext,
+    ) -> Result<TokenResponse, TokenError> {
+        parse_scope(request.scope.as_deref())?;
+        let signer = self.keys.signer(context.now)?;
+        let issue = |scope: Scope| Ok(self.issue_service_token(&signer, client, scope, context.now)?);
+        oxide::client_credentials(client, request.scope.as_deref(), issue)
+            .await
+            .unwrap_or(Err(TokenError::InvalidScope))
+    }
+}
