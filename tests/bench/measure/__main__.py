@@ -31,7 +31,7 @@ def arguments():
     parser.add_argument("--program", metavar="PATH", help="measure this latchkey instead of building one")
     # These are for tests/bench/run.
     parser.add_argument("--modules", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--hello", help=argparse.SUPPRESS)
+    parser.add_argument("--limits", type=Path, help=argparse.SUPPRESS)
     parsed = parser.parse_args()
     parsed.only = parsed.only.split(",") if parsed.only else [*TITLES, *EXTRA]
     unknown = [name for name in parsed.only if name not in [*TITLES, *EXTRA]]
@@ -100,7 +100,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = arguments()
     with work_directory() as directory, Setup(
-        directory, Path(options.program).resolve(), options.modules, options.hello, progress
+        directory, Path(options.program).resolve(), options.modules, options.limits, progress
     ) as setup:
         if options.growth:
             print(measure_growth(setup, options, progress))

@@ -18,6 +18,11 @@ def rsa_signatures(seconds):
     return Load(requests=round(rate * seconds), seconds=seconds, p50=None, p99=None)
 
 
+def password_hashes(program, seconds):
+    """Hashes passwords on all cores, by the program `argon2id`."""
+    return Load(requests=int(run(program, seconds)), seconds=seconds, p50=None, p99=None)
+
+
 def synced_writes_per_second(directory, seconds=1):
     """The rate of writes of 8 KiB that are on disk before the next begins, by one writer."""
     page, count, file = os.urandom(8192), 0, directory / "synced"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from .browser import basic_credentials, call, pkce
 from .database import sample_posts
-from .limits import PGBENCH_SCRIPTS, rsa_signatures
+from .limits import PGBENCH_SCRIPTS, password_hashes, rsa_signatures
 from .load import CONNECTIONS, THREADS, pgbench, wrk, wrk_command
 from .processes import BenchmarkError
-from .product import CLIENT_ID, CONFIDENTIAL_CLIENT_ID, cursor
+from .product import CLIENT_ID, CONFIDENTIAL_CLIENT_ID, PASSWORD, USER_EMAIL, cursor
 from .rounds import Candidate
 
 TITLES = {
@@ -22,17 +22,20 @@ TITLES = {
     "code": "code → token",
     "introspect": "POST /introspect, access token",
     "introspect-refresh": "POST /introspect, refresh token",
+    "login": "POST /login",
     "jwks": "GET /.well-known/jwks.json",
     "listall": "GET /posts, all by one other author",
     "listall-own": "GET /posts, all by the caller, 3 drafts",
 }
-ON_SQLITE = {"list", "one", "create", "refresh", "code", "introspect", "introspect-refresh", "listall", "listall-own"}
+ON_SQLITE = {"list", "one", "create", "refresh", "code", "introspect", "introspect-refresh", "login", "listall", "listall-own"}
 RSA = "RSA-2048 signatures, all cores"
+ARGON2 = "Argon2id hashes, all cores"
 # Codes to prepare per second and core. Each exchange signs an access token, and a core makes some thousand signatures per
 # second. The peer spends more time on other things. A program that uses up its codes fails the run.
 LATCHKEY_CODES = 5000
 PEER_CODES = 1200
 INTROSPECTED_TOKENS = 1000
+SIGN_IN = json.dumps({"email": USER_EMAIL, "password": PASSWORD})
 NEW_POST = json.dumps({"title": "A new post", "body": "Some text of a new post. " * 8, "status": "published"})
 
 
@@ -75,6 +78,7 @@ class Paths:
             "code": lambda seconds: self._product_codes(product, seconds),
             "introspect": lambda seconds: self._introspect(product, "access_token", seconds),
             "introspect-refresh": lambda seconds: self._introspect(product, "refresh_token", seconds),
+            "login": self._reads(product.base, ["POST\t/login\t"], 200, token=None, body=SIGN_IN),
             "jwks": self._reads(product.base, ["GET\t/.well-known/jwks.json\t"], 200, token=None),
         }.get(path) or self._posts(path, product.base, database, product.token)
         return Candidate(
@@ -116,11 +120,14 @@ class Paths:
 
     def _limits(self, path):
         setup = self.setup
-        if path == "jwks" and setup.hello is not None:
+        if path == "jwks":
             prepare = self._reads(setup.hello.base, ["GET\t/\t"], 200, token=None)
             return [Candidate(path, "axum hello-world", "limit", prepare, server=setup.hello.process.pid)]
         if path in {"refresh", "code"}:
             return [Candidate(path, RSA, "limit", lambda seconds: lambda: rsa_signatures(seconds))]
+        if path == "login":
+            program = setup.limit_programs / "argon2id"
+            return [Candidate(path, ARGON2, "limit", lambda seconds: lambda: password_hashes(program, seconds))]
         if path not in PGBENCH_SCRIPTS:
             return []
         script = Path(setup.directory / f"{path}.pgbench")

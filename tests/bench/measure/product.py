@@ -16,6 +16,7 @@ CLIENT_ID = "benchmark"
 CONFIDENTIAL_CLIENT_ID = "introspecting"
 REDIRECT_URI = "https://app.example/callback"
 SCOPE = "posts:read posts:write"
+USER_EMAIL = "author@example.org"
 PASSWORD = "correct horse battery staple"
 # Access tokens live for 600 s. A token is replaced when it has served for this time, in seconds.
 TOKEN_AGE = 240
@@ -58,10 +59,10 @@ class Product:
         """Registers the clients, and creates the user whose bearer token reads and writes, through HTTP."""
         self.register(CLIENT_ID, "spa")
         self.client_secret = self.register(CONFIDENTIAL_CLIENT_ID, "web")["client_secret"]
-        account = self.sign_up("author@example.org")
+        account = self.sign_up(USER_EMAIL)
         self.user_id = account["id"]
         browser = Browser(self.base)
-        browser.send("POST", "/login", {"email": "author@example.org", "password": PASSWORD}).expect(200)
+        browser.send("POST", "/login", {"email": USER_EMAIL, "password": PASSWORD}).expect(200)
         verifier, challenge = pkce()
         query = {
             "response_type": "code",

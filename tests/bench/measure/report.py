@@ -7,7 +7,7 @@ import platform
 import subprocess
 from pathlib import Path
 
-from .paths import RSA, TITLES
+from .paths import ARGON2, RSA, TITLES
 
 
 def number(value, digits=0):
@@ -30,7 +30,7 @@ def best_peer(candidates):
 
 def against(candidate, candidates):
     """The ratio to the fastest peer and the shares of the limits, for a row of Latchkey. The peers and pgbench have no
-    rows on SQLite, so there it is only the share of RSA signatures."""
+    rows on SQLite, so there it is only the share of RSA signatures or of password hashes."""
     if candidate.kind != "latchkey":
         return ""
     is_first = candidate is candidates[0]
@@ -38,7 +38,7 @@ def against(candidate, candidates):
     if is_first and peer is not None:
         parts.append(f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}")
     for limit in candidates:
-        if limit.kind == "limit" and (is_first or limit.program == RSA):
+        if limit.kind == "limit" and (is_first or limit.program in {RSA, ARGON2}):
             parts.append(f"{candidate.rate / limit.rate:.0%} of {limit.program.split(',')[0]}")
     return ", ".join(parts)
 

@@ -16,8 +16,8 @@ TOKEN_PATHS = {"refresh", "code", "introspect", "introspect-refresh", "jwks"}
 class Setup:
     """The running programs. Use it in a `with` statement, which stops them."""
 
-    def __init__(self, directory, program, modules, hello, report):
-        self.directory, self.program, self.modules, self.hello_program = directory, program, modules, hello
+    def __init__(self, directory, program, modules, limit_programs, report):
+        self.directory, self.program, self.modules, self.limit_programs = directory, program, modules, limit_programs
         self.report = report
         self.postgres_product = self.sqlite_product = self.hello = None
         self.fastify, self.oidc_providers = [], []
@@ -76,8 +76,8 @@ class Setup:
             for count in counts:
                 peer = OidcProvider(self.modules, count, self.postgres, "oidc_provider")
                 self.oidc_providers.append(self._stopped_at_end(peer))
-        if "jwks" in paths and self.hello_program is not None:
-            self.hello = self._stopped_at_end(limits.Hello(self.hello_program))
+        if "jwks" in paths:
+            self.hello = self._stopped_at_end(limits.Hello(self.limit_programs / "hello"))
 
     def products(self):
         """The running Latchkeys."""
