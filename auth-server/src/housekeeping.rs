@@ -5,6 +5,7 @@ use foundation::clock;
 use foundation::clock::Timestamp;
 use identity::grants::refresh_families;
 use identity::{mailed_tokens, sessions};
+use issuer::clients::assertions;
 use issuer::codes;
 use std::time::Duration;
 use storage::db::{Db, Error};
@@ -26,6 +27,7 @@ pub(crate) async fn run(db: Db, event_retention: Duration) {
 
 async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) -> Result<(), Error> {
     codes::prune(db, now).await?;
+    assertions::prune(db, now).await?;
     mailed_tokens::prune(db, now).await?;
     sessions::prune(db, now).await?;
     refresh_families::prune(db, now).await?;

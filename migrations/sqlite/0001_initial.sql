@@ -119,7 +119,8 @@ CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id)
 CREATE INDEX comments_author_post_created_at ON comments (author_id, post_id, created_at, id)
     WHERE deleted_at IS NULL;
 
--- Registered apps. A confidential client has one secret, and after a rotation also the previous one until it expires.
+-- Registered apps. A confidential client has public keys (`jwks`), or one secret and after a rotation also the previous one
+-- until it expires.
 -- `grant_id` is that of the access tokens that a service gets for itself. The tokens end by its revocation, with which the
 -- service gets another one.
 CREATE TABLE clients (
@@ -133,6 +134,7 @@ CREATE TABLE clients (
     previous_secret_created_at BIGINT,
     previous_secret_last_used_at BIGINT,
     previous_secret_expires_at BIGINT,
+    jwks TEXT,
     redirect_uris TEXT NOT NULL,
     scope TEXT NOT NULL,
     default_scope TEXT NOT NULL,
@@ -146,6 +148,16 @@ CREATE TABLE clients (
         AND (previous_secret_hash IS NULL) = (previous_secret_expires_at IS NULL)
     )
 );
+
+-- The assertions with which clients authenticated (RFC 7523), each of which is valid once. A row is kept beyond the expiry of the
+-- assertion, because clocks differ.
+CREATE TABLE client_assertions (
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    jti_hash BLOB NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (client_id, jti_hash)
+);
+CREATE INDEX client_assertions_expires_at ON client_assertions (expires_at);
 
 CREATE TABLE consents (
     user_id BIGINT NOT NULL REFERENCES users (id),

@@ -20,6 +20,7 @@ pub struct Registration<'a> {
     scope: &'a str,
     default_scope: Option<&'a str>,
     first_party: bool,
+    jwks: Option<&'a str>,
 }
 
 /// A registered client.
@@ -56,6 +57,7 @@ impl World {
             scope: "posts:read posts:write comments:write payments:read payments:write profile:read admin",
             default_scope: None,
             first_party: false,
+            jwks: None,
         }
     }
 }
@@ -96,6 +98,13 @@ impl<'a> Registration<'a> {
         self
     }
 
+    /// Sets the file with the keys of a client that authenticates by signed assertions.
+    #[must_use]
+    pub fn jwks(mut self, file: &'a str) -> Self {
+        self.jwks = Some(file);
+        self
+    }
+
     /// Registers the client with `latchkey clients create`.
     pub fn register(mut self) -> App {
         static APPS: AtomicU32 = AtomicU32::new(0);
@@ -111,6 +120,7 @@ impl<'a> Registration<'a> {
                 .iter()
                 .flat_map(|scope| ["--default-scope", scope]),
         );
+        args.extend(self.jwks.iter().flat_map(|file| ["--jwks", file]));
         args.extend(self.first_party.then_some("--first-party"));
         let made = self.world.cli(&args, "");
         App {

@@ -1,9 +1,12 @@
 //! Clients: their registration and its changes, their redirect URIs and their authentication.
 
+pub mod assertions;
 mod changes;
+mod jwks;
 mod redirect_uris;
 
 pub use changes::{ClientChanges, disable, enable, rotate_secret, update};
+pub use jwks::ALGORITHMS;
 
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -15,6 +18,7 @@ use foundation::secret::Secret;
 use identity::grants::clients;
 use identity::grants::clients::secrets::Secrets;
 use identity::grants::clients::{Client, ClientType, Clients};
+use serde_json::Value;
 use std::sync::Arc;
 use storage::db;
 use storage::db::Db;
@@ -40,6 +44,8 @@ pub struct Registration {
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
     pub first_party: bool,
+    /// The public keys with which a confidential client authenticates, in place of a secret: a JWK set.
+    pub jwks: Option<Value>,
 }
 
 /// The reason why a client was not registered or changed.
@@ -114,7 +120,7 @@ pub async fn authenticate(
 impl Registration {
     /// Checks the registration. Returns the client and, if it is confidential, its new secret.
     fn into_client(self, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
-        let (secrets, secret) = match self.kind.is_confidential() {
+        let (secrets, secret) = match self.kind.is_confidential() && self.jwks.is_none() {
             true => {
                 let (secrets, secret) = Secrets::generate(now);
                 (secrets, Some(secret))
@@ -127,6 +133,7 @@ impl Registration {
             name: self.name,
             kind: self.kind,
             secrets,
+            jwks: self.jwks,
             redirect_uris: self.redirect_uris,
             scope: self.scope,
             first_party: self.first_party,
@@ -160,6 +167,12 @@ fn check(client: &Client) -> Result<(), String> {
     }
     if client.default_scope.is_empty() || !client.scope.covers(client.default_scope) {
         return Err("the default scope must be a non-empty part of the scope".to_owned());
+    }
+    if let Some(jwks) = &client.jwks {
+        if !client.kind.is_confidential() {
+            return Err("only a client of the type web or service has keys".to_owned());
+        }
+        jwks::check(jwks)?;
     }
     if client.kind == ClientType::Service {
         return check_service(client);

@@ -13,5 +13,10 @@ pub mod token_error;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares them.
 pub fn statements() -> Vec<(&'static str, &'static str)> {
-    [&codes::statements(), keys::STATEMENTS].concat()
+    [
+        &codes::statements(),
+        clients::assertions::STATEMENTS,
+        keys::STATEMENTS,
+    ]
+    .concat()
 }

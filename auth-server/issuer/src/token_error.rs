@@ -1,5 +1,6 @@
 //! The errors of the token endpoint (RFC 6749 §5.2).
 
+use crate::clients::assertions::AssertionError;
 use crate::keys;
 use std::time::Duration;
 use storage::db;
@@ -13,6 +14,9 @@ pub enum TokenError {
     /// The client is unknown or disabled, or its secret is wrong or missing.
     #[error("the client is unknown or disabled, or its authentication failed")]
     InvalidClient,
+    /// The signed assertion does not authenticate the client.
+    #[error(transparent)]
+    InvalidAssertion(AssertionError),
     /// The code or refresh token is not valid for this client at this time.
     #[error("{0}")]
     InvalidGrant(&'static str),
@@ -47,6 +51,15 @@ impl From<access_tokens::Error> for TokenError {
         match error {
             access_tokens::Error::Invalid(reason) => Self::Internal(reason),
             other => Self::Unavailable(other.to_string()),
+        }
+    }
+}
+
+impl From<AssertionError> for TokenError {
+    fn from(error: AssertionError) -> Self {
+        match error {
+            AssertionError::Database(error) => Self::Database(error),
+            invalid @ AssertionError::Invalid(_) => Self::InvalidAssertion(invalid),
         }
     }
 }

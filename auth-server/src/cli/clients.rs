@@ -4,8 +4,10 @@ use super::{Error, Services, print};
 use clap::{ArgGroup, Args, Subcommand};
 use foundation::context::RequestContext;
 use foundation::duration::parse_duration;
+use foundation::json;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
+use foundation::settings::InvalidSetting;
 use identity::grants::clients;
 use identity::grants::clients::secrets::ClientSecret;
 use identity::grants::clients::{Client, ClientType};
@@ -13,8 +15,15 @@ use issuer::clients::{
     ClientChanges, Error as ClientError, Registration, disable, enable, register, rotate_secret, update,
 };
 use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The longest file with keys.
+const MAX_JWKS_BYTES: u64 = 64 * 1024;
 /// The longest time for which two secrets of a client can be valid.
 const MAX_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -44,6 +53,9 @@ pub enum Command {
         /// The client belongs to the operator of this issuer, not to a third party.
         #[arg(long)]
         first_party: bool,
+        /// A file with the public keys of a client that authenticates by signed assertions and not by a secret: a JWK set.
+        #[arg(long, value_name = "FILE")]
+        jwks: Option<PathBuf>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -77,6 +89,9 @@ pub enum Command {
         /// Whether the client belongs to the operator of this issuer, not to a third party.
         #[arg(long, value_name = "BOOL", group = "changes")]
         first_party: Option<bool>,
+        /// A file with the JWK set that replaces the present one.
+        #[arg(long, value_name = "FILE", group = "changes")]
+        jwks: Option<PathBuf>,
     },
     /// Give a confidential client a new secret, which is printed once and not stored. A client has at most two valid secrets:
     /// another rotation within the overlap ends the oldest one.
@@ -121,6 +136,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             scope,
             default_scope,
             first_party,
+            jwks,
             json,
         } => {
             let registration = Registration {
@@ -131,6 +147,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 scope,
                 default_scope,
                 first_party,
+                jwks: jwks.as_deref().map(read_jwks).transpose()?,
             };
             create(services, registration, json).await
         }
@@ -153,6 +170,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             scope,
             default_scope,
             first_party,
+            jwks,
         } => {
             let changes = ClientChanges {
                 name,
@@ -160,6 +178,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 scope,
                 default_scope,
                 first_party,
+                jwks: jwks.as_deref().map(read_jwks).transpose()?,
             };
             let context = RequestContext::without_request();
             let client = update(&services.db, &services.revocations, &args.id, changes, &context).await?;
@@ -213,6 +232,18 @@ fn print_with_secret(client: &Client, secret: Option<&Secret>, json: bool) -> Re
     )
 }
 
+/// Reads a JWK set. Fails if the file cannot be read, is too large or is not JSON.
+fn read_jwks(path: &Path) -> Result<Value, Error> {
+    let invalid = |reason: &dyn Display| InvalidSetting(format!("{}: {reason}", path.display()));
+    let mut text = Vec::new();
+    let file = File::open(path).map_err(|error| invalid(&error))?;
+    let read = file.take(MAX_JWKS_BYTES + 1).read_to_end(&mut text);
+    if read.map_err(|error| invalid(&error))? as u64 > MAX_JWKS_BYTES {
+        return Err(invalid(&"a JWK set must have at most 64 KiB").into());
+    }
+    Ok(json::parse(&text).map_err(|error| invalid(&error))?)
+}
+
 /// Parses the time for which two secrets are valid.
 fn parse_overlap(text: &str) -> Result<Duration, String> {
     match text {
@@ -233,6 +264,8 @@ fn describe(client: &Client) -> Vec<String> {
         format!("first party: {}", client.first_party),
     ];
     lines.extend(client.secrets.iter().map(describe_secret));
+    let keys = client.jwks.iter().flat_map(|jwks| jwks["keys"].as_array());
+    lines.extend(keys.flatten().map(|key| format!("key: {key}")));
     lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
     lines.extend(
         client

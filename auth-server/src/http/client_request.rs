@@ -11,6 +11,7 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
 use issuer::clients;
+use issuer::clients::assertions::{self, ASSERTION_TYPE, PresentedAssertion};
 use issuer::grants::Grants;
 use issuer::params::Params;
 use issuer::token_error::TokenError;
@@ -68,8 +69,8 @@ fn read_params(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> 
     }
 }
 
-/// Authenticates the client (RFC 6749 §2.3): by its secret in HTTP Basic or in the body, or as a public client by
-/// `client_id`. Fails if it does both.
+/// Authenticates the client (RFC 6749 §2.3): by its secret in HTTP Basic or in the body, by a signed assertion (RFC 7523), or as
+/// a public client by `client_id`. Fails if it does more than one of these.
 async fn authenticate(
     grants: &Grants,
     headers: &HeaderMap,
@@ -77,6 +78,16 @@ async fn authenticate(
     now: Timestamp,
 ) -> Result<Arc<Client>, TokenError> {
     let basic = basic_credentials(headers)?;
+    let assertion = params.get("client_assertion");
+    let assertion_type = params.get("client_assertion_type");
+    if assertion.is_some() || assertion_type.is_some() {
+        if basic.is_some() || params.get("client_secret").is_some() {
+            return Err(TokenError::InvalidRequest(
+                "the client authenticates by an assertion and by a secret".to_owned(),
+            ));
+        }
+        return by_assertion(grants, params, assertion, assertion_type, now).await;
+    }
     let in_body = (params.get("client_id"), params.get("client_secret"));
     let (client_id, secret) = match (&basic, in_body) {
         (Some(_), (_, Some(_))) => {
@@ -95,6 +106,28 @@ async fn authenticate(
     };
     let client = clients::authenticate(&grants.clients, client_id, secret, now).await?;
     client.ok_or(TokenError::InvalidClient)
+}
+
+/// Authenticates the client by a signed assertion.
+async fn by_assertion(
+    grants: &Grants,
+    params: &Params,
+    assertion: Option<&str>,
+    assertion_type: Option<&str>,
+    now: Timestamp,
+) -> Result<Arc<Client>, TokenError> {
+    let (Some(assertion), Some(ASSERTION_TYPE)) = (assertion, assertion_type) else {
+        return Err(TokenError::InvalidRequest(format!(
+            "client_assertion needs the client_assertion_type {ASSERTION_TYPE}"
+        )));
+    };
+    let presented = PresentedAssertion {
+        assertion,
+        client_id: params.get("client_id"),
+    };
+    let client =
+        assertions::authenticate_by_assertion(&grants.clients, &grants.db, &grants.issuer, presented, now);
+    Ok(client.await?)
 }
 
 /// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1). Returns

@@ -5,12 +5,21 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use foundation::{schema, scope};
+use issuer::clients::ALGORITHMS;
 use issuer::grants::Grants;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
 use utoipa::openapi::Type;
 use utoipa::openapi::schema::{ArrayBuilder, Object, ObjectBuilder};
+
+/// The ways in which clients authenticate, public ones first.
+const CLIENT_AUTHENTICATION: [&str; 4] = [
+    "none",
+    "client_secret_basic",
+    "client_secret_post",
+    "private_key_jwt",
+];
 
 /// The metadata of the authorization server (RFC 8414 §2).
 #[derive(Serialize, ToSchema)]
@@ -26,8 +35,11 @@ pub(crate) struct IssuerMetadata<'a> {
     response_modes_supported: &'a [&'static str],
     grant_types_supported: &'a [&'static str],
     token_endpoint_auth_methods_supported: &'a [&'static str],
+    token_endpoint_auth_signing_alg_values_supported: &'a [&'static str],
     revocation_endpoint_auth_methods_supported: &'a [&'static str],
+    revocation_endpoint_auth_signing_alg_values_supported: &'a [&'static str],
     introspection_endpoint_auth_methods_supported: &'a [&'static str],
+    introspection_endpoint_auth_signing_alg_values_supported: &'a [&'static str],
     code_challenge_methods_supported: &'a [&'static str],
     authorization_response_iss_parameter_supported: bool,
 }
@@ -73,9 +85,13 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
         response_types_supported: &["code"],
         response_modes_supported: &["query"],
         grant_types_supported: &["authorization_code", "refresh_token", "client_credentials"],
-        token_endpoint_auth_methods_supported: &["none", "client_secret_basic", "client_secret_post"],
-        revocation_endpoint_auth_methods_supported: &["none", "client_secret_basic", "client_secret_post"],
-        introspection_endpoint_auth_methods_supported: &["client_secret_basic", "client_secret_post"],
+        token_endpoint_auth_methods_supported: &CLIENT_AUTHENTICATION,
+        token_endpoint_auth_signing_alg_values_supported: &ALGORITHMS,
+        revocation_endpoint_auth_methods_supported: &CLIENT_AUTHENTICATION,
+        revocation_endpoint_auth_signing_alg_values_supported: &ALGORITHMS,
+        // Not for public clients.
+        introspection_endpoint_auth_methods_supported: &CLIENT_AUTHENTICATION[1..],
+        introspection_endpoint_auth_signing_alg_values_supported: &ALGORITHMS,
         code_challenge_methods_supported: &["S256"],
         authorization_response_iss_parameter_supported: true,
     });

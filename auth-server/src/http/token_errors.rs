@@ -72,7 +72,9 @@ fn log(failure: &TokenError) {
 fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
     match error {
         TokenError::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
-        TokenError::InvalidClient => (StatusCode::UNAUTHORIZED, "invalid_client"),
+        TokenError::InvalidClient | TokenError::InvalidAssertion(_) => {
+            (StatusCode::UNAUTHORIZED, "invalid_client")
+        }
         TokenError::InvalidGrant(_) => (StatusCode::BAD_REQUEST, "invalid_grant"),
         TokenError::UnauthorizedClient => (StatusCode::BAD_REQUEST, "unauthorized_client"),
         TokenError::UnsupportedGrantType => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),

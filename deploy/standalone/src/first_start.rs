@@ -130,6 +130,7 @@ fn demo_client(runtime: &Runtime) -> Registration {
         id: DEMO_CLIENT_ID.to_owned(),
         name: "Latchkey demo".to_owned(),
         kind: ClientType::Spa,
+        jwks: None,
         redirect_uris: vec![
             runtime.policy.url(crate::demo::PATH),
             "http://127.0.0.1/callback".to_owned(),

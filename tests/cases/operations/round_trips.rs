@@ -23,7 +23,7 @@ const MEASURED: usize = 5;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 13] = [
+const BACKGROUND: [&str; 14] = [
     "audit::alerts::",
     "audit::events::PRUNE",
     "audit::mail::delivery::",
@@ -34,6 +34,7 @@ const BACKGROUND: [&str; 13] = [
     "identity::grants::refresh_families::PRUNE",
     "identity::mailed_tokens::PRUNE",
     "identity::sessions::PRUNE",
+    "issuer::clients::assertions::PRUNE",
     "issuer::codes::PRUNE",
     "issuer::keys::table::",
     "resources::idempotency::stored::PRUNE",

@@ -11,6 +11,7 @@ use foundation::scope::Scope;
 use foundation::secret::Secret;
 use identity::grants::clients::{self, Client, ClientType, secrets};
 use identity::grants::refresh_families::{self, Selection};
+use serde_json::Value;
 use std::time::Duration;
 use storage::db;
 use storage::db::{Db, Tx};
@@ -28,6 +29,8 @@ pub struct ClientChanges {
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
     pub first_party: Option<bool>,
+    /// The JWK set that replaces the present one. Only for a client that was registered with one.
+    pub jwks: Option<Value>,
 }
 
 /// Disables a client, so that it can neither begin a flow nor authenticate, and ends its codes, refresh tokens and access
@@ -76,6 +79,11 @@ pub async fn update(
     let mut tx = db.begin().await?;
     let mut client = lock(&mut tx, id).await?;
     let former_scope = client.scope;
+    if changes.jwks.is_some() && client.jwks.is_none() {
+        return Err(Error::Invalid(
+            "only a client that was registered with keys can get other keys".to_owned(),
+        ));
+    }
     changes.apply(&mut client);
     check(&client).map_err(Error::Invalid)?;
     let announcement = match client.scope.covers(former_scope) {
@@ -101,7 +109,7 @@ pub async fn rotate_secret(
     let Some(rotated) = secrets::rotate(&mut tx, id, overlap, context.now).await? else {
         let client = lock(&mut tx, id).await?;
         return Err(Error::Invalid(format!(
-            "the client {:?} is public and has no secret",
+            "the client {:?} has no secret: it is public, or it has keys",
             client.id
         )));
     };
@@ -125,6 +133,7 @@ impl ClientChanges {
         client.default_scope = self.default_scope.unwrap_or(client.default_scope);
         client.name = self.name.unwrap_or_else(|| client.name.clone());
         client.redirect_uris = self.redirect_uris.unwrap_or_else(|| client.redirect_uris.clone());
+        client.jwks = self.jwks.or_else(|| client.jwks.take());
         client.first_party = self.first_party.unwrap_or(client.first_party);
     }
 }

@@ -40,6 +40,10 @@ pub struct TokenRequest {
     pub client_id: Option<String>,
     /// The secret of a confidential client that does not authenticate by HTTP Basic.
     pub client_secret: Option<String>,
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with `client_assertion`.
+    pub client_assertion_type: Option<String>,
+    /// The signed assertion of a confidential client with keys (RFC 7523).
+    pub client_assertion: Option<String>,
     /// The authorization code from the redirect.
     pub code: Option<String>,
     /// The redirect URI of the authorization request.
@@ -62,6 +66,10 @@ pub struct PresentedTokenRequest {
     pub client_id: Option<String>,
     /// The secret of a confidential client that does not authenticate by HTTP Basic.
     pub client_secret: Option<String>,
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with `client_assertion`.
+    pub client_assertion_type: Option<String>,
+    /// The signed assertion of a confidential client with keys (RFC 7523).
+    pub client_assertion: Option<String>,
 }
 
 impl PresentedTokenRequest {

@@ -16,7 +16,7 @@ use storage::{execute, fetch_all, fetch_optional, sql};
 macro_rules! columns {
     () => {
         "id, name, type, secret_hash, secret_created_at, secret_last_used_at, previous_secret_hash,
-         previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, redirect_uris, scope,
+         previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, jwks, redirect_uris, scope,
          default_scope, first_party, grant_id, created_at, disabled_at"
     };
 }
@@ -25,15 +25,15 @@ use columns;
 sql! {
     INSERT = "INSERT INTO clients
               (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
-               grant_id, created_at)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+               grant_id, created_at, jwks)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     SINGLE_PAGE_APPS = concat!(
         "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
-                   grant_id = $7, disabled_at = $8
+                   grant_id = $7, disabled_at = $8, jwks = $9
             WHERE id = $1";
 }
 
@@ -81,6 +81,10 @@ pub struct Client {
     pub kind: ClientType,
     /// The secrets of a confidential client.
     pub secrets: Secrets,
+    /// The public keys of a confidential client without secrets, which authenticates by signed assertions (RFC 7523): a JWK set
+    /// (RFC 7517 §5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jwks: Option<serde_json::Value>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
     /// The largest scope that the client may request.
@@ -105,6 +109,7 @@ struct Row {
     r#type: String,
     #[sqlx(flatten)]
     secrets: SecretColumns,
+    jwks: Option<String>,
     redirect_uris: String,
     scope: String,
     default_scope: String,
@@ -131,6 +136,7 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.first_party,
         client.grant_id.as_str(),
         client.created_at,
+        client.jwks.as_ref().map(ToString::to_string),
     )
     .map(|_| ())
 }
@@ -155,6 +161,7 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.first_party,
         client.grant_id.as_str(),
         client.disabled_at,
+        client.jwks.as_ref().map(ToString::to_string),
     )
     .map(|_| ())
 }
@@ -193,6 +200,7 @@ impl From<Row> for Client {
             id: row.id,
             name: row.name,
             secrets: row.secrets.into(),
+            jwks: row.jwks.and_then(|jwks| serde_json::from_str(&jwks).ok()),
             first_party: row.first_party,
             grant_id: row.grant_id,
             created_at: row.created_at,

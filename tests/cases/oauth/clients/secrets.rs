@@ -210,12 +210,7 @@ async fn a_use_is_recorded_by_one_statement_of_many_requests(shape: Shape) {
 async fn secrets_that_cannot_be_rotated_stay(world: World) {
     let (public, web) = (world.app().register(), world.app().kind("web").register());
     for (id, options, status, reason) in [
-        (
-            public.id.as_str(),
-            [].as_slice(),
-            64,
-            "is public and has no secret",
-        ),
+        (public.id.as_str(), [].as_slice(), 64, "has no secret"),
         ("no-such-app", &[], 1, "no client has the id"),
         (&web.id, &["--overlap", "31d"], 64, "at most 30d"),
         (&web.id, &["--overlap", "soon"], 64, "a duration is an integer"),

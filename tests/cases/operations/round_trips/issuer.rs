@@ -2,7 +2,7 @@
 
 use super::{Fixture, routes};
 use serde_json::json;
-use tests::{Browser, PASSWORD, Page};
+use tests::{Browser, Call, PASSWORD, Page, Signer};
 use url::Url;
 
 const NEW_PASSWORD: &str = "a new good password";
@@ -21,6 +21,7 @@ routes! {
         let service = f.world.app().kind("service").scope("posts:read").register();
         service.token(&f.world.anyone(), &[("grant_type", "client_credentials")])
     };
+    exchangeToken "signed assertion" [1 1] |f| signed_request(f);
     revokeToken "refresh token" [6 6] |f| {
         let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.refresh)])
@@ -96,6 +97,26 @@ routes! {
         let page = browser.open(link.as_str()).await;
         browser.submit_call(&page, &[("token", link.query_pairs().next().unwrap().1.as_ref())])
     };
+}
+
+/// The request of a new service that authenticates by a signed assertion.
+fn signed_request(f: &Fixture) -> Call {
+    let (key, file) = (Signer::unknown("key"), f.world.data_dir().join("key.jwks"));
+    std::fs::write(&file, json!({ "keys": [key.jwk()] }).to_string()).unwrap();
+    let service = f.world.app().kind("service").scope("posts:read");
+    let id = service.jwks(file.to_str().unwrap()).register().id;
+    let claims = json!({
+        "iss": id, "sub": id, "aud": f.world.base(), "jti": "once", "exp": f.world.now().seconds() + 60,
+    });
+    let assertion = key.sign(&json!({ "alg": "RS256" }).to_string(), &claims.to_string());
+    f.world.anyone().post("/token").form(&[
+        ("grant_type", "client_credentials"),
+        (
+            "client_assertion_type",
+            "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        ),
+        ("client_assertion", &assertion),
+    ])
 }
 
 /// Begins a flow of the third-party app in the browser of a signed-in user. Returns the URL of its consent page.

@@ -1,0 +1,200 @@
+//! Authentication of clients by signed assertions: `private_key_jwt` (RFC 7523 §2.2, §3; OpenID Connect Core §9).
+
+use super::jwks::verification_keys;
+use foundation::clock::Timestamp;
+use foundation::{json, secret};
+use identity::grants::clients::{Client, Clients};
+use jsonwebtoken::{Algorithm, crypto};
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::db::{Db, Error};
+use storage::{execute, sql};
+
+sql! {
+    CLAIM = "INSERT INTO client_assertions (client_id, jti_hash, expires_at) VALUES ($1, $2, $3)
+             ON CONFLICT (client_id, jti_hash) DO NOTHING";
+    PRUNE = "DELETE FROM client_assertions WHERE expires_at <= $1";
+}
+
+/// The value of `client_assertion_type` (RFC 7523 §2.2).
+pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// The longest assertion, in bytes.
+const MAX_LENGTH: usize = 8 * 1024;
+/// The longest `jti`, in bytes.
+const MAX_JTI_LENGTH: usize = 256;
+/// The longest time until the expiry of an assertion.
+const MAX_LIFETIME: Duration = Duration::from_secs(300);
+/// The time by which the clock of a client may be ahead.
+const MAX_SKEW: Duration = Duration::from_secs(30);
+/// The time for which a used assertion is remembered after its expiry, because the clocks of the issuer's machines differ.
+const RETENTION: Duration = Duration::from_secs(3600);
+
+/// An assertion as a client presents it.
+#[derive(Clone, Copy)]
+pub struct PresentedAssertion<'a> {
+    /// `client_assertion`
+    pub assertion: &'a str,
+    /// `client_id`, which may be omitted (RFC 7521 §4.2).
+    pub client_id: Option<&'a str>,
+}
+
+/// The reason why a client was not authenticated.
+#[derive(Debug, thiserror::Error)]
+pub enum AssertionError {
+    /// The assertion is malformed, expired, used, or not signed by a key of the client. The message addresses the developer of the
+    /// client.
+    #[error("the client assertion is not valid: {0}")]
+    Invalid(&'static str),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] Error),
+}
+
+/// The members of the header (RFC 7515 §4) that are read.
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: Option<String>,
+    crit: Option<serde_json::Value>,
+}
+
+/// The claims (RFC 7523 §3) that are read.
+#[derive(Deserialize)]
+struct Claims {
+    iss: String,
+    sub: String,
+    aud: Audience,
+    jti: String,
+    exp: i64,
+    iat: Option<i64>,
+    nbf: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// An assertion whose signature is not verified yet.
+struct Assertion<'a> {
+    header: Header,
+    claims: Claims,
+    message: &'a str,
+    signature: &'a str,
+}
+
+/// Returns the enabled client that signed an assertion, which is then used up. The assertion must be for this issuer: its `aud`
+/// is the issuer's URL or that of the token endpoint.
+pub async fn authenticate_by_assertion(
+    clients: &Clients,
+    db: &Db,
+    issuer: &str,
+    presented: PresentedAssertion<'_>,
+    now: Timestamp,
+) -> Result<Arc<Client>, AssertionError> {
+    const NO_KEY: AssertionError =
+        AssertionError::Invalid("no enabled client with its sub has registered a key that verifies it");
+    let assertion = Assertion::parse(presented.assertion).map_err(AssertionError::Invalid)?;
+    assertion
+        .check(issuer, presented.client_id, now)
+        .map_err(AssertionError::Invalid)?;
+    let client = clients.find(&assertion.claims.sub).await?;
+    let client = client.filter(|client| client.disabled_at.is_none() && assertion.is_signed_by(client));
+    let client = client.ok_or(NO_KEY)?;
+    let (jti_hash, expires_at) = (secret::hash(&assertion.claims.jti), assertion.expires_at());
+    match execute!(db.writer(), CLAIM, client.id.clone(), jti_hash, expires_at)? {
+        1 => Ok(client),
+        _ => Err(AssertionError::Invalid("its jti was used before")),
+    }
+}
+
+/// Deletes the assertions that expired so long ago that no clock takes them as valid. Returns their number.
+pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
+    execute!(db.writer(), PRUNE, now.before(RETENTION))
+}
+
+impl<'a> Assertion<'a> {
+    fn parse(text: &'a str) -> Result<Self, &'static str> {
+        const MALFORMED: &str = "it is not a compact JWS with the claims iss, sub, aud, jti and exp";
+        if text.len() > MAX_LENGTH {
+            return Err("it is over 8 KiB");
+        }
+        let (message, signature) = text.rsplit_once('.').ok_or(MALFORMED)?;
+        let (header, claims) = message.split_once('.').ok_or(MALFORMED)?;
+        Ok(Self {
+            header: parse_segment(header).ok_or(MALFORMED)?,
+            claims: parse_segment(claims).ok_or(MALFORMED)?,
+            message,
+            signature,
+        })
+    }
+
+    /// Checks everything but the signature and whether it was used.
+    fn check(&self, issuer: &str, client_id: Option<&str>, now: Timestamp) -> Result<(), &'static str> {
+        let ensure = |holds: bool, flaw| if holds { Ok(()) } else { Err(flaw) };
+        let claims = &self.claims;
+        ensure(self.header.crit.is_none(), "its header has crit")?;
+        ensure(claims.iss == claims.sub, "its iss and its sub differ")?;
+        ensure(
+            client_id.is_none_or(|id| id == claims.sub),
+            "its sub is not the client_id of the request",
+        )?;
+        let is_for_us = |audience: &String| {
+            let path = audience.strip_prefix(issuer);
+            matches!(path, Some("" | "/token"))
+        };
+        let has_audience = match &claims.aud {
+            Audience::One(audience) => is_for_us(audience),
+            Audience::Several(audiences) => audiences.iter().any(is_for_us),
+        };
+        ensure(
+            has_audience,
+            "its aud is neither the issuer nor the token endpoint",
+        )?;
+        ensure(
+            (1..=MAX_JTI_LENGTH).contains(&claims.jti.len()),
+            "its jti must have 1 to 256 bytes",
+        )?;
+        let (expires_at, latest) = (self.expires_at(), now.after(MAX_SKEW).seconds());
+        ensure(expires_at > now, "it has expired")?;
+        ensure(
+            expires_at <= now.after(MAX_LIFETIME + MAX_SKEW),
+            "its exp is over 300 s ahead",
+        )?;
+        ensure(
+            claims.iat.is_none_or(|at| at <= latest),
+            "its iat is in the future",
+        )?;
+        ensure(
+            claims.nbf.is_none_or(|at| at <= latest),
+            "its nbf is in the future",
+        )
+    }
+
+    fn expires_at(&self) -> Timestamp {
+        Timestamp::from_micros(self.claims.exp.saturating_mul(1_000_000))
+    }
+
+    /// Returns whether a key of the client verifies the signature.
+    fn is_signed_by(&self, client: &Client) -> bool {
+        let algorithm = match self.header.alg.as_str() {
+            "RS256" => Algorithm::RS256,
+            "ES256" => Algorithm::ES256,
+            _ => return false,
+        };
+        let (message, kid) = (self.message.as_bytes(), self.header.kid.as_deref());
+        let mut keys = verification_keys(client, algorithm, kid).into_iter();
+        keys.any(|key| crypto::verify(self.signature, message, &key, algorithm).unwrap_or(false))
+    }
+}
+
+/// Parses a segment of a JWS, an object without duplicate members in base64url.
+fn parse_segment<T: for<'de> Deserialize<'de>>(segment: &str) -> Option<T> {
+    let bytes = secret::decode(segment)?;
+    let value = json::parse(&bytes).ok().filter(serde_json::Value::is_object)?;
+    serde_json::from_value(value).ok()
+}
