@@ -16,6 +16,15 @@ function lines_of(path)
   return lines
 end
 
+-- Returns a function that gives the values of a list in turn, each thread from a place of its own.
+function in_turn(values)
+  local position = (number * 7919) % #values
+  return function()
+    position = position % #values + 1
+    return values[position]
+  end
+end
+
 -- The number of responses without the expected content, in this thread.
 failed = 0
 

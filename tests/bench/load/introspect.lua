@@ -4,18 +4,17 @@
 require "common"
 
 function init(args)
-  requests = {}
+  local requests = {}
   local headers = { ["Content-Type"] = "application/x-www-form-urlencoded", ["Authorization"] = args[3] }
   for _, token in ipairs(lines_of(args[1])) do
     local body = "token=" .. token .. "&token_type_hint=" .. args[2]
     table.insert(requests, wrk.format("POST", "/introspect", headers, body))
   end
-  next_request = (number * 7919) % #requests
+  next_request = in_turn(requests)
 end
 
 function request()
-  next_request = next_request % #requests + 1
-  return requests[next_request]
+  return next_request()
 end
 
 function response(status, headers, body)

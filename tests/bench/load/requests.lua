@@ -5,7 +5,7 @@
 require "common"
 
 function init(args)
-  requests = {}
+  local requests = {}
   local token, body = args[2], args[3]
   for _, line in ipairs(lines_of(args[1])) do
     local method, path, etag = line:match("^([^\t]*)\t([^\t]*)\t(.*)$")
@@ -15,10 +15,9 @@ function init(args)
     if body ~= "" then headers["Content-Type"] = "application/json" end
     table.insert(requests, wrk.format(method, path, headers, body ~= "" and body or nil))
   end
-  next_request = (number * 7919) % #requests
+  next_request = in_turn(requests)
 end
 
 function request()
-  next_request = next_request % #requests + 1
-  return requests[next_request]
+  return next_request()
 end
