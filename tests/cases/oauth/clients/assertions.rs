@@ -1,69 +1,21 @@
 //! Authentication by signed assertions, `private_key_jwt` (RFC 7523).
 
-use super::{clients, expect_token_error_within_a_second};
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
+mod key;
+mod registered_keys;
+
+use super::SECOND;
+use key::Key;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use storage::fetch_one;
 use tests::{
-    App, Call, Caller, Signer, World, base64url, basic, on_every_shape, run_concurrently, status_counts,
+    App, Call, Caller, Shape, World, basic, eventually, on_every_shape, run_concurrently, status_counts,
 };
 
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-
-/// A key of a client.
-enum Key {
-    Rsa(Signer),
-    Ec(EcdsaKeyPair),
-}
-
-impl Key {
-    fn rsa(kid: &str) -> Self {
-        Self::Rsa(Signer::unknown(kid))
-    }
-
-    fn ec() -> Self {
-        Self::Ec(EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap())
-    }
-
-    fn jwk(&self) -> Value {
-        match self {
-            Self::Rsa(signer) => signer.jwk(),
-            Self::Ec(pair) => {
-                let point = &pair.public_key().as_ref()[1..];
-                json!({ "kty": "EC", "crv": "P-256", "kid": "ec", "x": base64url(&point[..32]), "y": base64url(&point[32..]) })
-            }
-        }
-    }
-
-    fn header(&self) -> Value {
-        match self {
-            Self::Rsa(signer) => json!({ "alg": "RS256", "kid": signer.kid }),
-            Self::Ec(_) => json!({ "alg": "ES256", "kid": "ec" }),
-        }
-    }
-
-    /// Signs with the algorithm of the key, whatever the header says.
-    fn sign(&self, header: &Value, claims: &Value) -> String {
-        match self {
-            Self::Rsa(signer) => signer.sign(&header.to_string(), &claims.to_string()),
-            Self::Ec(pair) => {
-                let text = format!(
-                    "{}.{}",
-                    base64url(header.to_string()),
-                    base64url(claims.to_string())
-                );
-                let signature = pair.sign(&SystemRandom::new(), text.as_bytes()).unwrap();
-                format!("{text}.{}", base64url(signature))
-            }
-        }
-    }
-
-    /// An assertion with these claims.
-    fn assertion(&self, claims: &Value) -> String {
-        self.sign(&self.header(), claims)
-    }
-}
 
 /// Writes a JWK set to a file and returns its path.
 fn jwks_file(world: &World, jwks: &Value) -> String {
@@ -273,83 +225,38 @@ async fn a_request_authenticates_in_one_way(world: World) {
     anyone.post("/token").form(&good).await.expect(200);
 }
 
-async fn keys_are_replaced_and_disabled_with_their_client(world: World) {
-    let (former, current) = (Key::rsa("former"), Key::ec());
-    let app = register(&world, &[&former]);
-    request(&world.anyone(), &former.assertion(&claims(&world, &app)))
-        .await
-        .expect(200);
-    let file = jwks_file(&world, &json!({ "keys": [current.jwk()] }));
-    let updated = clients(&world, "update", &app, &["--jwks", &file]);
-    assert_eq!(updated["jwks"], json!({ "keys": [current.jwk()] }));
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
-        request(issuer, &former.assertion(&claims(&world, &app)))
+async fn used_assertions_are_deleted_an_hour_after_their_expiry(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    let key = Key::rsa("rsa");
+    let app = register(&world, &[&key]);
+    let assertion = key.assertion(&claims(&world, &app));
+    request(&world.anyone(), &assertion).await.expect(200);
+    world.advance(MINUTE + HOUR - SECOND);
+    // Expired rows are deleted at the start of an issuer.
+    world.stop().await;
+    world.restart().await;
+    let later = key.assertion(&claims(&world, &app));
+    request(&world.anyone(), &later).await.expect(200);
+    assert_eq!(used_assertions(&world).await, 2);
+    world.advance(SECOND);
+    world.stop().await;
+    world.restart().await;
+    eventually("the row is still there", async || {
+        used_assertions(&world).await == 1
     })
     .await;
-    let fresh = || current.assertion(&claims(&world, &app));
-    request(&world.anyone(), &fresh()).await.expect(200);
-    clients(&world, "disable", &app, &[]);
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| request(issuer, &fresh()))
-        .await;
-    let refused = world.run(&["clients", "rotate-secret", &app.id], "");
-    assert_eq!(refused.status.code(), Some(64), "{refused:?}");
+    let reply = request(&world.anyone(), &later).await;
+    reply.expect_token_error(401, "invalid_client");
 }
 
-async fn invalid_keys_are_refused(world: World) {
-    let (rsa, ec) = (Key::rsa("rsa").jwk(), Key::ec().jwk());
-    let with = |key: &Value, name: &str, value: Value| {
-        let mut key = key.clone();
-        key[name] = value;
-        key
-    };
-    let key = |key: Value| json!({ "keys": [key] }).to_string();
-    let many: Vec<Value> = (0..11).map(|n| with(&rsa, "kid", json!(n.to_string()))).collect();
-    let command = [
-        "clients",
-        "create",
-        "--name",
-        "Some App",
-        "--scope",
-        "posts:read",
-        "--id",
-        "keyed",
-        "--type",
-    ];
-    for (jwks, reason) in [
-        (key(with(&rsa, "d", json!("AQAB"))), "is private"),
-        (key(json!({ "kty": "oct", "k": "c2VjcmV0" })), "is private"),
-        (key(with(&rsa, "n", json!("AQAB"))), "2048"),
-        (key(with(&ec, "crv", json!("P-384"))), "P-256"),
-        (
-            key(json!({ "kty": "OKP", "crv": "Ed25519", "x": "AQAB" })),
-            "P-256",
-        ),
-        (key(json!("key")), "not a JWK"),
-        (json!({ "keys": [rsa, rsa] }).to_string(), "different kids"),
-        (json!({ "keys": many }).to_string(), "1 to 10 keys"),
-        (json!({ "keys": [] }).to_string(), "1 to 10 keys"),
-        (rsa.to_string(), "1 to 10 keys"),
-        ("nonsense".to_owned(), ".jwks"),
-        (" ".repeat(70_000), "at most 64 KiB"),
-    ] {
-        let path = world.data_dir().join("invalid.jwks");
-        std::fs::write(&path, jwks).unwrap();
-        let options = ["service", "--jwks", path.to_str().unwrap()];
-        let refused = world.run(&[command.as_slice(), &options].concat(), "");
-        assert_eq!(refused.status.code(), Some(64), "{reason}: {refused:?}");
-        let message = String::from_utf8(refused.stderr).unwrap();
-        assert!(message.contains(reason), "{reason}: {message}");
-    }
-    let good = jwks_file(&world, &json!({ "keys": [rsa] }));
-    let spa = ["spa", "--redirect-uri", "https://app.test/cb", "--jwks", &good];
-    let missing = ["service", "--jwks", "no-such-file.jwks"];
-    for options in [spa.as_slice(), &missing] {
-        let refused = world.run(&[command.as_slice(), options].concat(), "");
-        assert_eq!(refused.status.code(), Some(64), "{options:?}: {refused:?}");
-    }
-    let with_secret = world.app().kind("web").register();
-    let refused = world.run(&["clients", "update", &with_secret.id, "--jwks", &good], "");
-    assert_eq!(refused.status.code(), Some(64), "{refused:?}");
+/// The number of stored assertions.
+async fn used_assertions(world: &World) -> i64 {
+    let count = fetch_one!(
+        world.db().await.reader(),
+        (i64,),
+        "SELECT COUNT(*) FROM client_assertions"
+    );
+    count.unwrap().0
 }
 
 async fn the_metadata_lists_the_method(world: World) {
@@ -374,7 +281,6 @@ on_every_shape!(
     an_assertion_works_once,
     invalid_assertions_are_refused_and_stay_unused,
     a_request_authenticates_in_one_way,
-    keys_are_replaced_and_disabled_with_their_client,
-    invalid_keys_are_refused,
+    used_assertions_are_deleted_an_hour_after_their_expiry,
     the_metadata_lists_the_method,
 );
