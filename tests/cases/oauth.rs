@@ -6,6 +6,7 @@ mod chromium_flow;
 mod client_library;
 mod clients;
 mod consent;
+mod interaction;
 mod introspection;
 mod jwks;
 mod malformed_token_requests;

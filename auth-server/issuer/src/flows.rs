@@ -27,10 +27,20 @@ pub struct Flows {
     pub store: ExpiringStore,
 }
 
+/// An authorization request on its way through the pages.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FlowRequest {
+    /// The parameters of the request.
+    pub params: Params,
+    /// The session in which the browser began the flow, if the user must sign in again. Sign-in replaces it by another
+    /// session.
+    pub outdated_session: Option<i64>,
+}
+
 #[derive(Serialize, Deserialize)]
 struct Flow {
     id: String,
-    params: Params,
+    request: FlowRequest,
     /// The hash of the browser's secret, in base64url.
     browser: String,
     /// The expiry in microseconds since the Unix epoch.
@@ -39,10 +49,10 @@ struct Flow {
 
 impl Flows {
     /// Begins a flow. Returns the sealed request in base64url, bound to the browser that has the secret `browser`.
-    pub fn begin(&self, params: Params, browser: &Secret, now: Timestamp) -> String {
+    pub fn begin(&self, request: FlowRequest, browser: &Secret, now: Timestamp) -> String {
         let flow = Flow {
             id: random::id(),
-            params,
+            request,
             browser: fingerprint(browser),
             expires_at: now.after(LIFETIME).micros(),
         };
@@ -57,12 +67,12 @@ impl Flows {
         sealed: &str,
         browser: &Secret,
         now: Timestamp,
-    ) -> Result<Option<Params>, Unavailable> {
+    ) -> Result<Option<FlowRequest>, Unavailable> {
         let Some(flow) = self.open(sealed, browser, now) else {
             return Ok(None);
         };
         let is_finished = self.store.is_claimed(&store_key(&flow.id), now).await?;
-        Ok((!is_finished).then_some(flow.params))
+        Ok((!is_finished).then_some(flow.request))
     }
 
     /// Finishes a flow. Returns its request as [`Flows::find`] does; of several concurrent calls, one gets the request
@@ -72,13 +82,13 @@ impl Flows {
         sealed: &str,
         browser: &Secret,
         now: Timestamp,
-    ) -> Result<Option<Params>, Unavailable> {
+    ) -> Result<Option<FlowRequest>, Unavailable> {
         let Some(flow) = self.open(sealed, browser, now) else {
             return Ok(None);
         };
         let expires_at = Timestamp::from_micros(flow.expires_at);
         let is_first = self.store.claim(&store_key(&flow.id), expires_at, now).await?;
-        Ok(is_first.then_some(flow.params))
+        Ok(is_first.then_some(flow.request))
     }
 
     fn open(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Flow> {

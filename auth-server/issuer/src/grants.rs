@@ -4,6 +4,7 @@
 pub mod authorization;
 mod authorization_code;
 mod client_credentials;
+pub mod interaction;
 mod introspection;
 mod lifetimes;
 mod oxide;

@@ -25,6 +25,12 @@ impl Params {
         Self(form_urlencoded::parse(text).into_owned().collect())
     }
 
+    /// Returns the parameters as `application/x-www-form-urlencoded` text.
+    pub fn to_form(&self) -> String {
+        let mut text = form_urlencoded::Serializer::new(String::new());
+        text.extend_pairs(&self.0).finish()
+    }
+
     /// Parses a JSON object of strings. Returns `None` for anything else, or if a member is repeated.
     pub fn from_json(text: &[u8]) -> Option<Self> {
         let Ok(Value::Object(members)) = foundation::json::parse(text) else {
@@ -96,6 +102,7 @@ mod tests {
         fn arbitrary_bytes_do_not_panic(bytes: Vec<u8>) {
             let params = Params::from_form(&bytes);
             let _ = params.flaw();
+            prop_assert_eq!(Params::from_form(params.to_form().as_bytes()), params);
             let _ = Params::from_json(&bytes);
         }
     }

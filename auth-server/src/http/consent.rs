@@ -39,10 +39,11 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let flow = query.flow.as_deref().unwrap_or_default();
     let secret = cookie.required()?;
-    let params = app.flows.find(flow, &secret, context.now).await?;
-    let params = params.ok_or(FlowError::NotFound)?;
+    let begun = app.flows.find(flow, &secret, context.now).await?;
+    let begun = begun.ok_or(FlowError::NotFound)?;
+    let session = session.filter(|session| begun.outdated_session != Some(session.id));
     let session = require_session(session, flow, query.signed_in.is_some())?;
-    let request = app.grants.check_request(&params).await?;
+    let request = app.grants.check_request(&begun.params).await?;
     if app.grants.is_remembered(&request, session.user.id).await? {
         let finished = app.flows.finish(flow, &secret, context.now).await?;
         finished.ok_or(FlowError::NotFound)?;
@@ -83,9 +84,11 @@ pub(crate) async fn submit(
     let is_allowed = is_allowed(&fields)?;
     let session = require_session(session, flow, false)?;
     let secret = cookie.required()?;
-    let params = app.flows.finish(flow, &secret, context.now).await?;
-    let params = params.ok_or(FlowError::NotFound)?;
-    let request = app.grants.check_request(&params).await?;
+    let begun = app.flows.finish(flow, &secret, context.now).await?;
+    // The page was shown in a later session than the outdated one.
+    let begun = begun.filter(|begun| begun.outdated_session != Some(session.id));
+    let begun = begun.ok_or(FlowError::NotFound)?;
+    let request = app.grants.check_request(&begun.params).await?;
     let to = match is_allowed {
         true => Box::pin(app.grants.allow(request, owner(&session), &context)).await?,
         false => app.grants.deny(&request, owner(&session), &context).await?,
@@ -122,7 +125,8 @@ fn require_session(session: Option<Session>, flow: &str, just_signed_in: bool) -
     Err(FlowError::Response(response))
 }
 
-fn owner(session: &Session) -> ResourceOwner {
+/// Returns the user of a session as the resource owner of a request.
+pub(super) fn owner(session: &Session) -> ResourceOwner {
     ResourceOwner {
         user_id: session.user.id,
         session_id: session.id,

@@ -7,6 +7,7 @@ use axum::response::IntoResponse;
 use foundation::{schema, scope};
 use issuer::clients::ALGORITHMS;
 use issuer::grants::Grants;
+use issuer::grants::interaction::PROMPTS;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -41,6 +42,7 @@ pub(crate) struct IssuerMetadata<'a> {
     introspection_endpoint_auth_methods_supported: &'a [&'static str],
     introspection_endpoint_auth_signing_alg_values_supported: &'a [&'static str],
     code_challenge_methods_supported: &'a [&'static str],
+    prompt_values_supported: &'a [&'static str],
     authorization_response_iss_parameter_supported: bool,
 }
 
@@ -93,6 +95,7 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
         introspection_endpoint_auth_methods_supported: &CLIENT_AUTHENTICATION[1..],
         introspection_endpoint_auth_signing_alg_values_supported: &ALGORITHMS,
         code_challenge_methods_supported: &["S256"],
+        prompt_values_supported: &PROMPTS,
         authorization_response_iss_parameter_supported: true,
     });
     ([(header::CACHE_CONTROL, "public, max-age=3600")], metadata).into_response()

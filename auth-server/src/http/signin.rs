@@ -1,16 +1,19 @@
 //! `GET` and `POST /signin`.
 
 use super::browser::{BrowserSession, session_cookie};
-use super::documentation::{FormErrors, SignInErrors};
+use super::documentation::{FlowErrors, FormErrors, SignInErrors};
 use super::extract::{PageForm, PageQuery};
+use super::flow::{FlowCookie, FlowError};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, SignInForm};
 use super::paths;
 use super::redirects::see_other;
+use crate::app::App;
 use crate::pages;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
@@ -19,37 +22,60 @@ use identity::login;
 use identity::login::{SignInRequest, login};
 use identity::passwords::Password;
 use identity::second_factor::Otp;
+use issuer::flows::Flows;
 use web::Context;
 use web::cookies;
 
 /// Show the sign-in page
 ///
-/// Outside an authorization flow, a signed-in user sees a message instead of the form.
+/// Outside an authorization flow, a signed-in user sees a message instead of the form. Within a flow, the form suggests the
+/// `login_hint` of the request.
 #[utoipa::path(
     get, path = paths::SIGN_IN, operation_id = "showSignIn", tag = "Pages", params(FlowQuery),
     security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
         (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
+        FlowErrors,
     )
 )]
 pub(crate) async fn show(
+    State(app): State<App>,
+    Context(context): Context,
     PageQuery(query): PageQuery<FlowQuery>,
+    cookie: FlowCookie,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
-) -> Response {
-    match (session, &query.flow) {
-        (Some(session), None) => pages::signed_in(&session.user.email),
-        (_, flow) => renderer.show(|form| {
-            pages::sign_in(&pages::SignInPage {
-                form,
-                flow: flow.as_deref(),
-                email: "",
-                asks_code: false,
-                captcha: None,
-            })
-        }),
+) -> Result<Response, FlowError> {
+    let flow = query.flow.as_deref();
+    if let (Some(session), None) = (session, flow) {
+        return Ok(pages::signed_in(&session.user.email));
     }
+    let hint = login_hint(&app.flows, flow, cookie, context.now).await?;
+    Ok(renderer.show(|form| {
+        pages::sign_in(&pages::SignInPage {
+            form,
+            flow,
+            email: &hint,
+            asks_code: false,
+            captcha: None,
+        })
+    }))
+}
+
+/// Returns the e-mail address that the client suggests (`login_hint`), or an empty string.
+async fn login_hint(
+    flows: &Flows,
+    flow: Option<&str>,
+    cookie: FlowCookie,
+    now: Timestamp,
+) -> Result<String, FlowError> {
+    let (Some(flow), Ok(secret)) = (flow, cookie.required()) else {
+        return Ok(String::new());
+    };
+    let begun = flows.find(flow, &secret, now).await?;
+    let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
+    Ok(hint.unwrap_or_default().to_owned())
 }
 
 /// Submit the sign-in form

@@ -18,7 +18,7 @@ sql! {
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent)
               VALUES ($1, $2, $3, $3, $4, $5, $6) RETURNING id";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
-    FIND = "SELECT s.id AS session_id, s.last_seen_at, s.expires_at, u.password_change_required,
+    FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
@@ -59,6 +59,8 @@ pub struct Session {
     pub user: User,
     /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,
+    /// The time of the sign-in.
+    pub signed_in_at: Timestamp,
     /// The end of the session's absolute lifetime.
     pub expires_at: Timestamp,
 }
@@ -66,6 +68,7 @@ pub struct Session {
 #[derive(sqlx::FromRow)]
 struct Row {
     session_id: i64,
+    signed_in_at: Timestamp,
     last_seen_at: Timestamp,
     expires_at: Timestamp,
     password_change_required: bool,
@@ -136,6 +139,7 @@ pub async fn find(
         id: row.session_id,
         user: row.user.into(),
         password_change_required: row.password_change_required,
+        signed_in_at: row.signed_in_at,
         expires_at: row.expires_at,
     }))
 }

@@ -136,9 +136,16 @@ async fn authorization_requests_may_be_posted(world: World) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let action = format!("{}/authorize", world.base()).parse().unwrap();
-    let page = browser.post(&action, app.authorization().parameters()).await;
+    let request = app.authorization().set("state", "a b&c=é");
+    // A browser sends no session cookie with a form of another site, but it does with the redirect that follows.
+    let page = world.browser().post(&action, request.parameters()).await;
     assert_eq!(page.reply.status, 303, "{}", page.reply);
     let next = page.location().unwrap();
+    let query: Vec<(String, String)> = next.query_pairs().into_owned().collect();
+    assert_eq!(
+        (next.path(), query.as_slice()),
+        ("/authorize", request.parameters())
+    );
     let redirect = browser
         .complete_flow(next.as_str(), &user, "allow")
         .await

@@ -4,9 +4,12 @@ use tests::{App, Browser, Page, User, World, on_every_shape, on_one_process, par
 
 /// Opens the authorization request and follows redirects to the first page.
 async fn first_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
-    let mut page = browser
-        .open(&app.authorization().set("scope", scope).path())
-        .await;
+    follow(browser, &app.authorization().set("scope", scope).path()).await
+}
+
+/// Opens an address and follows redirects, except to another origin.
+pub(super) async fn follow(browser: &mut Browser, address: &str) -> Page {
+    let mut page = browser.open(address).await;
     while let Some(next) = page.location().filter(|next| next.origin() == page.url.origin()) {
         assert_eq!(page.reply.status, 303, "{}", page.reply);
         page = browser.open(next.as_str()).await;

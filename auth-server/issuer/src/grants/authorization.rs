@@ -1,6 +1,7 @@
 //! The authorization request (RFC 6749 §4.1.1). It is validated when it arrives, and again when the user has
 //! decided, so that a change of the client in between takes effect.
 
+use super::interaction::{Interaction, MissingInteraction};
 use super::oxide::{self, PendingAuthorization, RequestError};
 use super::{AuthorizationRequest, Grants};
 use crate::codes::{self, NewCode};
@@ -45,6 +46,8 @@ pub struct CheckedRequest {
     pub client: Arc<Client>,
     /// The requested scope, or the client's default scope.
     pub scope: Scope,
+    /// The interaction with the user that it demands.
+    pub interaction: Interaction,
     request: AuthorizationRequest,
     code_challenge: CodeChallenge,
     pending: PendingAuthorization,
@@ -107,27 +110,32 @@ impl Grants {
         if params.repeats("client_id") || params.repeats("redirect_uri") {
             return Err(no_redirect_uri());
         }
+        let reject = |error, description| {
+            AuthorizationError::Redirect(self.error_redirect(&request, error, description))
+        };
         match oxide::validate(&request, flaw, &client).await {
-            Ok((pending, scope, code_challenge)) => Ok(CheckedRequest {
-                client,
-                scope,
-                request,
-                code_challenge,
-                pending,
-            }),
+            Ok((pending, scope, code_challenge)) => {
+                let interaction = Interaction::read(request.prompt.as_deref(), request.max_age.as_deref());
+                Ok(CheckedRequest {
+                    client,
+                    scope,
+                    interaction: interaction.map_err(|flaw| reject("invalid_request", flaw))?,
+                    request,
+                    code_challenge,
+                    pending,
+                })
+            }
             Err(RequestError::RedirectUri) => Err(no_redirect_uri()),
-            Err(RequestError::Response { error, description }) => Err(AuthorizationError::Redirect(
-                self.error_redirect(&request, error, description),
-            )),
+            Err(RequestError::Response { error, description }) => Err(reject(error, description)),
             Err(RequestError::StateMachine) => Err(AuthorizationError::StateMachine),
         }
     }
 
-    /// Returns whether the consent page can be skipped: the user consented to this scope before, and the client
-    /// is confidential or first-party (RFC 6749 §10.2, RFC 8252 §8.6).
+    /// Returns whether the consent page can be skipped: the user consented to this scope before, the client is
+    /// confidential or first-party (RFC 6749 §10.2, RFC 8252 §8.6), and the request does not ask for the page.
     pub async fn is_remembered(&self, request: &CheckedRequest, user_id: i64) -> Result<bool, db::Error> {
         let client = &request.client;
-        if !client.first_party && !client.kind.is_confidential() {
+        if request.interaction.asks_consent || !(client.first_party || client.kind.is_confidential()) {
             return Ok(false);
         }
         Ok(consents::granted_scope(&self.db, user_id, &client.id)
@@ -149,6 +157,7 @@ impl Grants {
             request,
             code_challenge,
             pending,
+            ..
         } = checked;
         let issue = CodeIssue {
             client: &client,
@@ -175,6 +184,12 @@ impl Grants {
             .client(&checked.client.id);
         event.record_alone(&self.db, context).await?;
         Ok(self.error_redirect(&checked.request, "access_denied", "the user denied the request"))
+    }
+
+    /// Returns the redirect to the client for a request that admits no page although one is needed.
+    pub fn refuse(&self, checked: &CheckedRequest, missing: MissingInteraction) -> String {
+        let (error, description) = missing.error();
+        self.error_redirect(&checked.request, error, description)
     }
 
     /// Stores the consent and the code in one transaction. Fails if the client is disabled.

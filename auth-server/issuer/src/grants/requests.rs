@@ -29,6 +29,13 @@ pub struct AuthorizationRequest {
     pub code_challenge: String,
     /// `S256`
     pub code_challenge_method: String,
+    /// `none` to show no page, or any of `login`, `consent` and `select_account` to show these pages even if they are not
+    /// needed (OpenID Connect Core §3.1.2.1).
+    pub prompt: Option<String>,
+    /// The longest time since the user signed in, in seconds. A user who signed in before signs in again.
+    pub max_age: Option<String>,
+    /// The e-mail address that the sign-in page suggests.
+    pub login_hint: Option<String>,
 }
 
 /// A token request (RFC 6749 §4.1.3, §4.4.2, §6).
