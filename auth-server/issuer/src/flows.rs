@@ -37,6 +37,13 @@ pub struct FlowRequest {
     pub outdated_session: Option<i64>,
 }
 
+impl FlowRequest {
+    /// Returns whether the flow may go on in the session with this id.
+    pub fn admits(&self, session_id: i64) -> bool {
+        self.outdated_session != Some(session_id)
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Flow {
     id: String,

@@ -41,7 +41,7 @@ pub(crate) async fn show(
     let secret = cookie.required()?;
     let begun = app.flows.find(flow, &secret, context.now).await?;
     let begun = begun.ok_or(FlowError::NotFound)?;
-    let session = session.filter(|session| begun.outdated_session != Some(session.id));
+    let session = session.filter(|session| begun.admits(session.id));
     let session = require_session(session, flow, query.signed_in.is_some())?;
     let request = app.grants.check_request(&begun.params).await?;
     if app.grants.is_remembered(&request, session.user.id).await? {
@@ -85,8 +85,8 @@ pub(crate) async fn submit(
     let session = require_session(session, flow, false)?;
     let secret = cookie.required()?;
     let begun = app.flows.finish(flow, &secret, context.now).await?;
-    // The page was shown in a later session than the outdated one.
-    let begun = begun.filter(|begun| begun.outdated_session != Some(session.id));
+    // The form is shown only in a session that the flow admits, so the cookie changed since.
+    let begun = begun.filter(|begun| begun.admits(session.id));
     let begun = begun.ok_or(FlowError::NotFound)?;
     let request = app.grants.check_request(&begun.params).await?;
     let to = match is_allowed {

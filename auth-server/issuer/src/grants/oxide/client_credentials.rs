@@ -10,18 +10,12 @@ use identity::grants::clients::Client;
 use oxide_auth::code_grant::client_credentials::Request;
 use oxide_auth::primitives::grant::Grant;
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken};
-use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegistrarError};
-use oxide_auth::primitives::scope::Scope as OxideScope;
 use oxide_auth_async::code_grant::client_credentials::{Endpoint, Extension, client_credentials as run};
 use oxide_auth_async::primitives::{Authorizer, Issuer, Registrar};
 use std::borrow::Cow;
-use url::Url;
 
-/// The state machine requires a redirect URI, which a service does not have.
-const NO_REDIRECT_URI: &str = "about:blank";
-
-/// Issues a token to an authenticated service. The state machine has the requested scope, or else the default scope of the
-/// service, checked, and runs `issue` with it. Returns the result of `issue`, or `None` if the service may not have the scope.
+/// Issues a token to an authenticated service. The state machine checks the requested scope, or else takes the default scope
+/// of the service, and runs `issue` with it. Returns the result of `issue`, or `None` if the service may not have the scope.
 pub(in crate::grants) async fn client_credentials<I>(
     client: &Client,
     scope: Option<&str>,
@@ -31,7 +25,7 @@ where
     I: FnOnce(Scope) -> Result<TokenResponse, TokenError> + Send + Sync,
 {
     let mut flow = ServiceFlow {
-        registrar: ServiceRegistrar(ClientRegistrar(client)),
+        registrar: ClientRegistrar(client),
         extension: (),
         issue: Some(issue),
         result: None,
@@ -53,38 +47,12 @@ struct ServiceRequest<'a> {
     scope: Option<&'a str>,
 }
 
-/// The Registrar of a service.
-struct ServiceRegistrar<'a>(ClientRegistrar<'a>);
-
 /// The Endpoint, Authorizer and Issuer of one run of the state machine.
 struct ServiceFlow<'a, I> {
-    registrar: ServiceRegistrar<'a>,
+    registrar: ClientRegistrar<'a>,
     extension: (),
     issue: Option<I>,
     result: Option<Result<TokenResponse, TokenError>>,
-}
-
-#[async_trait]
-impl Registrar for ServiceRegistrar<'_> {
-    async fn bound_redirect<'a>(&self, bound: ClientUrl<'a>) -> Result<BoundClient<'a>, RegistrarError> {
-        let redirect_uri = Url::parse(NO_REDIRECT_URI).map_err(|_| RegistrarError::PrimitiveError)?;
-        Ok(BoundClient {
-            client_id: bound.client_id,
-            redirect_uri: Cow::Owned(redirect_uri.into()),
-        })
-    }
-
-    async fn negotiate<'a>(
-        &self,
-        bound: BoundClient<'a>,
-        requested: Option<OxideScope>,
-    ) -> Result<PreGrant, RegistrarError> {
-        self.0.negotiate(bound, requested).await
-    }
-
-    async fn check(&self, client_id: &str, passphrase: Option<&[u8]>) -> Result<(), RegistrarError> {
-        self.0.check(client_id, passphrase).await
-    }
 }
 
 #[async_trait]
@@ -97,10 +65,7 @@ where
         let scope = grant.scope.to_string().parse().map_err(|_| ())?;
         let issue = self.issue.take().ok_or(())?;
         let result = issue(scope);
-        let issued = result
-            .as_ref()
-            .map(|response| issued_token(response, grant.until));
-        let issued = issued.map_err(|_| ());
+        let issued = issued_token(&result, grant.until);
         self.result = Some(result);
         issued
     }

@@ -93,10 +93,7 @@ where
         let family = self.claimed.take().ok_or(())?;
         let issue = self.issue.take().ok_or(())?;
         let result = issue(&family);
-        let issued = result
-            .as_ref()
-            .map(|response| issued_token(response, grant.until));
-        let issued = issued.map_err(|_| ());
+        let issued = issued_token(&result, grant.until);
         self.result = Some(result);
         issued
     }

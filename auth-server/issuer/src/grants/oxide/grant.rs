@@ -1,6 +1,7 @@
 //! Conversions of grants and tokens to the types of oxide-auth.
 
 use crate::grants::TokenResponse;
+use crate::token_error::TokenError;
 use chrono::{DateTime, Utc};
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
@@ -26,22 +27,30 @@ pub(super) fn oxide_grant(
     })
 }
 
-/// Returns the tokens of a response as an exchange's state machine represents them.
-pub(super) fn issued_token(response: &TokenResponse, until: DateTime<Utc>) -> IssuedToken {
-    IssuedToken {
+/// Returns the tokens of a response as the state machine of a new grant represents them. Fails if there is no response.
+pub(super) fn issued_token(
+    result: &Result<TokenResponse, TokenError>,
+    until: DateTime<Utc>,
+) -> Result<IssuedToken, ()> {
+    let response = result.as_ref().map_err(|_| ())?;
+    Ok(IssuedToken {
         token: response.access_token.clone(),
         refresh: response.refresh_token.clone(),
         until,
         token_type: TokenType::Bearer,
-    }
+    })
 }
 
-/// Returns the tokens of a response as a rotation's state machine represents them.
-pub(super) fn refreshed_token(response: &TokenResponse, until: DateTime<Utc>) -> RefreshedToken {
-    RefreshedToken {
+/// Returns the tokens of a response as the state machine of a rotation represents them. Fails if there is no response.
+pub(super) fn refreshed_token(
+    result: &Result<TokenResponse, TokenError>,
+    until: DateTime<Utc>,
+) -> Result<RefreshedToken, ()> {
+    let response = result.as_ref().map_err(|_| ())?;
+    Ok(RefreshedToken {
         token: response.access_token.clone(),
         refresh: response.refresh_token.clone(),
         until,
         token_type: TokenType::Bearer,
-    }
+    })
 }

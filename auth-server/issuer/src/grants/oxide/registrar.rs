@@ -3,29 +3,34 @@
 use crate::clients::may_redirect_to;
 use async_trait::async_trait;
 use foundation::scope::Scope;
-use identity::grants::clients::Client;
-use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegistrarError};
+use identity::grants::clients::{Client, ClientType};
+use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegisteredUrl, RegistrarError};
 use oxide_auth::primitives::scope::Scope as OxideScope;
 use oxide_auth_async::primitives::Registrar;
 use std::borrow::Cow;
+use url::Url;
+
+/// The redirect URI of a service, because the state machine of the client credentials grant requires one.
+const NO_REDIRECT_URI: &str = "about:blank";
 
 /// A Registrar of one client.
 pub(super) struct ClientRegistrar<'a>(pub(super) &'a Client);
 
 #[async_trait]
 impl Registrar for ClientRegistrar<'_> {
-    /// Requires a redirect URI that the client registered.
+    /// Requires a redirect URI that the client registered. A service has none.
     async fn bound_redirect<'a>(&self, bound: ClientUrl<'a>) -> Result<BoundClient<'a>, RegistrarError> {
-        let redirect_uri = bound
-            .redirect_uri
-            .ok_or(RegistrarError::Unspecified)?
-            .into_owned();
-        if !may_redirect_to(self.0, redirect_uri.as_str()) {
-            return Err(RegistrarError::Unspecified);
-        }
+        let redirect_uri: RegisteredUrl = match bound.redirect_uri {
+            Some(uri) if may_redirect_to(self.0, uri.as_str()) => uri.into_owned().into(),
+            None if self.0.kind == ClientType::Service => {
+                let none = Url::parse(NO_REDIRECT_URI);
+                none.map_err(|_| RegistrarError::PrimitiveError)?.into()
+            }
+            _ => return Err(RegistrarError::Unspecified),
+        };
         Ok(BoundClient {
             client_id: bound.client_id,
-            redirect_uri: Cow::Owned(redirect_uri.into()),
+            redirect_uri: Cow::Owned(redirect_uri),
         })
     }
 

@@ -74,10 +74,7 @@ where
         let family = self.claimed.take().ok_or(())?;
         let issue = self.issue.take().ok_or(())?;
         let result = issue(&family);
-        let refreshed = result
-            .as_ref()
-            .map(|response| refreshed_token(response, grant.until));
-        let refreshed = refreshed.map_err(|_| ());
+        let refreshed = refreshed_token(&result, grant.until);
         self.result = Some(result);
         refreshed
     }
