@@ -68,7 +68,7 @@ pub enum Command {
     },
     /// Show one client.
     Show(ClientArgs),
-    /// Change the registration of a client. What is not named stays as it is. If the scope loses a part, all tokens of the
+    /// Change the registration of a client. An option that is left out changes nothing. If the scope loses a part, all tokens of the
     /// client end.
     #[command(group(ArgGroup::new("changes").required(true).multiple(true)))]
     Update {

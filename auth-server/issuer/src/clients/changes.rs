@@ -16,7 +16,7 @@ use std::time::Duration;
 use storage::db;
 use storage::db::{Db, Tx};
 
-/// The changes of a registration. What is `None` stays as it is.
+/// The changes of a registration. A field that is `None` changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct ClientChanges {
     /// The name on the consent page.

@@ -68,7 +68,7 @@ impl Clients {
 
     /// Records, about once a minute and without making the caller wait, that a client used one of its secrets.
     pub fn record_use(&self, client: &Client, secret: &ClientSecret, now: Timestamp) {
-        if !secret.is_use_news(now) || !self.claim_record(&client.id, &secret.hash, now) {
+        if !secret.is_record_due(now) || !self.claim_record(&client.id, &secret.hash, now) {
             return;
         }
         let (db, id, hash) = (self.0.db.clone(), client.id.clone(), secret.hash.clone());

@@ -102,14 +102,14 @@ impl Secrets {
     /// Sets, in memory, the time of the last use of the secret with this hash. Returns whether the use is to be recorded.
     pub(super) fn set_last_used(&mut self, hash: &[u8], now: Timestamp) -> bool {
         let mut secrets = self.current.iter_mut().chain(&mut self.previous);
-        let used = secrets.find(|secret| secret.hash == hash && secret.is_use_news(now));
+        let used = secrets.find(|secret| secret.hash == hash && secret.is_record_due(now));
         used.map(|secret| secret.last_used_at = Some(now)).is_some()
     }
 }
 
 impl ClientSecret {
-    /// Returns whether its last recorded use is so long ago that a use at the time `now` is to be recorded.
-    pub(super) fn is_use_news(&self, now: Timestamp) -> bool {
+    /// Returns whether a use at the time `now` is to be recorded, because the last recorded use is too long ago.
+    pub(super) fn is_record_due(&self, now: Timestamp) -> bool {
         self.last_used_at
             .is_none_or(|last| now.since(last) >= LAST_USE_INTERVAL)
     }
