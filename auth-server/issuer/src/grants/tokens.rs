@@ -4,6 +4,7 @@ use super::{Grants, TokenResponse};
 use crate::keys::{self, SigningKey};
 use foundation::clock::Timestamp;
 use foundation::random;
+use foundation::role::Role;
 use foundation::scope::Scope;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families::Family;
@@ -34,6 +35,15 @@ pub(super) struct TokenGrant<'a> {
     pub(super) scope: Scope,
 }
 
+/// The subject of an access token, and the grant that the token belongs to.
+struct Subject<'a> {
+    sub: &'a str,
+    client_id: &'a str,
+    grant_id: &'a str,
+    /// `None` for a service.
+    role: Option<Role>,
+}
+
 impl Grants {
     /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token.
     pub(super) fn issue_tokens(
@@ -43,17 +53,16 @@ impl Grants {
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
         let TokenGrant { family, scope } = *grant;
-        let claims = Claims {
+        let subject = Subject {
             sub: &family.user_id.to_string(),
             client_id: &family.client_id,
-            roles: Some([family.role.as_str()]),
             grant_id: &family.id,
-            ..self.common_claims(scope, now)
+            role: Some(family.role),
         };
         let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
         Ok(TokenResponse {
             refresh_token: Some(refresh_token.expose().to_owned()),
-            ..self.sign(signer, &claims)?
+            ..self.sign(signer, &subject, scope, now)?
         })
     }
 
@@ -66,39 +75,41 @@ impl Grants {
         scope: Scope,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
-        let claims = Claims {
+        let subject = Subject {
             sub: &service.id,
             client_id: &service.id,
             grant_id: &service.grant_id,
-            ..self.common_claims(scope, now)
+            role: None,
         };
-        self.sign(signer, &claims)
+        self.sign(signer, &subject, scope, now)
     }
 
-    /// Returns the claims that do not depend on the subject.
-    fn common_claims(&self, scope: Scope, now: Timestamp) -> Claims<'_> {
-        Claims {
+    /// Returns the response with a signed access token and without a refresh token.
+    fn sign(
+        &self,
+        signer: &SigningKey,
+        subject: &Subject<'_>,
+        scope: Scope,
+        now: Timestamp,
+    ) -> Result<TokenResponse, keys::Error> {
+        let access_token = signer.sign_access_token(&Claims {
             iss: &self.issuer,
             aud: &self.audience,
-            sub: "",
-            client_id: "",
+            sub: subject.sub,
+            client_id: subject.client_id,
             scope,
-            roles: None,
-            grant_id: "",
+            roles: subject.role.map(|role| [role.as_str()]),
+            grant_id: subject.grant_id,
             jti: random::id(),
             iat: now.seconds(),
             exp: now.after(self.lifetimes.access_token).seconds(),
-        }
-    }
-
-    /// Returns the response with the signed access token and without a refresh token.
-    fn sign(&self, signer: &SigningKey, claims: &Claims<'_>) -> Result<TokenResponse, keys::Error> {
+        })?;
         Ok(TokenResponse {
-            access_token: signer.sign_access_token(claims)?,
+            access_token,
             token_type: "Bearer",
             expires_in: self.lifetimes.access_token.as_secs(),
             refresh_token: None,
-            scope: claims.scope,
+            scope,
         })
     }
 }
