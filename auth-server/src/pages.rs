@@ -58,7 +58,10 @@ pub(crate) struct ConsentPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) flow: &'a str,
     pub(crate) client: &'a Client,
-    pub(crate) scope: &'a Scope,
+    /// The requested scope.
+    pub(crate) scope: Scope,
+    /// The scope that the user granted to the client before.
+    pub(crate) granted: Scope,
     pub(crate) redirect_uri: &'a str,
     pub(crate) email: &'a str,
 }
@@ -70,8 +73,10 @@ struct ConsentTemplate<'a> {
     flow: &'a str,
     client: &'a str,
     destination: String,
-    /// The name and the description of each scope.
-    scopes: Vec<(&'static str, &'static str)>,
+    /// The name and the description of each requested scope that the user has not granted to the client.
+    new_scopes: Vec<(&'static str, &'static str)>,
+    /// The same of each requested scope that the user granted before.
+    granted_scopes: Vec<(&'static str, &'static str)>,
     email: &'a str,
 }
 
@@ -151,13 +156,15 @@ pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
         flow: page.flow,
         client: &page.client.name,
         destination,
-        scopes: page
-            .scope
-            .iter()
-            .map(|name| (name, scope::in_words(name)))
-            .collect(),
+        new_scopes: in_words(page.scope.difference(page.granted)),
+        granted_scopes: in_words(page.scope.intersection(page.granted)),
         email: page.email,
     })
+}
+
+/// Returns the name and the description of each scope.
+fn in_words(scope: Scope) -> Vec<(&'static str, &'static str)> {
+    scope.iter().map(|name| (name, scope::in_words(name))).collect()
 }
 
 /// Returns the page for a signed-in user who opens the sign-in page outside any authorization flow.

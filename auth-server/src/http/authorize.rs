@@ -77,7 +77,12 @@ async fn answer_without_pages(
     if session.password_change_required {
         return refuse(MissingInteraction::PasswordChange);
     }
-    if !app.grants.is_remembered(&request, session.user.id).await? {
+    if app
+        .grants
+        .missing_consent(&request, session.user.id)
+        .await?
+        .is_some()
+    {
         return refuse(MissingInteraction::Consent);
     }
     let to = Box::pin(app.grants.allow(request, owner(&session), context)).await?;

@@ -19,7 +19,8 @@ use web::Context;
 
 /// Show the consent page
 ///
-/// If the user's consent is remembered, the browser returns to the client without a form.
+/// If the client is first-party, or if it is confidential and the user consented before, the browser returns to the client without
+/// a form.
 #[utoipa::path(
     get, path = paths::CONSENT, operation_id = "showConsent", tag = "Pages", params(ConsentQuery),
     security((), ("session" = [])),
@@ -44,18 +45,19 @@ pub(crate) async fn show(
     let session = session.filter(|session| begun.admits(session.id));
     let session = require_session(session, flow, query.signed_in.is_some())?;
     let request = app.grants.check_request(&begun.params).await?;
-    if app.grants.is_remembered(&request, session.user.id).await? {
+    let Some(missing) = app.grants.missing_consent(&request, session.user.id).await? else {
         let finished = app.flows.finish(flow, &secret, context.now).await?;
         finished.ok_or(FlowError::NotFound)?;
         let to = Box::pin(app.grants.allow(request, owner(&session), &context)).await?;
         return Ok(see_other(&to));
-    }
+    };
     Ok(renderer.show(|form| {
         pages::consent(&pages::ConsentPage {
             form,
             flow,
             client: &request.client,
-            scope: &request.scope,
+            scope: request.scope,
+            granted: missing.granted,
             redirect_uri: request.redirect_uri(),
             email: &session.user.email,
         })

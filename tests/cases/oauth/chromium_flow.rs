@@ -6,23 +6,13 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     let user = world.sign_up().await;
     let base = world.base();
     let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-    // Only the single-process program has the demo client. Elsewhere a first-party app redirects to a page
-    // with known text.
-    let callback = format!(
-        "{base}{}",
-        if world.shape == Shape::Split {
-            "/livez"
-        } else {
-            "/demo"
-        }
-    );
-    let (client, expected_text) = match world.shape {
-        Shape::Split => (
-            world.app().redirect_uri(&callback).first_party().register().id,
-            "live",
-        ),
-        _ => ("demo".to_owned(), "Authorization code received"),
+    // Only the single-process program has the demo page.
+    let (path, expected_text) = match world.shape {
+        Shape::Split => ("/livez", "live"),
+        _ => ("/demo", "Authorization code received"),
     };
+    let callback = format!("{base}{path}");
+    let client = world.app().kind("web").redirect_uri(&callback).register().id;
     let browser = Chromium::without_scripts().await;
     // Opened by IP address, the page redirects to the host name that its cookies are bound to.
     let elsewhere = base.replace("localhost", "127.0.0.1");
@@ -47,7 +37,7 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     assert!(redirect.starts_with(&format!("{callback}?code=")), "{redirect}");
     assert!(redirect.contains("state=here"), "{redirect}");
 
-    // The browser is still signed in, so the next request skips the sign-in page.
+    // The browser is still signed in and the consent is remembered, so the next request shows no page.
     browser.open(&format!("{base}/authorize?{request}")).await;
     let redirect = browser.expect(expected_text).await;
     assert!(redirect.starts_with(&format!("{callback}?code=")), "{redirect}");

@@ -60,6 +60,47 @@ async fn confidential_apps_ask_once_per_set_of_scopes(world: World) {
     consent_page(&mut browser, &app, "posts:read posts:write").await;
 }
 
+async fn a_request_for_more_names_the_new_scopes(world: World) {
+    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    app.authorize(&mut user.browser(), &user, "posts:read profile:read")
+        .await;
+    let wider = "posts:read posts:write";
+    let words = consent_page(&mut user.browser(), &app, wider)
+        .await
+        .visible_text();
+    let (new, granted) = words.split_once("You have allowed it before").unwrap();
+    assert!(
+        new.contains("new permissions") && new.contains("posts:write"),
+        "{words}"
+    );
+    assert!(!new.contains("posts:read"), "{words}");
+    assert!(
+        granted.contains("posts:read") && !granted.contains("posts:write"),
+        "{words}"
+    );
+    assert!(!words.contains("profile:read"), "{words}");
+}
+
+async fn first_party_apps_skip_the_consent_page(world: World) {
+    let (user, app) = (world.sign_up().await, world.app().first_party().register());
+    let mut browser = user.browser();
+    for scope in ["posts:read", "posts:read posts:write"] {
+        let page = first_page(&mut browser, &app, scope).await;
+        let redirect = page.location().unwrap_or_else(|| panic!("{}", page.reply));
+        assert!(parameter(&redirect, "code").is_some(), "{redirect}");
+    }
+    let silent = app.authorization().set("prompt", "none");
+    let redirect = browser.open(&silent.path()).await.location().unwrap();
+    assert!(parameter(&redirect, "code").is_some(), "{redirect}");
+    let asking = app.authorization().set("prompt", "consent");
+    let page = follow(&mut browser, &asking.path()).await;
+    assert!(page.asks_for("decision"), "no consent page: {}", page.reply);
+    // The user finds the app among the connected ones, and can disconnect it.
+    let tokens = app.tokens(&user, "posts:read").await;
+    user.delete(&format!("/me/grants/{}", app.id)).await.expect(204);
+    tokens.expect_revoked(&world, &app).await;
+}
+
 async fn denying_consent_returns_an_error_instead_of_a_code(world: World) {
     let (user, app) = world.user_and_app().await;
     let request = app.authorization();
@@ -226,6 +267,8 @@ on_every_shape!(
     the_consent_page_names_the_app_its_scopes_and_its_redirect_target,
     public_third_party_apps_always_ask_for_consent,
     confidential_apps_ask_once_per_set_of_scopes,
+    a_request_for_more_names_the_new_scopes,
+    first_party_apps_skip_the_consent_page,
     denying_consent_returns_an_error_instead_of_a_code,
     finished_flows_cannot_be_resumed,
     flows_are_bound_to_the_browser_that_began_them,

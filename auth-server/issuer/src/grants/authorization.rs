@@ -53,6 +53,13 @@ pub struct CheckedRequest {
     pending: PendingAuthorization,
 }
 
+/// The consent that a request lacks.
+#[derive(Clone, Copy, Debug)]
+pub struct MissingConsent {
+    /// The scope that the user granted to the client before, which may be empty.
+    pub granted: Scope,
+}
+
 /// The user who decides, and the session of the browser (RFC 6749 §1.1).
 #[derive(Clone, Copy)]
 pub struct ResourceOwner {
@@ -131,16 +138,21 @@ impl Grants {
         }
     }
 
-    /// Returns whether the consent page can be skipped: the user consented to this scope before, the client is
-    /// confidential or first-party (RFC 6749 §10.2, RFC 8252 §8.6), and the request does not ask for the page.
-    pub async fn is_remembered(&self, request: &CheckedRequest, user_id: i64) -> Result<bool, db::Error> {
-        let client = &request.client;
-        if request.interaction.asks_consent || !(client.first_party || client.kind.is_confidential()) {
-            return Ok(false);
+    /// Returns the consent that a request lacks, or `None` if the consent page can be skipped: the client is first-party, or
+    /// it is confidential and the user consented to this scope before (RFC 6749 §10.2, RFC 8252 §8.6), and the request does
+    /// not ask for the page.
+    pub async fn missing_consent(
+        &self,
+        request: &CheckedRequest,
+        user_id: i64,
+    ) -> Result<Option<MissingConsent>, db::Error> {
+        let (client, asks_consent) = (&request.client, request.interaction.asks_consent);
+        if client.first_party && !asks_consent {
+            return Ok(None);
         }
-        Ok(consents::granted_scope(&self.db, user_id, &client.id)
-            .await?
-            .covers(request.scope))
+        let granted = consents::granted_scope(&self.db, user_id, &client.id).await?;
+        let is_remembered = client.kind.is_confidential() && granted.covers(request.scope);
+        Ok((asks_consent || !is_remembered).then_some(MissingConsent { granted }))
     }
 
     /// Records the user's consent. Returns the redirect to the client, with a code. Fails with
