@@ -16,6 +16,7 @@ pub(crate) mod introspect;
 pub(crate) mod password;
 mod paths;
 pub(crate) mod redirects;
+mod refresh_cookie;
 pub(crate) mod reset;
 pub(crate) mod revoke;
 pub(crate) mod security_events;

@@ -34,6 +34,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))
         .routes(routes!(revoke::revoke))
+        .routes(routes!(revoke::revoke_in_cookie))
         .routes(routes!(introspect::introspect))
         .routes(routes!(security_events::list));
     let calls = rate_limits::document(calls).route_layer(from_fn_with_state(app.clone(), handle_call));

@@ -139,6 +139,9 @@ CREATE TABLE clients (
     scope TEXT NOT NULL,
     default_scope TEXT NOT NULL,
     first_party BOOLEAN NOT NULL,
+    refresh_cookie BOOLEAN NOT NULL,
+    -- In seconds.
+    refresh_retry_window BIGINT NOT NULL,
     grant_id TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     disabled_at BIGINT,

@@ -12,6 +12,8 @@ mod jwks;
 mod malformed_token_requests;
 mod pkce;
 mod redirect_uris;
+mod refresh_cookies;
+mod refresh_retries;
 mod refresh_tokens;
 pub(crate) mod revocation;
 mod signing_keys;

@@ -20,7 +20,7 @@ pub struct Registration<'a> {
     scope: &'a str,
     default_scope: Option<&'a str>,
     first_party: bool,
-    jwks: Option<&'a str>,
+    options: Vec<&'a str>,
 }
 
 /// A registered client.
@@ -57,7 +57,7 @@ impl World {
             scope: "posts:read posts:write comments:write payments:read payments:write profile:read admin",
             default_scope: None,
             first_party: false,
-            jwks: None,
+            options: Vec::new(),
         }
     }
 }
@@ -98,11 +98,17 @@ impl<'a> Registration<'a> {
         self
     }
 
+    /// Adds an option of the command, with its value if it has one.
+    #[must_use]
+    pub fn option(mut self, option: &[&'a str]) -> Self {
+        self.options.extend(option);
+        self
+    }
+
     /// Sets the file with the keys of a client that authenticates by signed assertions.
     #[must_use]
-    pub fn jwks(mut self, file: &'a str) -> Self {
-        self.jwks = Some(file);
-        self
+    pub fn jwks(self, file: &'a str) -> Self {
+        self.option(&["--jwks", file])
     }
 
     /// Registers the client with `latchkey clients create`.
@@ -120,7 +126,7 @@ impl<'a> Registration<'a> {
                 .iter()
                 .flat_map(|scope| ["--default-scope", scope]),
         );
-        args.extend(self.jwks.iter().flat_map(|file| ["--jwks", file]));
+        args.extend(&self.options);
         args.extend(self.first_party.then_some("--first-party"));
         let made = self.world.cli(&args, "");
         App {

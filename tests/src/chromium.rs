@@ -112,6 +112,16 @@ impl Chromium {
         }
     }
 
+    /// Runs the body of an asynchronous function in the page. Its variable `args` has the arguments. Returns its result as JSON.
+    pub async fn run(&self, body: &str, args: &[Value]) -> Value {
+        let script = format!(
+            "const args = [...arguments], done = args.pop();
+             (async () => {{ {body} }})().then(done, error => done(String(error)));"
+        );
+        let command = json!({ "script": script, "args": args });
+        self.post("/execute/async", &command).await
+    }
+
     async fn element(&self, selector: &str) -> String {
         let found = self
             .post("/element", &json!({ "using": "css selector", "value": selector }))

@@ -4,6 +4,7 @@ pub mod assertions;
 mod changes;
 mod jwks;
 mod redirect_uris;
+mod same_site;
 
 pub use changes::{ClientChanges, disable, enable, rotate_secret, update};
 pub use jwks::ALGORITHMS;
@@ -20,11 +21,18 @@ use identity::grants::clients::secrets::Secrets;
 use identity::grants::clients::{Client, ClientType, Clients};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use storage::db;
 use storage::db::Db;
 
 /// The most redirect URIs of one client.
 const MAX_REDIRECT_URIS: usize = 20;
+
+/// The longest time in which a refresh can be repeated.
+pub const MAX_RETRY_WINDOW: Duration = Duration::from_secs(60);
+/// The same time for a client whose refresh token is in a cookie, unless the registration names another: the tabs of a browser
+/// share the cookie and may refresh at the same moment.
+const COOKIE_RETRY_WINDOW: Duration = Duration::from_secs(10);
 
 /// A client to register.
 #[derive(Clone, Debug)]
@@ -44,6 +52,10 @@ pub struct Registration {
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
     pub first_party: bool,
+    /// Whether a browser keeps the refresh tokens of the client, a single-page app, in a cookie.
+    pub refresh_cookie: bool,
+    /// The time after a refresh in which it can be repeated, in whole seconds. If unset, 10 s with a cookie, otherwise zero.
+    pub refresh_retry_window: Option<Duration>,
     /// The public keys with which a confidential client authenticates, in place of a secret: a JWK set.
     pub jwks: Option<Value>,
 }
@@ -65,14 +77,15 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Registers a client. Returns the client and, if it is confidential, its new secret, of which only a hash is stored.
-/// Fails if the registration is invalid or the id is taken.
+/// Registers a client of the issuer with the URL `issuer`. Returns the client and, if it is confidential, its new secret, of
+/// which only a hash is stored. Fails if the registration is invalid or the id is taken.
 pub async fn register(
     db: &Db,
+    issuer: &str,
     registration: Registration,
     context: &RequestContext,
 ) -> Result<(Client, Option<Secret>), Error> {
-    let (client, secret) = registration.into_client(context.now)?;
+    let (client, secret) = registration.into_client(issuer, context.now)?;
     let mut tx = db.begin().await?;
     match clients::create(&mut tx, &client).await {
         Err(db::Error::Conflict) => return Err(Error::Taken(client.id)),
@@ -119,7 +132,7 @@ pub async fn authenticate(
 
 impl Registration {
     /// Checks the registration. Returns the client and, if it is confidential, its new secret.
-    fn into_client(self, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
+    fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
         let (secrets, secret) = match self.kind.is_confidential() && self.jwks.is_none() {
             true => {
                 let (secrets, secret) = Secrets::generate(now);
@@ -137,17 +150,22 @@ impl Registration {
             redirect_uris: self.redirect_uris,
             scope: self.scope,
             first_party: self.first_party,
+            refresh_cookie: self.refresh_cookie,
+            refresh_retry_window: self.refresh_retry_window.unwrap_or(match self.refresh_cookie {
+                true => COOKIE_RETRY_WINDOW,
+                false => Duration::ZERO,
+            }),
             grant_id: random::id(),
             created_at: now,
             disabled_at: None,
         };
-        check(&client).map_err(Error::Invalid)?;
+        check(&client, issuer).map_err(Error::Invalid)?;
         Ok((client, secret))
     }
 }
 
 /// Fails with a message if the registration of a client is invalid.
-fn check(client: &Client) -> Result<(), String> {
+fn check(client: &Client, issuer: &str) -> Result<(), String> {
     let id = &client.id;
     let is_id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if id.is_empty() || id.len() > 64 || !id.chars().all(is_id_char) {
@@ -174,6 +192,9 @@ fn check(client: &Client) -> Result<(), String> {
         }
         jwks::check(jwks)?;
     }
+    if client.refresh_retry_window > MAX_RETRY_WINDOW {
+        return Err("the refresh retry window must be at most 60 s".to_owned());
+    }
     if client.kind == ClientType::Service {
         return check_service(client);
     }
@@ -182,13 +203,37 @@ fn check(client: &Client) -> Result<(), String> {
     }
     client.redirect_uris.iter().try_for_each(|uri| {
         redirect_uris::check(uri, client.kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
-    })
+    })?;
+    if client.refresh_cookie {
+        check_refresh_cookie(client, issuer)?;
+    }
+    Ok(())
+}
+
+/// Fails with a message if a client cannot have its refresh tokens in a cookie: browsers send a `SameSite=Strict` cookie only
+/// from pages of the same site.
+fn check_refresh_cookie(client: &Client, issuer: &str) -> Result<(), String> {
+    if client.kind != ClientType::Spa {
+        return Err("only a client of the type spa has its refresh token in a cookie".to_owned());
+    }
+    let other_site = |uri: &&String| !same_site::is_same_site(uri, issuer);
+    match client.redirect_uris.iter().find(other_site) {
+        None => Ok(()),
+        Some(uri) => Err(format!(
+            "redirect URI {uri:?}: it is not same-site with the issuer {issuer}, so browsers would not send the cookie of \
+             the refresh token; serve the app below the same registrable domain and with the same scheme, or register it \
+             without the cookie"
+        )),
+    }
 }
 
 /// Fails with a message if the registration of a service is invalid.
 fn check_service(client: &Client) -> Result<(), String> {
     if !client.redirect_uris.is_empty() {
         return Err("a service has no redirect URI, because it does not sign users in".to_owned());
+    }
+    if client.refresh_cookie || !client.refresh_retry_window.is_zero() {
+        return Err("a service has no refresh token, and so no cookie and no retry window for it".to_owned());
     }
     if client.scope.contains("admin") {
         return Err("a service cannot have the scope admin, which is for administrators only".to_owned());

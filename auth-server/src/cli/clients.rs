@@ -3,7 +3,7 @@
 use super::{Error, Services, print};
 use clap::{ArgGroup, Args, Subcommand};
 use foundation::context::RequestContext;
-use foundation::duration::parse_duration;
+use foundation::duration;
 use foundation::json;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
@@ -12,7 +12,8 @@ use identity::grants::clients;
 use identity::grants::clients::secrets::ClientSecret;
 use identity::grants::clients::{Client, ClientType};
 use issuer::clients::{
-    ClientChanges, Error as ClientError, Registration, disable, enable, register, rotate_secret, update,
+    ClientChanges, Error as ClientError, MAX_RETRY_WINDOW, Registration, disable, enable, register,
+    rotate_secret, update,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -53,6 +54,14 @@ pub enum Command {
         /// The client belongs to the operator of this issuer, not to a third party.
         #[arg(long)]
         first_party: bool,
+        /// The issuer keeps the refresh token of a single-page app in a cookie that scripts cannot read. Every redirect URI must be
+        /// same-site with the issuer.
+        #[arg(long)]
+        refresh_cookie: bool,
+        /// The time after a refresh in which the same refresh token gets the same successor again while that is unused, so that a
+        /// lost response or a second tab does not end the grant; 60s at most. By default 10s with --refresh-cookie, otherwise 0s.
+        #[arg(long, value_name = "TIME", value_parser = parse_retry_window)]
+        refresh_retry_window: Option<Duration>,
         /// A file with the public keys of a client that authenticates by signed assertions and not by a secret: a JWK set.
         #[arg(long, value_name = "FILE")]
         jwks: Option<PathBuf>,
@@ -89,6 +98,13 @@ pub enum Command {
         /// Whether the client belongs to the operator of this issuer, not to a third party.
         #[arg(long, value_name = "BOOL", group = "changes")]
         first_party: Option<bool>,
+        /// Whether the issuer keeps the refresh token of a single-page app in a cookie that scripts cannot read.
+        #[arg(long, value_name = "BOOL", group = "changes")]
+        refresh_cookie: Option<bool>,
+        /// The time after a refresh in which the same refresh token gets the same successor again while that is unused; 60s at
+        /// most.
+        #[arg(long, value_name = "TIME", value_parser = parse_retry_window, group = "changes")]
+        refresh_retry_window: Option<Duration>,
         /// A file with the JWK set that replaces the present one.
         #[arg(long, value_name = "FILE", group = "changes")]
         jwks: Option<PathBuf>,
@@ -136,6 +152,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             scope,
             default_scope,
             first_party,
+            refresh_cookie,
+            refresh_retry_window,
             jwks,
             json,
         } => {
@@ -147,6 +165,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 scope,
                 default_scope,
                 first_party,
+                refresh_cookie,
+                refresh_retry_window,
                 jwks: jwks.as_deref().map(read_jwks).transpose()?,
             };
             create(services, registration, json).await
@@ -170,6 +190,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             scope,
             default_scope,
             first_party,
+            refresh_cookie,
+            refresh_retry_window,
             jwks,
         } => {
             let changes = ClientChanges {
@@ -178,10 +200,20 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 scope,
                 default_scope,
                 first_party,
+                refresh_cookie,
+                refresh_retry_window,
                 jwks: jwks.as_deref().map(read_jwks).transpose()?,
             };
             let context = RequestContext::without_request();
-            let client = update(&services.db, &services.revocations, &args.id, changes, &context).await?;
+            let client = update(
+                &services.db,
+                &services.revocations,
+                &services.issuer,
+                &args.id,
+                changes,
+                &context,
+            )
+            .await?;
             print_client(&client, args.json)
         }
         Command::RotateSecret { args, overlap } => {
@@ -214,7 +246,13 @@ fn state(client: &Client) -> &'static str {
 }
 
 async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
-    let (client, secret) = register(&services.db, registration, &RequestContext::without_request()).await?;
+    let (client, secret) = register(
+        &services.db,
+        &services.issuer,
+        registration,
+        &RequestContext::without_request(),
+    )
+    .await?;
     print_with_secret(&client, secret.as_ref(), json)
 }
 
@@ -244,15 +282,12 @@ fn read_jwks(path: &Path) -> Result<Value, Error> {
     Ok(json::parse(&text).map_err(|error| invalid(&error))?)
 }
 
-/// Parses the time for which two secrets are valid.
 fn parse_overlap(text: &str) -> Result<Duration, String> {
-    match text {
-        "0" | "0s" => Ok(Duration::ZERO),
-        _ => parse_duration(text).and_then(|overlap| match overlap <= MAX_OVERLAP {
-            true => Ok(overlap),
-            false => Err("the overlap must be at most 30d".to_owned()),
-        }),
-    }
+    duration::parse_up_to(MAX_OVERLAP, text)
+}
+
+fn parse_retry_window(text: &str) -> Result<Duration, String> {
+    duration::parse_up_to(MAX_RETRY_WINDOW, text)
 }
 
 fn describe(client: &Client) -> Vec<String> {
@@ -262,6 +297,11 @@ fn describe(client: &Client) -> Vec<String> {
         format!("scope: {}", client.scope),
         format!("default scope: {}", client.default_scope),
         format!("first party: {}", client.first_party),
+        format!("refresh token in a cookie: {}", client.refresh_cookie),
+        format!(
+            "refresh retry window: {} s",
+            client.refresh_retry_window.as_secs()
+        ),
     ];
     lines.extend(client.secrets.iter().map(describe_secret));
     let keys = client.jwks.iter().flat_map(|jwks| jwks["keys"].as_array());

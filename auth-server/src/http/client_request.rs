@@ -17,8 +17,29 @@ use issuer::params::Params;
 use issuer::token_error::TokenError;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
-use web::body;
+use web::csrf::Mismatch;
 use web::headers::single;
+use web::{Error, body};
+
+/// The reason why the request of a client failed.
+pub(super) enum Failure {
+    /// An error of the OAuth protocol.
+    Token(TokenError),
+    /// The request relies on a cookie and may be forged.
+    Forged(Mismatch),
+}
+
+impl From<TokenError> for Failure {
+    fn from(error: TokenError) -> Self {
+        Self::Token(error)
+    }
+}
+
+impl From<Mismatch> for Failure {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Forged(mismatch)
+    }
+}
 
 /// Reads the parameters of a request, authenticates its client, and responds with the result of `handle`, which must not
 /// be cached, or with the error.
@@ -26,7 +47,7 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
     grants: &Grants,
     request: Request,
     context: &RequestContext,
-    handle: impl AsyncFnOnce(&Client, T) -> Result<R, TokenError>,
+    handle: impl AsyncFnOnce(&Client, &HeaderMap, T) -> Result<R, Failure>,
 ) -> Response {
     let (parts, body) = request.into_parts();
     let bytes = match body::read(body, body::DEFAULT_LIMIT).await {
@@ -38,14 +59,15 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
         let client = authenticate(grants, &parts.headers, &params, context.now).await?;
         let request = params.read();
         let request = request.map_err(|error| TokenError::Internal(error.to_string()))?;
-        handle(&client, request).await
+        handle(&client, &parts.headers, request).await
     };
     match Box::pin(handled).await {
         Ok(response) => {
             let no_store = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
             (no_store, response).into_response()
         }
-        Err(error) => token_errors::respond(&error, context),
+        Err(Failure::Token(error)) => token_errors::respond(&error, context),
+        Err(Failure::Forged(mismatch)) => Error::from(mismatch).into_response(),
     }
 }
 

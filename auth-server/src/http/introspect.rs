@@ -35,9 +35,9 @@ pub(crate) async fn introspect(
         &grants,
         request,
         &context,
-        async |client, request: PresentedTokenRequest| {
-            let introspection = grants.introspect(client, request.token()?, context.now).await;
-            introspection.map(Json)
+        async |client, _, request: PresentedTokenRequest| {
+            let introspection = grants.introspect(client, request.token()?, context.now).await?;
+            Ok(Json(introspection))
         },
     )
     .await

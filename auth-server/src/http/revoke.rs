@@ -1,14 +1,15 @@
-//! `POST /revoke` (RFC 7009).
+//! `POST /revoke` (RFC 7009), and `POST /token/revoke`, which the cookies of refresh tokens reach.
 
 use super::client_request;
+use super::refresh_cookie;
 use super::token_errors::RevocationErrorResponses;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use issuer::grants::{Grants, PresentedTokenRequest};
 use std::sync::Arc;
-use web::Context;
 use web::openapi::error_responses::code;
+use web::{Context, Policy};
 
 /// Revoke a token
 ///
@@ -35,9 +36,50 @@ pub(crate) async fn revoke(
         &grants,
         request,
         &context,
-        async |client, request: PresentedTokenRequest| {
+        async |client, _, request: PresentedTokenRequest| {
             grants.revoke(client, request.token()?, &context).await?;
             Ok(StatusCode::OK)
+        },
+    )
+    .await
+}
+
+/// Revoke the refresh token in the cookie
+///
+/// Revokes the refresh token of an app that was registered with `--refresh-cookie`, with its whole grant, and removes the cookie.
+/// Needs the header `x-csrf-token`. With the parameter `token`, the same as `/revoke`.
+#[utoipa::path(
+    post, path = "/token/revoke", operation_id = "revokeTokenInCookie", tag = "OAuth",
+    request_body(content(
+        (PresentedTokenRequest = "application/x-www-form-urlencoded"),
+        (PresentedTokenRequest = "application/json"),
+    )),
+    security((), ("client" = [])),
+    responses(
+        (status = 200, description = "The token is not valid any more.", headers(("Cache-Control"), ("Set-Cookie"))),
+        RevocationErrorResponses, code::CsrfMismatch, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+    )
+)]
+pub(crate) async fn revoke_in_cookie(
+    State(grants): State<Arc<Grants>>,
+    State(policy): State<Arc<Policy>>,
+    Context(context): Context,
+    request: Request,
+) -> Response {
+    client_request::respond(
+        &grants,
+        request,
+        &context,
+        async |client, headers, request: PresentedTokenRequest| {
+            if !client.refresh_cookie || !request.token.is_empty() {
+                grants.revoke(client, request.token()?, &context).await?;
+                return Ok((None, StatusCode::OK));
+            }
+            if let Some(token) = refresh_cookie::read(client, headers, &policy)? {
+                grants.revoke(client, token.expose(), &context).await?;
+            }
+            let removal = [(header::SET_COOKIE, refresh_cookie::clear(client))];
+            Ok((Some(removal), StatusCode::OK))
         },
     )
     .await

@@ -1,23 +1,28 @@
 //! `POST /token` (RFC 6749 §3.2).
 
-use super::client_request;
+use super::client_request::{self, Failure};
+use super::refresh_cookie;
 use super::token_errors::TokenErrorResponses;
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use foundation::context::RequestContext;
 use identity::grants::clients::{Client, ClientType};
 use issuer::grants::{Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
 use std::sync::Arc;
-use web::Context;
 use web::openapi::error_responses::code;
+use web::{Context, Policy};
 
 /// Exchange a code, a refresh token or a service's credentials
 ///
 /// Returns an access token and the next refresh token (RFC 6749 §4.1.3, §6). A code and a refresh token are
 /// valid once. The reuse of either one revokes all tokens that were issued for it. A service gets an access token for itself
 /// alone (§4.4). Errors follow RFC 6749 §5.2.
+///
+/// An app that was registered with `--refresh-cookie` gets its refresh token in the cookie `refresh_` followed by its `client_id`,
+/// and refreshes without `refresh_token`, with the header `x-csrf-token`.
 #[utoipa::path(
     post, path = "/token", operation_id = "exchangeToken", tag = "OAuth",
     request_body(content(
@@ -26,19 +31,57 @@ use web::openapi::error_responses::code;
     )),
     security((), ("client" = [])),
     responses(
-        (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"))),
-        TokenErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"), ("Set-Cookie"))),
+        TokenErrorResponses, code::CsrfMismatch, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
     )
 )]
 pub(crate) async fn token(
     State(grants): State<Arc<Grants>>,
+    State(policy): State<Arc<Policy>>,
     Context(context): Context,
     request: Request,
 ) -> Response {
-    client_request::respond(&grants, request, &context, async |client, request| {
-        grant(&grants, client, request, &context).await.map(Json)
-    })
+    client_request::respond(
+        &grants,
+        request,
+        &context,
+        async |client, headers, mut request: TokenRequest| {
+            if client.refresh_cookie {
+                read_cookie(&mut request, client, headers, &policy)?;
+            }
+            let mut tokens = grant(&grants, client, request, &context).await?;
+            let cookie = match client.refresh_cookie {
+                true => refresh_cookie::move_from(&mut tokens, client, grants.lifetimes.refresh.idle),
+                false => None,
+            };
+            Ok((cookie.map(|cookie| [(header::SET_COOKIE, cookie)]), Json(tokens)))
+        },
+    )
     .await
+}
+
+/// Completes a token request of a client that has its refresh token in a cookie.
+fn read_cookie(
+    request: &mut TokenRequest,
+    client: &Client,
+    headers: &HeaderMap,
+    policy: &Policy,
+) -> Result<(), Failure> {
+    if request.refresh_token.is_some() {
+        return Err(TokenError::InvalidRequest(
+            "this client sends its refresh token in its cookie, and not as a parameter".to_owned(),
+        )
+        .into());
+    }
+    if request.grant_type != "refresh_token" {
+        return Ok(refresh_cookie::check_origin(client, headers, policy)?);
+    }
+    let token = refresh_cookie::read(client, headers, policy)?;
+    let token = token.ok_or(TokenError::InvalidGrant(
+        "the browser sent no cookie with a refresh token of this client: sign the user in",
+    ))?;
+    request.refresh_token = Some(token.expose().to_owned());
+    Ok(())
 }
 
 /// Runs the grant that a token request names. A service acts for itself only, and no other client does.

@@ -73,7 +73,7 @@ pub(crate) async fn bootstrap(runtime: &Runtime) -> Result<Option<InitialPasswor
     let (db, context) = (&runtime.identity.db, RequestContext::without_request());
     let password = create_administrator(runtime, &context).await?;
     if clients::find(db, DEMO_CLIENT_ID).await?.is_none() {
-        match register(db, demo_client(runtime), &context).await {
+        match register(db, &runtime.urls.issuer, demo_client(runtime), &context).await {
             Ok(_) | Err(auth_server::clients::Error::Taken(_)) => {}
             Err(error) => return Err(Error::Other(error.to_string())),
         }
@@ -138,6 +138,8 @@ fn demo_client(runtime: &Runtime) -> Registration {
         scope: Role::User.scope(),
         default_scope: None,
         first_party: true,
+        refresh_cookie: false,
+        refresh_retry_window: None,
     }
 }
 

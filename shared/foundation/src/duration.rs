@@ -1,5 +1,6 @@
 //! Durations in settings and in messages.
 
+use serde::Serializer;
 use std::time::Duration;
 
 /// Parses a duration between 1 s and 3650 d: an integer with the unit `s`, `m`, `h` or `d`, or without a unit in
@@ -24,13 +25,30 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Formats a duration for messages: in seconds below a minute, in minutes below two hours, otherwise in hours, rounded
-/// up to a whole unit. Examples: "24 hours", "15 minutes", "40 seconds".
+/// Parses a duration of at most `limit` like [`parse_duration`], or zero. The error is a message for the operator.
+pub fn parse_up_to(limit: Duration, text: &str) -> Result<Duration, String> {
+    match text {
+        "0" | "0s" => Ok(Duration::ZERO),
+        _ => parse_duration(text).and_then(|length| match length <= limit {
+            true => Ok(length),
+            false => Err(format!("the duration must be at most {}", in_words(limit))),
+        }),
+    }
+}
+
+/// Serializes a duration as its number of whole seconds.
+pub fn serialize_as_seconds<S: Serializer>(length: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(length.as_secs())
+}
+
+/// Formats a duration for messages: in seconds below a minute, in minutes below two hours, in hours below two days,
+/// otherwise in days, rounded up to a whole unit. Examples: "24 hours", "15 minutes", "40 seconds".
 pub fn in_words(length: Duration) -> String {
     let (n, unit) = match length.as_secs() {
         seconds if seconds < 60 => (seconds.max(1), "second"),
         seconds if seconds < 7_200 => (seconds.div_ceil(60), "minute"),
-        seconds => (seconds.div_ceil(3_600), "hour"),
+        seconds if seconds < 172_800 => (seconds.div_ceil(3_600), "hour"),
+        seconds => (seconds.div_ceil(86_400), "day"),
     };
     format!("{n} {unit}{}", if n == 1 { "" } else { "s" })
 }

@@ -42,6 +42,14 @@ pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> H
         .unwrap_or(HeaderValue::from_static(""))
 }
 
+/// Returns a `Set-Cookie` value with `SameSite=Strict`, `HttpOnly` and `Secure`, for requests of this host at `path` and below.
+/// The browser keeps the cookie for the time `max_age`. Returns an empty value if an argument contains a control character.
+pub fn set_strict(name: &str, value: &str, path: &str, max_age: Duration) -> HeaderValue {
+    let age = max_age.as_secs();
+    let cookie = format!("{name}={value}; Path={path}; SameSite=Strict; Max-Age={age}; HttpOnly; Secure");
+    HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static(""))
+}
+
 /// Returns the `Set-Cookie` value that sets the session cookie to the session id `sid`.
 pub fn set_sid(sid: &Secret, lifetime: Duration) -> HeaderValue {
     set(SID, sid.expose(), Some(lifetime), "; HttpOnly; Secure")

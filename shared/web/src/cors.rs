@@ -21,13 +21,17 @@ const RESPONSE_HEADERS: &str = "etag, location, link, x-correlation-id, retry-af
 /// The lifetime of a preflight response in the browser's cache, in seconds.
 const MAX_AGE: &str = "600";
 
+/// The paths to which a page of a client with a refresh token in a cookie may send cookies.
+const REFRESH_COOKIE_PATHS: [&str; 3] = ["/csrf", "/token", "/token/revoke"];
+
 /// The origins whose pages may read the responses of a set of routes.
 #[derive(Clone, Debug)]
 pub enum Cors {
     /// Any origin, without cookies. For public documents.
     AnyOrigin,
     /// The trusted origins of the policy and the origins of registered single-page apps. The trusted origins
-    /// and those of first-party apps may send cookies.
+    /// and those of first-party apps may send cookies; those of apps with a refresh token in a cookie may send cookies to
+    /// the routes that read it.
     KnownOrigins {
         /// The policy with the trusted origins.
         policy: Arc<Policy>,
@@ -45,8 +49,13 @@ struct AllowedOrigin {
 
 /// Middleware: adds the CORS headers if the request comes from an allowed origin.
 pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next) -> Response {
-    cors.add_headers(request.method(), request.headers(), request.extensions())
-        .await;
+    cors.add_headers(
+        request.method(),
+        request.uri().path(),
+        request.headers(),
+        request.extensions(),
+    )
+    .await;
     next.run(request).await
 }
 
@@ -54,20 +63,26 @@ impl Cors {
     /// Adds the CORS headers to the response if the request comes from an allowed origin. A request from any other
     /// origin is handled as usual, but the browser does not let the page read the response. Takes the parts of the request,
     /// because the body cannot be shared between threads.
-    pub(crate) async fn add_headers(&self, method: &Method, headers: &HeaderMap, extensions: &Extensions) {
+    pub(crate) async fn add_headers(
+        &self,
+        method: &Method,
+        path: &str,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+    ) {
         let Some(deferred) = extensions.get::<DeferredHeaders>() else {
             return;
         };
         if let Self::KnownOrigins { .. } = self {
             deferred.add(header::VARY, HeaderValue::from_static("Origin"));
         }
-        if let Some(origin) = self.allowed_origin(headers).await {
+        if let Some(origin) = self.allowed_origin(path, headers).await {
             add_cors_headers(deferred, origin, is_preflight(method, headers));
         }
     }
 
     /// Returns the allowed origin of a request; `None` without an `Origin` header or for an unknown origin.
-    async fn allowed_origin(&self, headers: &HeaderMap) -> Option<AllowedOrigin> {
+    async fn allowed_origin(&self, path: &str, headers: &HeaderMap) -> Option<AllowedOrigin> {
         let origin = single(headers, header::ORIGIN.as_str())?;
         let with_credentials = match self {
             Self::AnyOrigin => {
@@ -77,7 +92,11 @@ impl Cors {
                 });
             }
             Self::KnownOrigins { policy, .. } if policy.trusts_origin(origin) => true,
-            Self::KnownOrigins { origins, .. } => origins.party(origin).await? == Party::First,
+            Self::KnownOrigins { origins, .. } => match origins.party(origin).await? {
+                Party::First => true,
+                Party::ThirdWithCookie => REFRESH_COOKIE_PATHS.contains(&path),
+                Party::Third => false,
+            },
         };
         let value = HeaderValue::from_str(origin).ok()?;
         Some(AllowedOrigin {

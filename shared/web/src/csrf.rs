@@ -88,22 +88,27 @@ pub fn check(method: &Method, headers: &HeaderMap, policy: &Policy) -> Result<()
 /// Checks that `presented`, the token from a header or a hidden form field, equals the value of the `csrf` cookie, and
 /// that the origin is trusted. Fails if either token is missing or the cookie is repeated.
 pub fn check_token(headers: &HeaderMap, presented: Option<&str>, policy: &Policy) -> Result<(), Mismatch> {
+    check_cookie(headers, presented)?;
+    check_origin(headers, |origin| policy.trusts_origin(origin))
+}
+
+/// Checks that `presented` equals the value of the `csrf` cookie. Fails if either is missing or the cookie is repeated.
+pub fn check_cookie(headers: &HeaderMap, presented: Option<&str>) -> Result<(), Mismatch> {
     let cookie = cookies::single(headers, cookies::CSRF)
         .filter(|value| !value.is_empty())
         .ok_or(Mismatch)?;
     let presented = presented.ok_or(Mismatch)?;
-    if !secret::equal(cookie.as_bytes(), presented.as_bytes()) {
-        return Err(Mismatch);
-    }
-    check_origin(headers, policy)
+    secret::equal(cookie.as_bytes(), presented.as_bytes())
+        .then_some(())
+        .ok_or(Mismatch)
 }
 
-/// Checks that `Origin` is a trusted origin. Without `Origin`, checks that `Sec-Fetch-Site` is absent, `same-origin` or
+/// Checks that `trusts` is true of the value of `Origin`. Without `Origin`, checks that `Sec-Fetch-Site` is absent, `same-origin` or
 /// `none`.
-fn check_origin(headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
+pub fn check_origin(headers: &HeaderMap, trusts: impl FnOnce(&str) -> bool) -> Result<(), Mismatch> {
     if headers.contains_key(header::ORIGIN) {
         let origin = single(headers, header::ORIGIN.as_str()).ok_or(Mismatch)?;
-        return policy.trusts_origin(origin).then_some(()).ok_or(Mismatch);
+        return trusts(origin).then_some(()).ok_or(Mismatch);
     }
     match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
         None | Some(b"same-origin" | b"none") => Ok(()),

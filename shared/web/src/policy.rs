@@ -16,7 +16,7 @@ pub struct Policy {
 
 impl Policy {
     /// Returns whether pages of this origin may send cookies. `origin` is the value of an `Origin` header.
-    pub(crate) fn trusts_origin(&self, origin: &str) -> bool {
+    pub fn trusts_origin(&self, origin: &str) -> bool {
         self.allowed_origins.iter().any(|allowed| allowed == origin)
     }
 

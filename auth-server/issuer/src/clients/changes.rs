@@ -29,6 +29,11 @@ pub struct ClientChanges {
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
     pub first_party: Option<bool>,
+    /// Whether a browser keeps the refresh tokens of the client in a cookie. Tokens that were issued in the other way end with
+    /// their lifetimes.
+    pub refresh_cookie: Option<bool>,
+    /// The time after a refresh in which it can be repeated, in whole seconds.
+    pub refresh_retry_window: Option<Duration>,
     /// The JWK set that replaces the present one. Only for a client that was registered with one.
     pub jwks: Option<Value>,
 }
@@ -66,12 +71,13 @@ pub async fn enable(db: &Db, id: &str, context: &RequestContext) -> Result<Clien
     Ok(client)
 }
 
-/// Changes the registration of a client and returns the client. If its scope loses a part, its codes, refresh tokens and access
+/// Changes the registration of a client of the issuer with the URL `issuer` and returns the client. If its scope loses a part, its codes, refresh tokens and access
 /// tokens end, because they may hold that part. Fails if the changed registration is invalid, or if there is no client with
 /// this id.
 pub async fn update(
     db: &Db,
     revocations: &RevocationMirror,
+    issuer: &str,
     id: &str,
     changes: ClientChanges,
     context: &RequestContext,
@@ -85,7 +91,7 @@ pub async fn update(
         ));
     }
     changes.apply(&mut client);
-    check(&client).map_err(Error::Invalid)?;
+    check(&client, issuer).map_err(Error::Invalid)?;
     let announcement = match client.scope.covers(former_scope) {
         true => PendingAnnouncement::none(),
         false => end_tokens(&mut tx, &mut client, context).await?,
@@ -135,6 +141,8 @@ impl ClientChanges {
         client.redirect_uris = self.redirect_uris.unwrap_or_else(|| client.redirect_uris.clone());
         client.jwks = self.jwks.or_else(|| client.jwks.take());
         client.first_party = self.first_party.unwrap_or(client.first_party);
+        client.refresh_cookie = self.refresh_cookie.unwrap_or(client.refresh_cookie);
+        client.refresh_retry_window = self.refresh_retry_window.unwrap_or(client.refresh_retry_window);
     }
 }
 

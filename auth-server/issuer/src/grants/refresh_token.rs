@@ -1,5 +1,5 @@
 //! The refresh token grant (RFC 6749 §6). Each use rotates the token; a replay revokes its family
-//! (RFC 9700 §4.14.2).
+//! (RFC 9700 §4.14.2), unless the client may repeat a refresh.
 
 use super::oxide::{self, RefreshRequest};
 use super::requests::{parse_scope, required};
@@ -8,6 +8,7 @@ use super::{Grants, TokenRequest, TokenResponse};
 use crate::refresh_tokens::RefreshTokenId;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::grants::clients::Client;
@@ -48,8 +49,9 @@ impl Grants {
             .unwrap_or(Err(INVALID_TOKEN))
     }
 
-    /// Marks a refresh token as used. Returns its family, advanced to the next generation. Fails if the token is
-    /// invalid or `scope` exceeds that of the family. Revokes the family of a reused token.
+    /// Marks a refresh token as used. Returns its family, advanced to the next generation. Returns the same for a used token
+    /// if the client may repeat the refresh. Fails if the token is invalid or `scope` exceeds that of the family. Revokes the
+    /// family of a reused token.
     async fn claim_generation(
         &self,
         client: &Client,
@@ -57,24 +59,28 @@ impl Grants {
         scope: Option<Scope>,
         context: &RequestContext,
     ) -> Result<Family, TokenError> {
+        let id = self.refresh_tokens.verify(refresh_token).ok_or(INVALID_TOKEN)?;
         let RefreshTokenId {
-            family_id,
+            ref family_id,
             generation,
-        } = self.refresh_tokens.verify(refresh_token).ok_or(INVALID_TOKEN)?;
+        } = id;
         // A family's scope never changes, so it can be checked before the token is used up.
         if let Some(scope) = scope {
-            let family = refresh_families::find(&self.db, &family_id).await?;
+            let family = refresh_families::find(&self.db, family_id).await?;
             if !family.ok_or(INVALID_TOKEN)?.scope.covers(scope) {
                 return Err(TokenError::InvalidScope);
             }
         }
         let (idle, now) = (self.lifetimes.refresh.idle, context.now);
         let rotated =
-            refresh_families::rotate(&self.db, &family_id, generation, &client.id, idle, now).await?;
+            refresh_families::rotate(&self.db, family_id, generation, &client.id, idle, now).await?;
         if let Some(family) = rotated {
             return Ok(family);
         }
-        if let Some(family) = refresh_families::find(&self.db, &family_id).await?
+        if let Some(family) = self.find_repeatable(client, &id, now).await? {
+            return Ok(family);
+        }
+        if let Some(family) = refresh_families::find(&self.db, family_id).await?
             && family.client_id == client.id
             && family.generation > generation
             && family.revoked_at.is_none()
@@ -82,6 +88,25 @@ impl Grants {
             self.revoke_reused(&family, context).await?;
         }
         Err(INVALID_TOKEN)
+    }
+
+    /// Returns the family of a used refresh token, at the generation of its successor, if the client may repeat the refresh:
+    /// the successor is unused and younger than the client's retry window.
+    async fn find_repeatable(
+        &self,
+        client: &Client,
+        used: &RefreshTokenId,
+        now: Timestamp,
+    ) -> Result<Option<Family>, TokenError> {
+        if client.refresh_retry_window.is_zero() {
+            return Ok(None);
+        }
+        let successor = refresh_families::find_current(&self.db, &used.family_id, used.generation + 1, now);
+        let repeatable = successor.await?.filter(|successor| {
+            successor.family.client_id == client.id
+                && now < successor.issued_at.after(client.refresh_retry_window)
+        });
+        Ok(repeatable.map(|successor| successor.family))
     }
 
     /// Revokes the family of a refresh token that its client used twice: the token was stolen, and it is

@@ -6,9 +6,11 @@ pub mod secrets;
 pub use cache::Clients;
 
 use foundation::clock::Timestamp;
+use foundation::duration;
 use foundation::scope::Scope;
 use secrets::{SecretColumns, Secrets};
 use serde::Serialize;
+use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
@@ -17,7 +19,7 @@ macro_rules! columns {
     () => {
         "id, name, type, secret_hash, secret_created_at, secret_last_used_at, previous_secret_hash,
          previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, jwks, redirect_uris, scope,
-         default_scope, first_party, grant_id, created_at, disabled_at"
+         default_scope, first_party, refresh_cookie, refresh_retry_window, grant_id, created_at, disabled_at"
     };
 }
 use columns;
@@ -25,15 +27,15 @@ use columns;
 sql! {
     INSERT = "INSERT INTO clients
               (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
-               grant_id, created_at, jwks)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+               grant_id, created_at, jwks, refresh_cookie, refresh_retry_window)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     SINGLE_PAGE_APPS = concat!(
         "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
-                   grant_id = $7, disabled_at = $8, jwks = $9
+                   grant_id = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11
             WHERE id = $1";
 }
 
@@ -93,6 +95,12 @@ pub struct Client {
     pub default_scope: Scope,
     /// Whether the client belongs to the operator of this service and not to a third party.
     pub first_party: bool,
+    /// Whether a browser keeps the refresh tokens of the client in a cookie, out of reach of scripts.
+    pub refresh_cookie: bool,
+    /// The time after a refresh in which the same refresh token gets the same successor again, while that is unused. In
+    /// whole seconds; zero if a refresh token is valid once.
+    #[serde(serialize_with = "duration::serialize_as_seconds")]
+    pub refresh_retry_window: Duration,
     /// The `grant_id` of the access tokens that the client gets for itself.
     #[serde(skip)]
     pub grant_id: String,
@@ -100,6 +108,12 @@ pub struct Client {
     pub created_at: Timestamp,
     /// The time at which the client was disabled; `None` while it is enabled.
     pub disabled_at: Option<Timestamp>,
+}
+
+impl Client {
+    fn refresh_retry_seconds(&self) -> i64 {
+        i64::try_from(self.refresh_retry_window.as_secs()).unwrap_or(i64::MAX)
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -114,6 +128,8 @@ struct Row {
     scope: String,
     default_scope: String,
     first_party: bool,
+    refresh_cookie: bool,
+    refresh_retry_window: i64,
     grant_id: String,
     created_at: Timestamp,
     disabled_at: Option<Timestamp>,
@@ -137,6 +153,8 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.grant_id.as_str(),
         client.created_at,
         client.jwks.as_ref().map(ToString::to_string),
+        client.refresh_cookie,
+        client.refresh_retry_seconds(),
     )
     .map(|_| ())
 }
@@ -162,6 +180,8 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.grant_id.as_str(),
         client.disabled_at,
         client.jwks.as_ref().map(ToString::to_string),
+        client.refresh_cookie,
+        client.refresh_retry_seconds(),
     )
     .map(|_| ())
 }
@@ -202,6 +222,8 @@ impl From<Row> for Client {
             secrets: row.secrets.into(),
             jwks: row.jwks.and_then(|jwks| serde_json::from_str(&jwks).ok()),
             first_party: row.first_party,
+            refresh_cookie: row.refresh_cookie,
+            refresh_retry_window: Duration::from_secs(row.refresh_retry_window.try_into().unwrap_or(0)),
             grant_id: row.grant_id,
             created_at: row.created_at,
             disabled_at: row.disabled_at,

@@ -2,6 +2,7 @@
 //! them.
 
 use crate::grants::clients;
+use crate::grants::clients::Client;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,13 +15,15 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 /// The time limit for reading the origins from the database.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The party to which the clients of an origin belong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The most trusted client of an origin, in ascending order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Party {
-    /// At least one first-party client has this origin.
-    First,
-    /// Only third-party clients have this origin.
+    /// A third-party client.
     Third,
+    /// A third-party client with its refresh token in a cookie.
+    ThirdWithCookie,
+    /// A first-party client.
+    First,
 }
 
 /// The cached origins. Cheap to clone; clones share the cache.
@@ -68,16 +71,28 @@ impl Origins {
 async fn read(db: &Db) -> Result<HashMap<String, Party>, Error> {
     let mut parties = HashMap::new();
     for app in clients::single_page_apps(db).await? {
-        let urls = app.redirect_uris.iter().filter_map(|uri| Url::parse(uri).ok());
-        // A URL with a custom scheme has an opaque origin, which serializes as `null`. Every sandboxed page sends
-        // `null` as its `Origin`, so an opaque origin must not be registered.
-        for origin in urls.map(|url| url.origin()).filter(Origin::is_tuple) {
-            let origin = origin.ascii_serialization();
-            let party = parties.entry(origin).or_insert(Party::Third);
-            if app.first_party {
-                *party = Party::First;
-            }
+        let party = match &app {
+            Client {
+                first_party: true, ..
+            } => Party::First,
+            Client {
+                refresh_cookie: true, ..
+            } => Party::ThirdWithCookie,
+            _ => Party::Third,
+        };
+        for origin in of_client(&app) {
+            let most_trusted = parties.entry(origin).or_insert(party);
+            *most_trusted = party.max(*most_trusted);
         }
     }
     Ok(parties)
+}
+
+/// Returns the origins of a client's redirect URIs, in the form of an `Origin` header.
+pub fn of_client(client: &Client) -> impl Iterator<Item = String> {
+    let urls = client.redirect_uris.iter().filter_map(|uri| Url::parse(uri).ok());
+    // A URL with a custom scheme has an opaque origin, which serializes as `null`. Every sandboxed page sends
+    // `null` as its `Origin`, so an opaque origin must not be registered.
+    let origins = urls.map(|url| url.origin()).filter(Origin::is_tuple);
+    origins.map(|origin| origin.ascii_serialization())
 }

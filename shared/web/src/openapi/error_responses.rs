@@ -46,6 +46,7 @@ macro_rules! codes {
 }
 
 codes!(
+    CsrfMismatch,
     EmailTaken,
     Forbidden,
     InsufficientScope,

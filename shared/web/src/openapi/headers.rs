@@ -69,8 +69,8 @@ const ALL: [(&str, Presence, &str); 13] = [
     ),
     (
         "Set-Cookie",
-        Presence::Always,
-        "Sets or removes the session cookie or the anti-forgery cookie.",
+        Presence::Conditional,
+        "Sets or removes the session cookie, the anti-forgery cookie or the cookie with a client's refresh token.",
     ),
     (
         "Vary",

@@ -212,7 +212,7 @@ async fn secrets_that_cannot_be_rotated_stay(world: World) {
     for (id, options, status, reason) in [
         (public.id.as_str(), [].as_slice(), 64, "has no secret"),
         ("no-such-app", &[], 1, "no client has the id"),
-        (&web.id, &["--overlap", "31d"], 64, "at most 30d"),
+        (&web.id, &["--overlap", "31d"], 64, "at most 30 days"),
         (&web.id, &["--overlap", "soon"], 64, "a duration is an integer"),
     ] {
         let refused = world.run(&[&["clients", "rotate-secret", id], options].concat(), "");

@@ -1,0 +1,55 @@
+//! The refresh tokens that browsers keep for single-page apps, each client's in a cookie of its own that scripts cannot read.
+//! Browsers send the cookie by themselves, so a request that uses it needs the anti-forgery token.
+
+use axum::http::{HeaderMap, HeaderValue};
+use foundation::secret::Secret;
+use identity::grants::clients::Client;
+use identity::grants::origins;
+use issuer::grants::TokenResponse;
+use std::time::Duration;
+use web::csrf::Mismatch;
+use web::headers::single;
+use web::{Policy, cookies, csrf};
+
+/// The path of the token endpoint, below which revocation with the cookie is.
+const PATH: &str = "/token";
+
+/// Returns the refresh token in the client's cookie; `None` if the cookie is missing or repeated. Fails if the anti-forgery
+/// token is missing or wrong, or if the request comes from another origin than the client's.
+pub(super) fn read(
+    client: &Client,
+    headers: &HeaderMap,
+    policy: &Policy,
+) -> Result<Option<Secret>, Mismatch> {
+    csrf::check_cookie(headers, single(headers, csrf::HEADER))?;
+    check_origin(client, headers, policy)?;
+    Ok(cookies::single(headers, &name(client)).map(Secret::new))
+}
+
+/// Fails if a browser sent the request from another origin than the client's. Otherwise any page could make the browser
+/// exchange a code of its own, and so sign the user in to another account.
+pub(super) fn check_origin(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
+    csrf::check_origin(headers, |origin| {
+        policy.trusts_origin(origin) || origins::of_client(client).any(|own| own == origin)
+    })
+}
+
+/// Moves the refresh token of a response into a `Set-Cookie` value. The browser keeps the cookie for the time `max_age`.
+pub(super) fn move_from(
+    tokens: &mut TokenResponse,
+    client: &Client,
+    max_age: Duration,
+) -> Option<HeaderValue> {
+    let token = tokens.refresh_token.take()?;
+    Some(cookies::set_strict(&name(client), &token, PATH, max_age))
+}
+
+/// Returns the `Set-Cookie` value that removes the client's cookie.
+pub(super) fn clear(client: &Client) -> HeaderValue {
+    cookies::set_strict(&name(client), "", PATH, Duration::ZERO)
+}
+
+/// Returns the name of the client's cookie. A cookie name may have every character of a client id (RFC 6265 §4.1.1).
+fn name(client: &Client) -> String {
+    format!("refresh_{}", client.id)
+}
