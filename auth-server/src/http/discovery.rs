@@ -41,6 +41,7 @@ pub(crate) struct IssuerMetadata<'a> {
     revocation_endpoint_auth_signing_alg_values_supported: &'a [&'static str],
     introspection_endpoint_auth_methods_supported: &'a [&'static str],
     introspection_endpoint_auth_signing_alg_values_supported: &'a [&'static str],
+    introspection_signing_alg_values_supported: &'a [&'static str],
     code_challenge_methods_supported: &'a [&'static str],
     prompt_values_supported: &'a [&'static str],
     authorization_response_iss_parameter_supported: bool,
@@ -94,6 +95,7 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
         // Not for public clients.
         introspection_endpoint_auth_methods_supported: &CLIENT_AUTHENTICATION[1..],
         introspection_endpoint_auth_signing_alg_values_supported: &ALGORITHMS,
+        introspection_signing_alg_values_supported: &["RS256"],
         code_challenge_methods_supported: &["S256"],
         prompt_values_supported: &PROMPTS,
         authorization_response_iss_parameter_supported: true,

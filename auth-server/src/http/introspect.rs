@@ -1,19 +1,25 @@
-//! `POST /introspect` (RFC 7662).
+//! `POST /introspect` (RFC 7662), with signed responses (RFC 9701).
 
 use super::client_request;
 use super::token_errors::IntrospectionErrorResponses;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
 use issuer::grants::{Grants, Introspection, PresentedTokenRequest};
 use std::sync::Arc;
 use web::Context;
+use web::content_negotiation::prefers_to_json;
 use web::openapi::error_responses::code;
+
+/// The media type of a signed response (RFC 9701 §5).
+const SIGNED: &str = "application/token-introspection+jwt";
 
 /// Read the state of a token
 ///
 /// Returns whether a token can be used now, and what it permits (RFC 7662). Only for confidential clients. The answer for an
-/// access token is that of the API. A refresh token is active only for the client that it was issued to.
+/// access token is that of the API. A refresh token is active only for the client that it was issued to. A request with
+/// `Accept: application/token-introspection+jwt` gets the response as a JWT that the issuer has signed (RFC 9701).
 #[utoipa::path(
     post, path = "/introspect", operation_id = "introspectToken", tag = "OAuth",
     request_body(content(
@@ -22,7 +28,10 @@ use web::openapi::error_responses::code;
     )),
     security((), ("client" = [])),
     responses(
-        (status = 200, description = "The state.", body = Introspection, headers(("Cache-Control"))),
+        (status = 200, description = "The state.", content(
+            (Introspection = "application/json"),
+            (String = "application/token-introspection+jwt"),
+        ), headers(("Cache-Control"))),
         IntrospectionErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
     )
 )]
@@ -35,9 +44,13 @@ pub(crate) async fn introspect(
         &grants,
         request,
         &context,
-        async |client, _, request: PresentedTokenRequest| {
+        async |client, headers, request: PresentedTokenRequest| {
             let introspection = grants.introspect(client, request.token()?, context.now).await?;
-            Ok(Json(introspection))
+            if !prefers_to_json(headers, SIGNED) {
+                return Ok(Json(introspection).into_response());
+            }
+            let signed = grants.sign_introspection(client, &introspection, context.now)?;
+            Ok(([(header::CONTENT_TYPE, SIGNED)], signed).into_response())
         },
     )
     .await

@@ -1,6 +1,6 @@
 //! Content negotiation by `Accept` and `Accept-Encoding` (RFC 9110 §12.4.2, §12.5).
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, header};
 
 /// The maximum total length of a header's lines, in bytes. A longer header counts as absent.
 const MAX_LENGTH: usize = 4096;
@@ -34,6 +34,13 @@ impl Preferences {
         };
         names.iter().find_map(listed).unwrap_or(0)
     }
+}
+
+/// Returns whether `Accept` lists a media type by its name, with at least the weight of JSON.
+pub fn prefers_to_json(headers: &HeaderMap, media_type: &str) -> bool {
+    let accept = Preferences::read(headers, &header::ACCEPT);
+    let weight = accept.weight(&[media_type]);
+    weight > 0 && weight >= accept.weight(&["application/json", "application/*", "*/*"])
 }
 
 /// Parses a member into its name in lower case and its weight, which is 1000 without the parameter `q`. Other
@@ -78,7 +85,6 @@ fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::header;
     use proptest::prelude::*;
 
     fn preferences(value: &str) -> Preferences {

@@ -7,7 +7,7 @@ pub mod body;
 pub mod calls;
 pub mod client_address;
 mod compression;
-mod content_negotiation;
+pub mod content_negotiation;
 pub mod context;
 pub mod cookies;
 pub mod cors;

@@ -1,7 +1,11 @@
 //! `POST /introspect` (RFC 7662). The answer for an access token is always that of the API.
 
+use jsonwebtoken::jwk::JwkSet;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use serde_json::{Value, json};
 use tests::{App, PASSWORD, Reply, TokenForger, Tokens, World, basic, eventually, on_every_shape};
+
+const SIGNED: &str = "application/token-introspection+jwt";
 
 async fn introspect(world: &World, client: &App, token: &str) -> Reply {
     let call = client.client_call(&world.anyone(), "/introspect", &[("token", token)]);
@@ -160,6 +164,77 @@ async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: Wo
     expect_inactive(&world, &web, &second.refresh).await;
 }
 
+/// Asks for the state of a token with this `Accept` header.
+async fn accept(world: &World, client: &App, token: &str, media_types: &str) -> Reply {
+    let call = client.client_call(&world.anyone(), "/introspect", &[("token", token)]);
+    call.header("accept", media_types).await.expect(200)
+}
+
+async fn a_signed_answer_has_the_same_content_for_one_client(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let server = world.app().kind("service").scope("posts:read").register();
+    let tokens = app.tokens(&user, "posts:read").await;
+    let keys = world.anyone().get("/.well-known/jwks.json").await.json();
+    let keys: JwkSet = serde_json::from_value(keys).unwrap();
+    for (token, is_active) in [(tokens.access.as_str(), true), ("unknown", false)] {
+        let plain = introspect(&world, &server, token).await.json();
+        let reply = accept(&world, &server, token, SIGNED).await;
+        assert_eq!(reply.header("content-type"), SIGNED);
+        assert!(reply.header("cache-control").contains("no-store"), "{reply}");
+        let jwt = reply.text();
+        let header = jsonwebtoken::decode_header(&jwt).unwrap();
+        assert_eq!(header.typ.as_deref(), Some("token-introspection+jwt"));
+        let key = keys.find(header.kid.as_deref().unwrap()).unwrap();
+        let mut validation = Validation::new(Algorithm::RS256);
+        validation.set_required_spec_claims(&["iss", "aud"]);
+        validation.set_issuer(&[world.base()]);
+        validation.set_audience(&[&server.id]);
+        let claims = decode::<Value>(&jwt, &DecodingKey::from_jwk(key).unwrap(), &validation)
+            .unwrap()
+            .claims;
+        assert_eq!(claims["token_introspection"], plain);
+        assert_eq!(claims["token_introspection"]["active"], is_active);
+        let names: Vec<&String> = claims.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["aud", "iat", "iss", "token_introspection"]);
+        let age = world.now().seconds() - claims["iat"].as_i64().unwrap();
+        assert!((0..10).contains(&age), "{claims}");
+        // It is no access token.
+        let caller = world.anyone().bearer(&jwt);
+        caller.get("/protected").await.expect_error(401, "invalid_token");
+        expect_inactive(&world, &server, &jwt).await;
+    }
+}
+
+async fn an_answer_is_signed_only_on_request(world: World) {
+    let server = world.app().kind("service").scope("posts:read").register();
+    for (media_types, is_signed) in [
+        ("*/*", false),
+        ("application/json", false),
+        (
+            "application/json, application/token-introspection+jwt;q=0.5",
+            false,
+        ),
+        ("application/token-introspection+jwt;q=0", false),
+        ("application/token-introspection+jwt, */*;q=0.1", true),
+        (
+            "application/json;q=0.5, application/token-introspection+jwt",
+            true,
+        ),
+    ] {
+        let reply = accept(&world, &server, "unknown", media_types).await;
+        let expected = if is_signed { SIGNED } else { "application/json" };
+        assert_eq!(reply.header("content-type"), expected, "{media_types}");
+    }
+    let metadata = world
+        .anyone()
+        .get("/.well-known/oauth-authorization-server")
+        .await;
+    assert_eq!(
+        metadata.json()["introspection_signing_alg_values_supported"],
+        json!(["RS256"])
+    );
+}
+
 async fn only_confidential_clients_introspect(world: World) {
     let (user, app) = world.user_and_app().await;
     let web = world.app().kind("web").register();
@@ -188,5 +263,7 @@ on_every_shape!(
     introspection_agrees_with_the_api_on_invalid_tokens,
     introspection_agrees_with_the_api_on_revoked_tokens,
     a_refresh_token_is_active_for_its_own_client_until_it_is_used,
+    a_signed_answer_has_the_same_content_for_one_client,
+    an_answer_is_signed_only_on_request,
     only_confidential_clients_introspect,
 );

@@ -54,6 +54,16 @@ pub struct Introspection {
     jti: Option<String>,
 }
 
+/// The claims of a signed introspection response (RFC 9701 §5). It has no `sub` and no `exp`, so that nobody takes it for an access
+/// token.
+#[derive(Serialize)]
+struct SignedIntrospection<'a> {
+    iss: &'a str,
+    aud: &'a str,
+    iat: i64,
+    token_introspection: &'a Introspection,
+}
+
 impl Grants {
     /// Returns the state of a token. A refresh token is active only for the client that it was issued to. Fails if the
     /// client is public. The caller has authenticated the client.
@@ -78,6 +88,22 @@ impl Grants {
             Err(VerificationError::Invalid(_)) => Ok(Introspection::default()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Returns the state of a token as a JWT for the client that asked (RFC 9701 §5). Fails if no key can sign.
+    pub fn sign_introspection(
+        &self,
+        client: &Client,
+        introspection: &Introspection,
+        now: Timestamp,
+    ) -> Result<String, TokenError> {
+        let claims = SignedIntrospection {
+            iss: &self.issuer,
+            aud: &client.id,
+            iat: now.seconds(),
+            token_introspection: introspection,
+        };
+        Ok(self.keys.signer(now)?.sign("token-introspection+jwt", &claims)?)
     }
 
     fn describe_refresh_token(&self, current: CurrentToken) -> Introspection {

@@ -52,7 +52,15 @@ impl SigningKey {
         &self.kid
     }
 
-    /// Signs claims as a compact JWS of type `at+jwt` (RFC 9068 §2.1).
+    /// Signs claims as a compact JWS of this type, which keeps it from being accepted in place of another (RFC 8725 §3.11).
+    pub(crate) fn sign<C: Serialize>(&self, typ: &str, claims: &C) -> Result<String, Error> {
+        let mut header = self.header.clone();
+        header.typ = Some(typ.to_owned());
+        jsonwebtoken::encode(&header, claims, self.key.encoding_key())
+            .map_err(|error| Error::Rsa(error.to_string()))
+    }
+
+    /// Signs claims as a compact JWS of type `at+jwt` (RFC 9068 §2.1), whose header exists already.
     pub(crate) fn sign_access_token<C: Serialize>(&self, claims: &C) -> Result<String, Error> {
         jsonwebtoken::encode(&self.header, claims, self.key.encoding_key())
             .map_err(|error| Error::Rsa(error.to_string()))

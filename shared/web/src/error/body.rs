@@ -2,9 +2,9 @@
 //! A caller that accepts `application/problem+json` at least as much as JSON gets the same members within problem
 //! details (RFC 9457).
 
-use crate::content_negotiation::Preferences;
+use crate::content_negotiation::prefers_to_json;
 use crate::error::{Error, FieldError};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -69,12 +69,9 @@ impl<'a> ProblemDetails<'a> {
 impl ErrorFormat {
     /// Reads `Accept`. Returns `Problem` if the caller lists its media type with at least the weight of JSON.
     pub(crate) fn negotiate(headers: &HeaderMap) -> Self {
-        let accept = Preferences::read(headers, &header::ACCEPT);
-        let problem = accept.weight(&[PROBLEM]);
-        if problem > 0 && problem >= accept.weight(&[JSON, "application/*", "*/*"]) {
-            Self::Problem
-        } else {
-            Self::Json
+        match prefers_to_json(headers, PROBLEM) {
+            true => Self::Problem,
+            false => Self::Json,
         }
     }
 
@@ -115,6 +112,7 @@ fn title(code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::header;
     use proptest::prelude::*;
 
     fn negotiated(accept: &str) -> ErrorFormat {
