@@ -3,19 +3,17 @@
 mod rejections;
 
 pub(crate) use rejections::{
-    idempotency_key_invalid, idempotency_key_missing, insufficient_scope, multiple_authorization_headers,
-    multiple_session_cookies, password_change_required, precondition_failed, precondition_required,
-    session_required, unauthenticated, user_required,
+    idempotency_key_invalid, idempotency_key_missing, multiple_session_cookies, password_change_required,
+    precondition_failed, precondition_required, session_required, unauthenticated,
 };
 
-use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use identity::{accounts, email_verifications, login, mail_throttle, mfa, password_resets};
 use resources::{comments, export, idempotency, payments, posts, users};
 use std::time::Duration;
 use storage::db;
 use web::error::FieldError;
-use web::{Code, Error, csrf};
+use web::{Code, Error, bearer, csrf};
 
 /// An error of a handler or an extractor. It wraps [`web::Error`], because the orphan rule does not let this crate
 /// implement conversions from the errors of `resources` and `access_tokens` to a type of another crate.
@@ -62,8 +60,7 @@ convert!(
 impl From<access_tokens::Error> for ApiError {
     fn from(error: access_tokens::Error) -> Self {
         Self(match error {
-            access_tokens::Error::Invalid(_) => Error::new(Code::InvalidToken, error.to_string())
-                .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#),
+            access_tokens::Error::Invalid(_) => bearer::invalid_token(error.to_string()),
             access_tokens::Error::NoKeys(_) | access_tokens::Error::Revocations(_) => {
                 Error::unavailable(&error)
             }

@@ -1,6 +1,6 @@
 //! The authenticated caller of a request and its permissions.
 
-use crate::error::{self, ApiError};
+use crate::error::ApiError;
 use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;
@@ -9,6 +9,7 @@ use resources::posts::Actor;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
+use web::bearer;
 
 /// An authenticated caller. The extractor `Principal` rejects unauthenticated requests; `Option<Principal>` accepts
 /// them.
@@ -53,12 +54,12 @@ impl Principal {
         if self.scope.contains(scope) {
             return Ok(());
         }
-        Err(self.attribute(error::insufficient_scope(scope)))
+        Err(self.attribute(bearer::insufficient_scope(scope)))
     }
 
     /// Returns the user. Fails with 403 `forbidden` for a client that calls on its own behalf.
     pub(crate) fn user(&self) -> Result<CallingUser, ApiError> {
-        self.user.ok_or_else(|| self.attribute(error::user_required()))
+        self.user.ok_or_else(|| self.attribute(bearer::user_required()))
     }
 
     /// Returns the user as a reader of posts; `None` if the caller sees published posts only.

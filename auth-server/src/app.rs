@@ -3,6 +3,7 @@
 use identity::Identity;
 use issuer::flows::Flows;
 use issuer::grants::Grants;
+use issuer::keys::KeyStore;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use web::{Cors, Policy, services};
@@ -20,10 +21,12 @@ pub(crate) struct Services {
     pub(crate) cors: Cors,
     pub(crate) rate_limiter: RateLimiter,
     pub(crate) grants: Arc<Grants>,
+    pub(crate) keys: KeyStore,
 }
 
 services! { App(Services):
     identity: Identity;
     policy: Arc<Policy>;
     grants: Arc<Grants>;
+    keys: KeyStore;
 }

@@ -1,6 +1,6 @@
 //! The HTTP endpoints of the issuer. They use axum and contain no SQL.
 
-mod administrator;
+pub(crate) mod admin;
 pub(crate) mod authorize;
 mod browser;
 mod client_request;
@@ -19,7 +19,6 @@ pub(crate) mod redirects;
 mod refresh_cookie;
 pub(crate) mod reset;
 pub(crate) mod revoke;
-pub(crate) mod security_events;
 pub(crate) mod signin;
 pub(crate) mod token;
 mod token_errors;

@@ -59,6 +59,7 @@ impl Issuer {
                 },
                 lifetime: settings.signing_keys.signing_key_lifetime,
             };
+            let key_store = rotation.store.clone();
             let keys = rotation.open().await.map_err(startup_error)?;
             tokio::spawn(rotation.run(keys.clone()));
             tokio::spawn(housekeeping::run(db.clone(), settings.alerts.events_kept));
@@ -93,6 +94,7 @@ impl Issuer {
                 cors: runtime.cors.clone(),
                 rate_limiter: runtime.rate_limiter.clone(),
                 grants: Arc::new(grants),
+                keys: key_store,
             })))
         })
     }

@@ -1,9 +1,10 @@
 //! The routes of the issuer.
 
 use crate::app::App;
+use crate::http::admin::{clients, keys, security_events};
 use crate::http::{
     authorize, consent, discovery, documentation, forgot, introspect, password, redirects, reset, revoke,
-    security_events, signin, token, verify,
+    signin, token, verify,
 };
 use crate::pages;
 use axum::Router;
@@ -36,7 +37,15 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::revoke_in_cookie))
         .routes(routes!(introspect::introspect))
-        .routes(routes!(security_events::list));
+        .routes(routes!(security_events::list))
+        .routes(routes!(keys::list))
+        .routes(routes!(keys::rotate))
+        .routes(routes!(keys::retire))
+        .routes(routes!(clients::list, clients::create))
+        .routes(routes!(clients::read, clients::change))
+        .routes(routes!(clients::rotate))
+        .routes(routes!(clients::disable_client))
+        .routes(routes!(clients::enable_client));
     let calls = rate_limits::document(calls).route_layer(from_fn_with_state(app.clone(), handle_call));
     let documents = OpenApiRouter::new()
         .routes(routes!(discovery::jwks))

@@ -1,5 +1,6 @@
 //! OAuth 2.0: the authorization and token endpoints, tokens, signing keys, registered clients.
 
+mod administration;
 mod authorization_endpoint;
 pub(crate) mod bearer_tokens;
 mod chromium_flow;

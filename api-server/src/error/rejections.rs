@@ -1,6 +1,5 @@
 //! Errors that handlers and extractors create themselves, as opposed to those that come from a domain function.
 
-use axum::http::{StatusCode, header};
 use web::{Code, Error};
 
 /// 401: the route requires authentication. The middleware in `http::challenge` adds `WWW-Authenticate`.
@@ -16,36 +15,6 @@ pub(crate) fn multiple_session_cookies() -> Error {
     Error::new(
         Code::Unauthenticated,
         "The request has more than one sid cookie. Send only one.",
-    )
-}
-
-/// 400: the request has several `Authorization` headers (RFC 6750 §2, §3.1).
-pub(crate) fn multiple_authorization_headers() -> Error {
-    Error::new(
-        Code::InvalidToken,
-        "The request has more than one Authorization header. Send only one.",
-    )
-    .status(StatusCode::BAD_REQUEST)
-    .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_request""#)
-}
-
-/// 403: the token lacks `scope` (RFC 6750 §3.1).
-pub(crate) fn insufficient_scope(scope: &str) -> Error {
-    Error::new(
-        Code::InsufficientScope,
-        format!("This call needs the scope {scope}, which the access token or its user does not have."),
-    )
-    .header(
-        header::WWW_AUTHENTICATE,
-        &format!(r#"Bearer error="insufficient_scope", scope="{scope}""#),
-    )
-}
-
-/// 403: the resource belongs to a user, and the subject of the access token is a client.
-pub(crate) fn user_required() -> Error {
-    Error::new(
-        Code::Forbidden,
-        "This call needs a user, and the access token was issued to a client on its own behalf.",
     )
 }
 

@@ -6,7 +6,7 @@ mod jwks;
 mod redirect_uris;
 mod same_site;
 
-pub use changes::{ClientChanges, disable, enable, rotate_secret, update};
+pub use changes::{ClientChanges, MAX_OVERLAP, disable, enable, rotate_secret, update};
 pub use jwks::ALGORITHMS;
 
 use audit::events::{Event, EventName};
@@ -19,11 +19,13 @@ use foundation::secret::Secret;
 use identity::grants::clients;
 use identity::grants::clients::secrets::Secrets;
 use identity::grants::clients::{Client, ClientType, Clients};
+use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db;
 use storage::db::Db;
+use utoipa::ToSchema;
 
 /// The most redirect URIs of one client.
 const MAX_REDIRECT_URIS: usize = 20;
@@ -35,29 +37,49 @@ pub const MAX_RETRY_WINDOW: Duration = Duration::from_secs(60);
 const COOKIE_RETRY_WINDOW: Duration = Duration::from_secs(10);
 
 /// A client to register.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, ToSchema)]
+#[schema(as = ClientRegistration)]
 pub struct Registration {
     /// `client_id`.
     pub id: String,
     /// The name on the consent page.
     pub name: String,
     /// The type of client.
+    #[schema(rename = "type")]
     pub kind: ClientType,
     /// The registered redirect URIs.
+    #[schema(required = false)]
     pub redirect_uris: Vec<String>,
     /// The scope that the client may request.
     pub scope: Scope,
     /// The scope of a request that names no scope. If unset, the part of [`scope::DEFAULT`] that is in `scope`, or all
     /// of `scope` if there is no such part.
+    #[schema(nullable = false)]
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
+    #[schema(required = false)]
     pub first_party: bool,
     /// Whether a browser keeps the refresh tokens of the client, a single-page app, in a cookie.
+    #[schema(required = false)]
     pub refresh_cookie: bool,
     /// The time after a refresh in which it can be repeated, in whole seconds. If unset, 10 s with a cookie, otherwise zero.
+    #[schema(value_type = i64, required = false, minimum = 0, maximum = 60)]
     pub refresh_retry_window: Option<Duration>,
     /// The public keys with which a confidential client authenticates, in place of a secret: a JWK set.
+    #[schema(value_type = Object, required = false)]
     pub jwks: Option<Value>,
+}
+
+/// A client, and the secret that was generated for it just now. Serializes as the client with one more member.
+#[derive(Serialize, ToSchema)]
+pub struct ClientWithSecret<'a> {
+    /// The client.
+    #[serde(flatten)]
+    pub client: &'a Client,
+    /// The new secret of a client that has secrets. It is shown once, and only its hash is stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub client_secret: Option<&'a str>,
 }
 
 /// The reason why a client was not registered or changed.
@@ -128,6 +150,16 @@ pub async fn authenticate(
         }
     };
     Ok(client.filter(|client| is_authentic && client.disabled_at.is_none()))
+}
+
+impl<'a> ClientWithSecret<'a> {
+    /// Returns the client with the secret that [`register`] or [`rotate_secret`] returned.
+    pub fn new(client: &'a Client, secret: Option<&'a Secret>) -> Self {
+        Self {
+            client,
+            client_secret: secret.map(Secret::expose),
+        }
+    }
 }
 
 impl Registration {

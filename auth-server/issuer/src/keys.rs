@@ -58,7 +58,7 @@ pub enum Error {
     /// The retired key may not be deleted yet.
     #[error(
         "the retired key {kid} cannot be deleted before {until}, when its last token has expired; if it may be \
-         compromised, add --compromised"
+         compromised, retire it as compromised"
     )]
     StillNeeded {
         /// The retired key.
@@ -67,7 +67,9 @@ pub enum Error {
         until: Timestamp,
     },
     /// A staged key cannot be retired.
-    #[error("the key {0} is staged and has signed nothing; if it may be compromised, add --compromised")]
+    #[error(
+        "the key {0} is staged and has signed nothing; if it may be compromised, retire it as compromised"
+    )]
     Staged(String),
     /// The key is deleted already.
     #[error("the key {kid} was deleted at {at}")]

@@ -12,10 +12,9 @@ use identity::grants::clients;
 use identity::grants::clients::secrets::ClientSecret;
 use identity::grants::clients::{Client, ClientType};
 use issuer::clients::{
-    ClientChanges, Error as ClientError, MAX_RETRY_WINDOW, Registration, disable, enable, register,
-    rotate_secret, update,
+    ClientChanges, ClientWithSecret, Error as ClientError, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration,
+    disable, enable, register, rotate_secret, update,
 };
-use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Display;
 use std::fs::File;
@@ -25,8 +24,6 @@ use std::time::Duration;
 
 /// The longest file with keys.
 const MAX_JWKS_BYTES: u64 = 64 * 1024;
-/// The longest time for which two secrets of a client can be valid.
-const MAX_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The commands for client applications.
 #[derive(Debug, Subcommand)]
@@ -132,14 +129,6 @@ pub struct ClientArgs {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Serialize)]
-struct ClientWithSecret<'a> {
-    #[serde(flatten)]
-    client: &'a Client,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    client_secret: Option<&'a str>,
 }
 
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
@@ -257,17 +246,9 @@ async fn create(services: &Services, registration: Registration, json: bool) -> 
 }
 
 fn print_with_secret(client: &Client, secret: Option<&Secret>, json: bool) -> Result<(), Error> {
-    let client_secret = secret.map(Secret::expose);
     let mut lines = describe(client);
-    lines.extend(client_secret.map(|secret| format!("new secret (printed only once): {secret}")));
-    print(
-        json,
-        &ClientWithSecret {
-            client,
-            client_secret,
-        },
-        &lines,
-    )
+    lines.extend(secret.map(|secret| format!("new secret (printed only once): {}", secret.expose())));
+    print(json, &ClientWithSecret::new(client, secret), &lines)
 }
 
 /// Reads a JWK set. Fails if the file cannot be read, is too large or is not JSON.

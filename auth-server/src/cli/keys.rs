@@ -3,6 +3,7 @@
 use super::{Error, Services, print};
 use clap::Subcommand;
 use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
 use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome};
 
 /// The commands for signing keys.
@@ -41,7 +42,9 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             print(json, &keys, &lines)
         }
         Command::Rotate { json } => {
-            let change = key_store(services)?.rotate().await?;
+            let change = key_store(services)?
+                .rotate(&RequestContext::without_request())
+                .await?;
             print(json, &change, &describe(&change))
         }
         Command::Retire {
@@ -49,10 +52,10 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             compromised,
             json,
         } => {
-            let store = key_store(services)?;
+            let (store, context) = (key_store(services)?, RequestContext::without_request());
             let change = match compromised {
-                true => store.discard(&kid).await?,
-                false => store.retire(&kid).await?,
+                true => store.discard(&kid, &context).await?,
+                false => store.retire(&kid, &context).await?,
             };
             print(json, &change, &describe(&change))
         }

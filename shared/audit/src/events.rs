@@ -212,16 +212,18 @@ impl Event {
         self
     }
 
-    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit.
+    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit. An event
+    /// that concerns no user names the administrator whose request caused it.
     pub async fn record(self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
+        let user_id = self.user_id.or(context.administrator);
         execute!(
             tx.on(),
             INSERT,
             context.now,
             self.name.as_str(),
             self.outcome,
-            self.user_id,
+            user_id,
             self.client_id.as_deref(),
             address.as_deref(),
             context.address.map(network::of_address),
@@ -237,7 +239,8 @@ impl Event {
             alerts::raise(tx, kind, subject, context).await?;
         }
         let trace_id = context.trace_id.clone();
-        tx.after_commit(move || self.log(address.as_deref(), &trace_id));
+        let event = self.user(user_id);
+        tx.after_commit(move || event.log(address.as_deref(), &trace_id));
         Ok(())
     }
 

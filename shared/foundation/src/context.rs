@@ -15,6 +15,9 @@ pub struct RequestContext {
     pub address: Option<IpAddr>,
     /// The `User-Agent` header, at most 200 characters, without control characters; `None` if absent.
     pub user_agent: Option<String>,
+    /// The administrator whose request it is, if it is one for administrators. Security events that concern no user name
+    /// this one.
+    pub administrator: Option<i64>,
 }
 
 impl RequestContext {
@@ -25,6 +28,17 @@ impl RequestContext {
             trace_id: random::trace_id(),
             address: None,
             user_agent: None,
+            administrator: None,
+        }
+    }
+
+    /// Returns the same context at the current time, for a change whose recorded time must not precede its transaction by
+    /// the time that the request took until then.
+    #[must_use]
+    pub fn at_present(&self) -> Self {
+        Self {
+            now: clock::now(),
+            ..self.clone()
         }
     }
 }

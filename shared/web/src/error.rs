@@ -72,7 +72,10 @@ impl Error {
     /// Creates a 422 that lists the invalid members of the body.
     pub fn validation(errors: Vec<FieldError>) -> Self {
         let message = match errors.as_slice() {
-            [one] => format!("The body is not valid: {} {}.", one.pointer, one.message),
+            [one] => format!(
+                "The body is not valid: {}.",
+                format!("{} {}", one.pointer, one.message).trim_start()
+            ),
             many => format!(
                 "The body is not valid: {} members are invalid, see errors.",
                 many.len()

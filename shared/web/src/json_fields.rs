@@ -4,6 +4,7 @@ use crate::error::{Code, Error, FieldError};
 use foundation::json::{self, ParseError};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 /// The largest number of unknown members that a response reports.
 const MAX_UNKNOWN: usize = 20;
@@ -76,6 +77,24 @@ impl Fields {
         parse: impl FnOnce(i64) -> Result<T, E>,
     ) -> Option<T> {
         self.take(name, "must be an integer", |value| value.as_i64(), parse)
+    }
+
+    /// Reads an optional boolean. `null` is an error.
+    pub fn optional_bool(&mut self, name: &str) -> Option<bool> {
+        let parse = Ok::<_, Infallible>;
+        self.take(name, "must be true or false", |value| value.as_bool(), parse)
+    }
+
+    /// Reads an optional array of strings. `null` is an error.
+    pub fn optional_list(&mut self, name: &str) -> Option<Vec<String>> {
+        let read = |value| serde_json::from_value(value).ok();
+        self.take(name, "must be an array of strings", read, Ok::<_, Infallible>)
+    }
+
+    /// Reads an optional object. `null` is an error.
+    pub fn optional_object(&mut self, name: &str) -> Option<Value> {
+        let read = |value: Value| value.is_object().then_some(value);
+        self.take(name, "must be an object", read, Ok::<_, Infallible>)
     }
 
     /// Reads an optional object whose values are strings. `null` is an error.

@@ -3,6 +3,7 @@
 //! This crate uses axum and contains no SQL.
 
 mod allowed_methods;
+pub mod bearer;
 pub mod body;
 pub mod calls;
 pub mod client_address;

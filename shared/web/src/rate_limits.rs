@@ -50,19 +50,21 @@ pub(crate) fn count_address(limiter: &RateLimiter, request: &Request) -> Result<
     }
 }
 
-/// Counts the request under an authenticated principal, and adds the `RateLimit` headers to its response. `principal`
-/// returns the name under which to count; it is not called if requests are not limited. Fails with 429 if the principal
-/// is over its limit.
+/// Counts the request under its principal, and adds the `RateLimit` headers to its response. The principal is a user
+/// (`client_id` is empty), a client (`user_id` is `None`), or a user with a client. Fails with 429 if it is over its limit.
 pub fn by_principal(
     limiter: &RateLimiter,
     parts: &Parts,
-    principal: impl FnOnce() -> String,
+    user_id: Option<i64>,
+    client_id: &str,
 ) -> Result<(), Error> {
     if !limiter.is_on() {
         return Ok(());
     }
     let context = request_context(&parts.extensions)?;
-    let decision = limiter.by_principal(&principal(), parts.method.is_safe(), context.now);
+    let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();
+    let principal = format!("{user_id}/{client_id}");
+    let decision = limiter.by_principal(&principal, parts.method.is_safe(), context.now);
     apply(decision, &parts.extensions)
 }
 

@@ -60,6 +60,7 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
         trace_id: trace_id.clone(),
         address,
         user_agent,
+        administrator: None,
     }));
 
     let span = tracing::info_span!("request", trace_id);

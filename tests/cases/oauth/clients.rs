@@ -1,5 +1,6 @@
 //! Registered clients and their changes from the shell while the servers run.
 
+mod administration;
 mod assertions;
 mod disabling;
 mod secrets;

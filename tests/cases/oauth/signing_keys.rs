@@ -1,5 +1,6 @@
 //! Signing keys: staged, active, retired, deleted. One rotation at a time, and no valid token is rejected.
 
+mod administration;
 mod compromised;
 mod database_rules;
 mod life_cycle;

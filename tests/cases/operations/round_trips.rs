@@ -160,7 +160,9 @@ impl Fixture {
         for call in calls {
             let from = proxy.exchanges().len();
             let reply = call.await;
-            assert!(reply.status < 400, "{}: {reply}", route.operation);
+            // A key may sign only five minutes after its creation, so its changes fail here.
+            let is_as_expected = reply.status < 400 || (route.case == "too early" && reply.status == 409);
+            assert!(is_as_expected, "{}: {reply}", route.operation);
             periods.push(from..proxy.exchanges().len());
         }
         let exchanges = proxy.exchanges();

@@ -15,26 +15,38 @@ use serde_json::Value;
 use std::time::Duration;
 use storage::db;
 use storage::db::{Db, Tx};
+use utoipa::ToSchema;
+
+/// The longest time for which two secrets of a client can be valid.
+pub const MAX_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The changes of a registration. A field that is `None` changes nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, ToSchema)]
 pub struct ClientChanges {
     /// The name on the consent page.
+    #[schema(nullable = false)]
     pub name: Option<String>,
     /// The redirect URIs, which replace all present ones.
+    #[schema(nullable = false)]
     pub redirect_uris: Option<Vec<String>>,
     /// The scope that the client may request.
+    #[schema(nullable = false)]
     pub scope: Option<Scope>,
     /// The scope of a request that names no scope. If unset, the present one as far as it is part of the new scope.
+    #[schema(nullable = false)]
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
+    #[schema(nullable = false)]
     pub first_party: Option<bool>,
     /// Whether a browser keeps the refresh tokens of the client in a cookie. Tokens that were issued in the other way end with
     /// their lifetimes.
+    #[schema(nullable = false)]
     pub refresh_cookie: Option<bool>,
     /// The time after a refresh in which it can be repeated, in whole seconds.
+    #[schema(value_type = i64, required = false, minimum = 0, maximum = 60)]
     pub refresh_retry_window: Option<Duration>,
     /// The JWK set that replaces the present one. Only for a client that was registered with one.
+    #[schema(value_type = Object, required = false)]
     pub jwks: Option<Value>,
 }
 

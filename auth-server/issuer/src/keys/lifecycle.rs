@@ -14,6 +14,7 @@ use std::time::Duration;
 use storage::db;
 use storage::db::Db;
 use storage::notifications::{Notification, Notifications};
+use utoipa::ToSchema;
 
 /// The most attempts to discard a compromised key, each of which a concurrent change may overtake.
 const ATTEMPTS: usize = 10;
@@ -34,8 +35,9 @@ pub struct KeyStore {
 }
 
 /// The outcome of a requested change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = KeyChangeOutcome)]
 pub enum Outcome {
     /// The staged key was activated and the active key retired.
     Rotated,
@@ -48,18 +50,22 @@ pub enum Outcome {
 }
 
 /// A change, and the keys after it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct KeyChange {
     /// The outcome.
     #[serde(rename = "done")]
     pub outcome: Outcome,
-    /// The key that the change is about; `None` for a rotation without an active key.
+    /// The key that the change is about; null for a rotation without an active key.
+    #[schema(required)]
     pub kid: Option<String>,
     /// The active key.
+    #[schema(required)]
     pub active: Option<String>,
     /// The staged key.
+    #[schema(required)]
     pub staged: Option<String>,
     /// The time from which a key signs again, if none is active.
+    #[schema(required)]
     pub signs_again_at: Option<Timestamp>,
 }
 
@@ -79,7 +85,7 @@ pub(super) enum KeyTransition {
 impl KeyStore {
     /// Retires the active key, activates the staged one and stages a new one. Fails with [`Error::NoneStaged`], or with
     /// [`Error::SignsLater`] if the staged key may not sign yet.
-    pub async fn rotate(&self) -> Result<KeyChange, Error> {
+    pub async fn rotate(&self, context: &RequestContext) -> Result<KeyChange, Error> {
         let keys = table::list_published(&self.db).await?;
         let active = in_state(&keys, State::Active).map(|key| key.kid.as_str());
         let staged = in_state(&keys, State::Staged).ok_or(Error::NoneStaged)?;
@@ -90,7 +96,7 @@ impl KeyStore {
             });
         }
         let new = self.generate(&keys).await?;
-        let outcome = match self.promote(active, &staged.kid, &new).await? {
+        let outcome = match self.promote(active, &staged.kid, &new, context).await? {
             true => Outcome::Rotated,
             false => Outcome::Overtaken,
         };
@@ -99,15 +105,15 @@ impl KeyStore {
 
     /// Rotates the keys if the key `kid` is active, or deletes it if it is retired. Fails with [`Error::StillNeeded`]
     /// if a token of the retired key may still be valid, and with [`Error::Staged`] if the key is staged.
-    pub async fn retire(&self, kid: &str) -> Result<KeyChange, Error> {
+    pub async fn retire(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         let key = self.find(kid).await?;
         match (key.state, key.dead_after) {
-            (State::Active, _) => self.rotate().await,
+            (State::Active, _) => self.rotate(context).await,
             (State::Retired, Some(until)) if until > clock::now() => {
                 Err(Error::StillNeeded { kid: key.kid, until })
             }
             (State::Retired, _) => {
-                let outcome = match self.delete(kid).await? {
+                let outcome = match self.delete(kid, context).await? {
                     true => Outcome::Deleted,
                     false => Outcome::Overtaken,
                 };
@@ -120,12 +126,12 @@ impl KeyStore {
     /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was active, the
     /// staged key replaces it, now or as soon as the staged key may sign. Fails with [`Error::Contended`] if concurrent
     /// changes came first at every attempt.
-    pub async fn discard(&self, kid: &str) -> Result<KeyChange, Error> {
+    pub async fn discard(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         for _ in 0..ATTEMPTS {
             let key = self.find(kid).await?;
             let keys = table::list_published(&self.db).await?;
             let new = self.generate(&keys).await?;
-            if let Some(revocation) = self.replace_compromised(&key, &keys, &new).await? {
+            if let Some(revocation) = self.replace_compromised(&key, &keys, &new, context).await? {
                 revocation.publish(&self.notifications).await;
                 return self.announce(Outcome::Discarded, Some(kid)).await;
             }
@@ -135,33 +141,34 @@ impl KeyStore {
 
     /// Makes a transition, or does nothing if a concurrent change came first. `keys` are the published keys.
     pub(super) async fn apply(&self, transition: &KeyTransition, keys: &[Key]) -> Result<(), Error> {
+        let context = RequestContext::without_request();
         match transition {
             KeyTransition::Stage => {
                 let new = self.generate(keys).await?;
                 let mut tx = self.db.begin().await?;
-                table::stage(&mut tx, &new, self.max_age, &RequestContext::without_request()).await?;
+                table::stage(&mut tx, &new, self.max_age, &context.at_present()).await?;
                 tx.commit().await?;
             }
             // Stages no key in the same transaction: signing must not wait for the generation of a key.
             KeyTransition::Activate(kid) => {
                 let mut tx = self.db.begin().await?;
-                if unless_conflict(table::activate(&mut tx, kid, &RequestContext::without_request()).await)? {
+                if unless_conflict(table::activate(&mut tx, kid, &context).await)? {
                     tx.commit().await?;
                 }
             }
             KeyTransition::Rotate { active, staged } => {
                 let new = self.generate(keys).await?;
-                self.promote(Some(active), staged, &new).await?;
+                self.promote(Some(active), staged, &new, &context).await?;
             }
             KeyTransition::Delete(kid) => {
-                self.delete(kid).await?;
+                self.delete(kid, &context).await?;
             }
         }
         Ok(())
     }
 
-    /// Returns the key with this `kid`. Fails if it is unknown or deleted.
-    async fn find(&self, kid: &str) -> Result<Key, Error> {
+    /// Returns the key with this `kid`. Fails with [`Error::Unknown`] or [`Error::Deleted`].
+    pub async fn find(&self, kid: &str) -> Result<Key, Error> {
         let keys = table::list(&self.db).await?;
         let key = keys.into_iter().find(|key| key.kid == kid);
         let key = key.ok_or_else(|| Error::Unknown(kid.to_owned()))?;
@@ -185,8 +192,15 @@ impl KeyStore {
 
     /// Retires the active key, activates the staged one and stages the new one, in one transaction. Returns
     /// false, without a change, if the keys are no longer in these states.
-    async fn promote(&self, active: Option<&str>, staged: &str, new: &NewKey) -> Result<bool, Error> {
-        let context = RequestContext::without_request();
+    async fn promote(
+        &self,
+        active: Option<&str>,
+        staged: &str,
+        new: &NewKey,
+        context: &RequestContext,
+    ) -> Result<bool, Error> {
+        // The tokens of the retired key are counted from the present: the generation of a key takes a while.
+        let context = context.at_present();
         let mut tx = self.db.begin().await?;
         if let Some(active) = active
             && !table::retire(&mut tx, active, &context).await?
@@ -201,9 +215,9 @@ impl KeyStore {
         Ok(true)
     }
 
-    async fn delete(&self, kid: &str) -> Result<bool, Error> {
+    async fn delete(&self, kid: &str, context: &RequestContext) -> Result<bool, Error> {
         let mut tx = self.db.begin().await?;
-        let deleted = table::delete(&mut tx, kid, &RequestContext::without_request()).await?;
+        let deleted = table::delete(&mut tx, kid, &context.at_present()).await?;
         tx.commit().await?;
         Ok(deleted)
     }
@@ -216,8 +230,9 @@ impl KeyStore {
         key: &Key,
         keys: &[Key],
         new: &NewKey,
+        context: &RequestContext,
     ) -> Result<Option<PendingAnnouncement>, Error> {
-        let context = RequestContext::without_request();
+        let context = context.at_present();
         let staged = in_state(keys, State::Staged).filter(|staged| staged.kid != key.kid);
         let successor =
             staged.filter(|staged| key.state == State::Active && staged.sign_after <= context.now);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, sql};
+use utoipa::ToSchema;
 
 sql! {
     LIST = "SELECT kid, state, public_jwk, sealed_private_key, created_at, sign_after, activated_at, retired_at,
@@ -44,8 +45,9 @@ pub(super) const MAX_STALENESS: Duration = Duration::from_secs(60);
 pub(super) const PUBLICATION_DELAY: Duration = Duration::from_secs(1);
 
 /// The state of a signing key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = SigningKeyState)]
 pub enum State {
     /// Published, not signing yet.
     Staged,
@@ -57,8 +59,9 @@ pub enum State {
     Deleted,
 }
 
-/// A signing key. Serializes as `keys list` prints it.
-#[derive(Clone, PartialEq, Eq, Serialize, sqlx::FromRow)]
+/// A signing key.
+#[derive(Clone, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
+#[schema(as = SigningKey)]
 pub struct Key {
     /// The id in the JWKS and in token headers.
     pub kid: String,
@@ -74,12 +77,16 @@ pub struct Key {
     /// The time from which the key may sign: caches may hold a key set without this key until then.
     pub sign_after: Timestamp,
     /// The time at which the key became active.
+    #[schema(required)]
     pub activated_at: Option<Timestamp>,
     /// The time at which the key was retired.
+    #[schema(required)]
     pub retired_at: Option<Timestamp>,
     /// The time by which the last token of the retired key has expired.
+    #[schema(required)]
     pub dead_after: Option<Timestamp>,
     /// The time at which the private key was erased.
+    #[schema(required)]
     pub deleted_at: Option<Timestamp>,
     /// Whether the key was deleted as compromised.
     pub compromised: bool,

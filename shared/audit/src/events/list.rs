@@ -30,7 +30,7 @@ pub struct SecurityEvent {
     pub name: String,
     /// `success` or `failure`.
     pub outcome: String,
-    /// The user that the event concerns.
+    /// The user that the event concerns; if it concerns none, the administrator who caused it.
     #[schema(required)]
     pub user_id: Option<i64>,
     /// The client that the event concerns.

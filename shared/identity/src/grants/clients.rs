@@ -8,11 +8,12 @@ pub use cache::Clients;
 use foundation::clock::Timestamp;
 use foundation::duration;
 use foundation::scope::Scope;
-use secrets::{SecretColumns, Secrets};
+use secrets::{ClientSecret, SecretColumns, Secrets};
 use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
+use utoipa::ToSchema;
 
 /// The columns of [`Row`].
 macro_rules! columns {
@@ -31,6 +32,10 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
+    // The values of a filter that is not set are those of the row.
+    PAGE = concat!(
+        "SELECT ", columns!(), " FROM clients
+         WHERE id > $1 AND type = COALESCE($2, type) AND first_party = COALESCE($3, first_party) ORDER BY id LIMIT $4");
     SINGLE_PAGE_APPS = concat!(
         "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
@@ -40,7 +45,7 @@ sql! {
 }
 
 /// The type of a client (RFC 6749 §2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ClientType {
     /// A single-page application. A public client.
@@ -61,7 +66,13 @@ impl ClientType {
         matches!(self, Self::Web | Self::Service)
     }
 
-    const fn as_str(self) -> &'static str {
+    /// Returns the type with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the name in the database, in commands and in the API.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Spa => "spa",
             Self::Native => "native",
@@ -72,7 +83,7 @@ impl ClientType {
 }
 
 /// A registered client. Its serialization omits the hashes of the secrets.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Client {
     /// The `client_id`.
     pub id: String,
@@ -81,11 +92,13 @@ pub struct Client {
     /// The type of the client.
     #[serde(rename = "type")]
     pub kind: ClientType,
-    /// The secrets of a confidential client.
+    /// The secrets of a confidential client, the current one first.
+    #[schema(value_type = Vec<ClientSecret>)]
     pub secrets: Secrets,
     /// The public keys of a confidential client without secrets, which authenticates by signed assertions (RFC 7523): a JWK set
     /// (RFC 7517 §5).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
     pub jwks: Option<serde_json::Value>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
@@ -100,13 +113,15 @@ pub struct Client {
     /// The time after a refresh in which the same refresh token gets the same successor again, while that is unused. In
     /// whole seconds; zero if a refresh token is valid once.
     #[serde(serialize_with = "duration::serialize_as_seconds")]
+    #[schema(value_type = i64)]
     pub refresh_retry_window: Duration,
     /// The `grant_id` of the access tokens that the client gets for itself.
     #[serde(skip)]
     pub grant_id: String,
     /// The time of the registration.
     pub created_at: Timestamp,
-    /// The time at which the client was disabled; `None` while it is enabled.
+    /// The time at which the client was disabled; null while it is enabled.
+    #[schema(required)]
     pub disabled_at: Option<Timestamp>,
 }
 
@@ -114,6 +129,15 @@ impl Client {
     fn refresh_retry_seconds(&self) -> i64 {
         i64::try_from(self.refresh_retry_window.as_secs()).unwrap_or(i64::MAX)
     }
+}
+
+/// The condition on listed clients. A field that is `None` imposes no condition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only clients of this type.
+    pub kind: Option<ClientType>,
+    /// Only clients of the operator, or only those of third parties.
+    pub first_party: Option<bool>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -199,6 +223,14 @@ pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
         .collect())
 }
 
+/// Returns up to `limit` clients that match `filter`, ordered by id: those after the id `after`, or the first ones if it is
+/// empty.
+pub async fn page(db: &Db, filter: Filter, after: &str, limit: i64) -> Result<Vec<Client>, Error> {
+    let kind = filter.kind.map(ClientType::as_str);
+    let rows = fetch_all!(db.reader(), Row, PAGE, after, kind, filter.first_party, limit)?;
+    Ok(rows.into_iter().map(Client::from).collect())
+}
+
 /// Returns the enabled single-page applications, ordered by id, at most 10,000.
 pub async fn single_page_apps(db: &Db) -> Result<Vec<Client>, Error> {
     let rows = fetch_all!(db.reader(), Row, SINGLE_PAGE_APPS)?;
@@ -210,10 +242,7 @@ impl From<Row> for Client {
     /// permit least.
     fn from(row: Row) -> Self {
         Self {
-            kind: ClientType::ALL
-                .into_iter()
-                .find(|kind| kind.as_str() == row.r#type)
-                .unwrap_or(ClientType::Service),
+            kind: ClientType::named(&row.r#type).unwrap_or(ClientType::Service),
             redirect_uris: serde_json::from_str(&row.redirect_uris).unwrap_or_default(),
             scope: row.scope.parse().unwrap_or_default(),
             default_scope: row.default_scope.parse().unwrap_or_default(),

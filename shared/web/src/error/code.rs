@@ -27,8 +27,12 @@ pub enum Code {
     RequestTimeout,
     /// Another account has this e-mail address.
     EmailTaken,
+    /// Another client has this id.
+    ClientIdTaken,
     /// The payment is not in the state that this transition starts from.
     PaymentStateConflict,
+    /// The signing key is not in a state that this transition starts from, or not for long enough.
+    KeyStateConflict,
     /// The header `Idempotency-Key` is missing.
     IdempotencyKeyMissing,
     /// The header `Idempotency-Key` is malformed or repeated.
@@ -63,7 +67,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of the documentation.
-    pub(crate) const ALL: [Self; 27] = [
+    pub(crate) const ALL: [Self; 29] = [
         Self::Unauthenticated,
         Self::InvalidToken,
         Self::InsufficientScope,
@@ -75,7 +79,9 @@ impl Code {
         Self::MethodNotAllowed,
         Self::RequestTimeout,
         Self::EmailTaken,
+        Self::ClientIdTaken,
         Self::PaymentStateConflict,
+        Self::KeyStateConflict,
         Self::IdempotencyKeyMissing,
         Self::IdempotencyKeyInvalid,
         Self::IdempotencyKeyReused,
@@ -116,7 +122,9 @@ impl Code {
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::RequestTimeout => (StatusCode::REQUEST_TIMEOUT, "request_timeout"),
             Self::EmailTaken => (StatusCode::CONFLICT, "email_taken"),
+            Self::ClientIdTaken => (StatusCode::CONFLICT, "client_id_taken"),
             Self::PaymentStateConflict => (StatusCode::CONFLICT, "payment_state_conflict"),
+            Self::KeyStateConflict => (StatusCode::CONFLICT, "key_state_conflict"),
             Self::IdempotencyKeyMissing => (StatusCode::BAD_REQUEST, "idempotency_key_missing"),
             Self::IdempotencyKeyInvalid => (StatusCode::BAD_REQUEST, "idempotency_key_invalid"),
             Self::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),

@@ -46,10 +46,12 @@ macro_rules! codes {
 }
 
 codes!(
+    ClientIdTaken,
     CsrfMismatch,
     EmailTaken,
     Forbidden,
     InsufficientScope,
+    KeyStateConflict,
     LoginLocked,
     MalformedJson,
     MfaRequired,
@@ -147,9 +149,13 @@ fn error_response(code: Code, status: StatusCode) -> Response {
     let headers: &[&str] = match (status, code) {
         (_, Code::RateLimited) => &["Retry-After", "RateLimit", "RateLimit-Policy"],
         (_, Code::InsufficientScope) | (StatusCode::UNAUTHORIZED, _) => &["WWW-Authenticate"],
-        (_, Code::LoginLocked | Code::DependencyUnavailable | Code::IdempotencyInProgress) => {
-            &["Retry-After"]
-        }
+        (
+            _,
+            Code::LoginLocked
+            | Code::DependencyUnavailable
+            | Code::IdempotencyInProgress
+            | Code::KeyStateConflict,
+        ) => &["Retry-After"],
         _ => &[],
     };
     let named = headers.iter();
@@ -180,7 +186,11 @@ const fn description(code: Code) -> &'static str {
         Code::MethodNotAllowed => "The path does not support the method.",
         Code::RequestTimeout => "The body took too long to arrive.",
         Code::EmailTaken => "Another account has this e-mail address.",
+        Code::ClientIdTaken => "Another client has this id.",
         Code::PaymentStateConflict => "The payment is not in a state that allows this operation.",
+        Code::KeyStateConflict => {
+            "The state of the signing key does not allow this operation yet, or no more."
+        }
         Code::IdempotencyKeyMissing => "The header Idempotency-Key is missing.",
         Code::IdempotencyKeyInvalid => "The header Idempotency-Key is malformed or repeated.",
         Code::IdempotencyKeyReused => "The idempotency key was used before, with a different body.",

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_optional, sql};
+use utoipa::ToSchema;
 
 sql! {
     // Without an overlap, the expiry $4 is not after the time $3, and the former secret is forgotten.
@@ -31,15 +32,17 @@ sql! {
 const LAST_USE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A secret of a client. Only its hash is stored, and its serialization omits that.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ClientSecret {
     #[serde(skip)]
     pub(super) hash: Vec<u8>,
     /// The time at which it was generated.
     pub created_at: Timestamp,
-    /// The time of its last use, accurate to a minute; `None` if it was never used.
+    /// The time of its last use, accurate to a minute; null if it was never used.
+    #[schema(required)]
     pub last_used_at: Option<Timestamp>,
-    /// The time at which it ends; `None` until it is rotated.
+    /// The time at which it ends; null until it is rotated.
+    #[schema(required)]
     pub expires_at: Option<Timestamp>,
 }
 

@@ -1,0 +1,144 @@
+//! The extractors that protect `/admin/…`.
+
+use crate::app::App;
+use crate::http::browser::BrowserSession;
+use access_tokens::{Subject, Token};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use foundation::context::RequestContext;
+use identity::sessions::Session;
+use identity::users::Role;
+use std::sync::Arc;
+use web::context::request_context;
+use web::error_responses;
+use web::{Code, Error, bearer, csrf, rate_limits};
+
+/// The scope of access tokens for administration.
+const SCOPE: &str = "admin";
+
+/// An administrator, by a session without a pending password change, or by an access token with the scope `admin`. A request
+/// with an `Authorization` header has no session. Holds the context of the request, for the changes that it causes.
+#[derive(Debug)]
+pub(crate) struct Administrator(pub(super) RequestContext);
+
+/// An [`Administrator`] and the body of the request. The credentials are checked before the body is read and, because it can
+/// take long to arrive, again afterwards: they may have been revoked meanwhile.
+#[derive(Debug)]
+pub(crate) struct AdministratorRequest<B>(pub(super) RequestContext, pub(super) B);
+
+error_responses!(
+    Administrator: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
+);
+
+/// The credentials of a request, authenticated.
+enum Credentials {
+    Session(Session),
+    Token(Arc<Token>),
+}
+
+impl FromRequestParts<App> for Administrator {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let credentials = Credentials::authenticate(parts, app).await?;
+        let (user_id, client_id) = (credentials.user_id(), credentials.client_id());
+        rate_limits::by_principal(&app.rate_limiter, parts, user_id, client_id.unwrap_or_default())?;
+        credentials.authorize(parts, app)?;
+        Ok(Self(RequestContext {
+            administrator: user_id,
+            ..request_context(&parts.extensions)?.as_ref().clone()
+        }))
+    }
+}
+
+impl<B: FromRequest<App, Rejection = Error> + Send> FromRequest<App> for AdministratorRequest<B> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Error> {
+        let (mut parts, body) = request.into_parts();
+        let Administrator(context) = Administrator::from_request_parts(&mut parts, app).await?;
+        let body = B::from_request(Request::from_parts(parts.clone(), body), app).await?;
+        let credentials = Credentials::authenticate(&mut parts, app).await?;
+        credentials.authorize(&parts, app)?;
+        Ok(Self(context, body))
+    }
+}
+
+impl Credentials {
+    /// Authenticates the caller. Fails with 401, and with 400 for several `Authorization` headers.
+    async fn authenticate(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        if let Some(token) = bearer::token(&parts.headers)? {
+            let now = request_context(&parts.extensions)?.now;
+            let verified = app.grants.verifier.verify(token, now).await;
+            return verified.map(Self::Token).map_err(|error| match error {
+                access_tokens::Error::Invalid(_) => bearer::invalid_token(error.to_string()),
+                access_tokens::Error::NoKeys(_) | access_tokens::Error::Revocations(_) => {
+                    Error::unavailable(&error)
+                }
+            });
+        }
+        let session = match parts.headers.contains_key(header::AUTHORIZATION) {
+            true => None,
+            false => BrowserSession::from_request_parts(parts, app).await?.0,
+        };
+        session.map(Self::Session).ok_or_else(|| {
+            Error::new(
+                Code::Unauthenticated,
+                "Sign in as an administrator at /signin, or send an access token with the scope admin.",
+            )
+            .header(header::WWW_AUTHENTICATE, "Bearer")
+        })
+    }
+
+    /// Fails with 403 if the caller may not administer, or if a call with a session fails the CSRF check.
+    fn authorize(&self, parts: &Parts, app: &App) -> Result<(), Error> {
+        let checked = match self {
+            Self::Session(session) => authorize_session(session, parts, app),
+            Self::Token(token) => authorize_token(token),
+        };
+        checked.map_err(|error| error.with_caller(self.user_id(), self.client_id()))
+    }
+
+    fn user_id(&self) -> Option<i64> {
+        match self {
+            Self::Session(session) => Some(session.user.id),
+            Self::Token(token) => token.user_id(),
+        }
+    }
+
+    fn client_id(&self) -> Option<&str> {
+        match self {
+            Self::Session(_) => None,
+            Self::Token(token) => Some(&token.client_id),
+        }
+    }
+}
+
+fn authorize_session(session: &Session, parts: &Parts, app: &App) -> Result<(), Error> {
+    csrf::check(&parts.method, &parts.headers, &app.policy)?;
+    if session.password_change_required {
+        return Err(Error::new(
+            Code::PasswordChangeRequired,
+            "Choose a new password at /password first.",
+        ));
+    }
+    require_administrator(session.user.role)
+}
+
+fn authorize_token(token: &Token) -> Result<(), Error> {
+    if !token.scope.contains(SCOPE) {
+        return Err(bearer::insufficient_scope(SCOPE));
+    }
+    match token.subject {
+        Subject::User(_, role) => require_administrator(role),
+        Subject::Client => Err(bearer::user_required()),
+    }
+}
+
+fn require_administrator(role: Role) -> Result<(), Error> {
+    match role {
+        Role::Admin => Ok(()),
+        Role::User | Role::Editor => Err(Error::new(Code::Forbidden, "Only administrators may call this.")),
+    }
+}

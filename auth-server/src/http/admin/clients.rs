@@ -1,0 +1,214 @@
+//! `/admin/clients`.
+
+mod body;
+mod query;
+
+use super::{Administrator, AdministratorRequest, Page, PathId, page};
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use body::SecretRotation;
+use identity::Identity;
+use identity::grants::clients;
+use identity::grants::clients::Client;
+use issuer::clients::{
+    ClientChanges, ClientWithSecret, Error as ClientError, Registration, disable, enable, register,
+    rotate_secret, update,
+};
+use issuer::grants::Grants;
+use query::ClientsQuery;
+use std::sync::Arc;
+use storage::db::Db;
+use web::error::FieldError;
+use web::openapi::error_responses::code;
+use web::{Code, Error, JsonBody, Policy};
+
+const PATH: &str = "/admin/clients";
+
+/// List the clients
+///
+/// Returns the registered clients by id, 20 per page. Unknown and invalid query parameters are ignored.
+#[utoipa::path(
+    get, path = PATH, operation_id = "listClients", tag = "Administration", params(ClientsQuery),
+    security(("session" = []), ("oauth2" = ["admin"])),
+    responses((status = 200, description = "A page of clients.", body = Page<Client>), Administrator)
+)]
+pub(crate) async fn list(
+    _: Administrator,
+    State(identity): State<Identity>,
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Page<Client>>, Error> {
+    let query = ClientsQuery::read(&query.unwrap_or_default());
+    let after = query.cursor.as_deref().unwrap_or_default();
+    let items = clients::page(&identity.db, query.filter(), after, page::SIZE).await?;
+    Ok(Json(Page::new(
+        items,
+        |client| client.id.clone(),
+        &query.filters(),
+        (&policy, PATH),
+    )))
+}
+
+/// Register a client
+///
+/// The response of a client that authenticates by a secret has the secret as `client_secret`, which is shown only once.
+#[utoipa::path(
+    post, path = PATH, operation_id = "createClient", tag = "Administration", request_body = Registration,
+    security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
+    responses(
+        (status = 201, description = "The client.", body = ClientWithSecret<'_>, headers(("Location"), ("Cache-Control"))),
+        Administrator, JsonBody, code::ClientIdTaken,
+    )
+)]
+pub(crate) async fn create(
+    State(identity): State<Identity>,
+    State(grants): State<Arc<Grants>>,
+    AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
+) -> Result<Response, Error> {
+    let registration = body::read_registration(&body)?;
+    let registered = register(&identity.db, &grants.issuer, registration, &context).await;
+    let (client, secret) = registered.map_err(error_response)?;
+    let location = [(header::LOCATION, format!("{PATH}/{}", client.id))];
+    let created = with_secret(&ClientWithSecret::new(&client, secret.as_ref()));
+    Ok((location, created).into_response())
+}
+
+/// Read a client
+///
+/// Returns the registration of a client, without its secret.
+#[utoipa::path(
+    get, path = "/admin/clients/{id}", operation_id = "readClient", tag = "Administration",
+    params(("id" = String, Path, description = "The `client_id`.")),
+    security(("session" = []), ("oauth2" = ["admin"])),
+    responses((status = 200, description = "The client.", body = Client), Administrator, PathId)
+)]
+pub(crate) async fn read(
+    _: Administrator,
+    id: PathId,
+    State(identity): State<Identity>,
+) -> Result<Json<Client>, Error> {
+    find(&identity.db, id).await.map(Json)
+}
+
+/// Change a client
+///
+/// Members that the body leaves out stay unchanged. If the scope loses a part, every code and token of the client ends, because it
+/// may hold that part.
+#[utoipa::path(
+    patch, path = "/admin/clients/{id}", operation_id = "updateClient", tag = "Administration", request_body = ClientChanges,
+    params(("id" = String, Path, description = "The `client_id`.")),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
+    responses((status = 200, description = "The changed client.", body = Client), Administrator, PathId, JsonBody)
+)]
+pub(crate) async fn change(
+    id: PathId,
+    State(grants): State<Arc<Grants>>,
+    AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
+) -> Result<Json<Client>, Error> {
+    let Grants {
+        db,
+        revocations,
+        issuer,
+        ..
+    } = &*grants;
+    let id = find(db, id).await?.id;
+    let changes = body::read_changes(&body)?;
+    let changed = update(db, revocations, issuer, &id, changes, &context).await;
+    changed.map(Json).map_err(error_response)
+}
+
+/// Give a client a new secret
+///
+/// The new secret is in the response and is shown only once. The former one stays valid for the time `overlap`. A client has at
+/// most two valid secrets: another rotation within that time ends the oldest one.
+#[utoipa::path(
+    post, path = "/admin/clients/{id}/secrets", operation_id = "rotateClientSecret", tag = "Administration",
+    request_body(content = Option<SecretRotation>, description = "By default the former secret stays valid for a day."),
+    params(("id" = String, Path, description = "The `client_id`.")),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
+    responses(
+        (status = 201, description = "The client with its new secret.", body = ClientWithSecret<'_>,
+         headers(("Cache-Control"))),
+        Administrator, PathId, JsonBody,
+    )
+)]
+pub(crate) async fn rotate(
+    id: PathId,
+    State(identity): State<Identity>,
+    AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
+) -> Result<Response, Error> {
+    let id = find(&identity.db, id).await?.id;
+    let SecretRotation { overlap } = body::read_rotation(&body.unwrap_or_default())?;
+    let rotated = rotate_secret(&identity.db, &id, overlap, &context).await;
+    let (client, secret) = rotated.map_err(error_response)?;
+    Ok(with_secret(&ClientWithSecret::new(&client, Some(&secret))))
+}
+
+/// Disable a client
+///
+/// Ends every code, refresh token and access token of the client. The client can then neither begin a flow nor authenticate. No
+/// effect on a disabled client.
+#[utoipa::path(
+    post, path = "/admin/clients/{id}/disablements", operation_id = "disableClient", tag = "Administration",
+    params(("id" = String, Path, description = "The `client_id`.")),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
+    responses((status = 200, description = "The client.", body = Client), Administrator, PathId)
+)]
+pub(crate) async fn disable_client(
+    Administrator(context): Administrator,
+    id: PathId,
+    State(identity): State<Identity>,
+) -> Result<Json<Client>, Error> {
+    let id = id.or_not_found()?;
+    let disabled = disable(&identity.db, &identity.revocations, &id, &context).await;
+    disabled.map(Json).map_err(error_response)
+}
+
+/// Enable a client
+///
+/// The tokens that ended when the client was disabled stay revoked. No effect on an enabled client.
+#[utoipa::path(
+    post, path = "/admin/clients/{id}/enablements", operation_id = "enableClient", tag = "Administration",
+    params(("id" = String, Path, description = "The `client_id`.")),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
+    responses((status = 200, description = "The client.", body = Client), Administrator, PathId)
+)]
+pub(crate) async fn enable_client(
+    Administrator(context): Administrator,
+    id: PathId,
+    State(identity): State<Identity>,
+) -> Result<Json<Client>, Error> {
+    let enabled = enable(&identity.db, &id.or_not_found()?, &context).await;
+    enabled.map(Json).map_err(error_response)
+}
+
+/// Returns the client with this id. Fails with 404 if there is none.
+async fn find(db: &Db, id: PathId) -> Result<Client, Error> {
+    let client = clients::find(db, &id.or_not_found()?).await?;
+    client.ok_or_else(Error::not_found)
+}
+
+/// Returns the response with a new secret, which no cache may store.
+fn with_secret(client: &ClientWithSecret<'_>) -> Response {
+    let caching = [(header::CACHE_CONTROL, "no-store")];
+    (StatusCode::CREATED, caching, Json(client)).into_response()
+}
+
+/// Returns the response to a change that failed.
+fn error_response(error: ClientError) -> Error {
+    match error {
+        ClientError::Invalid(message) => Error::validation(vec![FieldError {
+            pointer: String::new(),
+            code: "invalid",
+            message,
+        }]),
+        ClientError::Taken(id) => Error::new(
+            Code::ClientIdTaken,
+            format!("A client with the id {id:?} exists. Choose another id."),
+        ),
+        ClientError::NotFound(_) => Error::not_found(),
+        ClientError::Database(error) => error.into(),
+    }
+}

@@ -1,0 +1,124 @@
+//! `/admin/keys`.
+
+use super::{Administrator, AdministratorRequest, PathId};
+use axum::Json;
+use axum::extract::State;
+use foundation::clock;
+use identity::Identity;
+use issuer::keys::{self, Key, KeyChange, KeyStore};
+use serde::Serialize;
+use std::time::Duration;
+use utoipa::ToSchema;
+use web::openapi::error_responses::code;
+use web::{Code, Error, JsonBody};
+
+/// All signing keys.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SigningKeys {
+    /// The keys, the oldest first.
+    items: Vec<Key>,
+}
+
+/// A retirement of a key.
+#[derive(ToSchema)]
+#[schema(as = KeyRetirement)]
+struct Retirement {
+    /// Whether the key may be compromised. It is then deleted immediately, and every token that it signed is revoked.
+    #[schema(required = false)]
+    compromised: bool,
+}
+
+/// List the signing keys
+///
+/// Returns every key with its state and the times of its life cycle, deleted ones included.
+#[utoipa::path(
+    get, path = "/admin/keys", operation_id = "listSigningKeys", tag = "Administration",
+    security(("session" = []), ("oauth2" = ["admin"])),
+    responses((status = 200, description = "The keys.", body = SigningKeys), Administrator)
+)]
+pub(crate) async fn list(
+    _: Administrator,
+    State(identity): State<Identity>,
+) -> Result<Json<SigningKeys>, Error> {
+    let items = keys::list(&identity.db).await?;
+    Ok(Json(SigningKeys { items }))
+}
+
+/// Rotate the signing keys
+///
+/// Activates the staged key, retires the active one and stages the next one. Fails with 409 if the staged key may not sign yet,
+/// because caches may hold a key set without it; `Retry-After` is the time until it may.
+#[utoipa::path(
+    post, path = "/admin/keys/rotations", operation_id = "rotateSigningKeys", tag = "Administration",
+    security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
+    responses(
+        (status = 200, description = "The change, and the keys after it.", body = KeyChange),
+        Administrator, code::KeyStateConflict,
+    )
+)]
+pub(crate) async fn rotate(
+    Administrator(context): Administrator,
+    State(store): State<KeyStore>,
+) -> Result<Json<KeyChange>, Error> {
+    store.rotate(&context).await.map(Json).map_err(error_response)
+}
+
+/// Retire a signing key
+///
+/// Replaces the active key, or deletes a retired key whose last token has expired. Fails with 409 if the state of the key does not
+/// allow that; if it will later, `Retry-After` is the time until then. A compromised key is deleted immediately, whatever its
+/// state.
+#[utoipa::path(
+    post, path = "/admin/keys/{kid}/retirements", operation_id = "retireSigningKey", tag = "Administration",
+    request_body(content = Option<Retirement>, description = "By default the key is not compromised."),
+    params(("kid" = String, Path, description = "The `kid` of the key.")),
+    security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
+    responses(
+        (status = 200, description = "The change, and the keys after it.", body = KeyChange),
+        Administrator, PathId, JsonBody, code::KeyStateConflict,
+    )
+)]
+pub(crate) async fn retire(
+    kid: PathId,
+    State(store): State<KeyStore>,
+    AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
+) -> Result<Json<KeyChange>, Error> {
+    let key = store.find(&kid.or_not_found()?).await.map_err(error_response)?;
+    let change = match read_retirement(&body.unwrap_or_default())?.compromised {
+        true => store.discard(&key.kid, &context).await,
+        false => store.retire(&key.kid, &context).await,
+    };
+    change.map(Json).map_err(error_response)
+}
+
+fn read_retirement(body: &JsonBody) -> Result<Retirement, Error> {
+    let mut fields = body.fields()?;
+    let compromised = fields.optional_bool("compromised").unwrap_or_default();
+    fields.finish(Some(Retirement { compromised }))
+}
+
+/// Returns the response to a change that failed.
+fn error_response(error: keys::Error) -> Error {
+    match error {
+        keys::Error::Database(error) => error.into(),
+        keys::Error::Unknown(_) => Error::not_found(),
+        keys::Error::SignsLater { until, .. } | keys::Error::StillNeeded { until, .. } => {
+            conflict(&error).retry_after(until.since(clock::now()))
+        }
+        keys::Error::NoneStaged | keys::Error::Contended => {
+            conflict(&error).retry_after(Duration::from_secs(1))
+        }
+        keys::Error::Staged(_) | keys::Error::Deleted { .. } => conflict(&error),
+        keys::Error::Sealed(_) | keys::Error::Rsa(_) | keys::Error::CannotSign { .. } => {
+            Error::internal(&error)
+        }
+    }
+}
+
+/// Returns the 409 for a step that the state of a key does not allow, or not yet.
+fn conflict(reason: &keys::Error) -> Error {
+    Error::new(
+        Code::KeyStateConflict,
+        format!("The signing keys are unchanged: {reason}."),
+    )
+}

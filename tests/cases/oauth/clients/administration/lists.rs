@@ -1,0 +1,68 @@
+//! The list of the clients.
+
+use super::LIST;
+use serde_json::json;
+use tests::{World, items, on_every_shape};
+
+async fn lists_are_those_of_the_shell(world: World) {
+    let admin = world.user_with_role("admin").await;
+    for n in 0..21 {
+        let app = world.app().kind(["spa", "web", "native"][n % 3]);
+        if n < 5 { app.first_party() } else { app }.register();
+    }
+    let expected = world.cli(&["clients", "list", "--json"], "");
+    let expected = expected.as_array().unwrap();
+    let first = admin.get(LIST).await.expect(200);
+    let next = first.json()["links"]["next"].as_str().unwrap().to_owned();
+    assert_eq!(first.json()["next"], expected[19]["id"]);
+    let second = admin.get(&next).await.expect(200);
+    assert_eq!(second.json()["next"], json!(null));
+    assert_eq!(second.json()["links"]["next"], json!(null));
+    assert_eq!(&[items(&first), items(&second)].concat(), expected);
+    for (query, member, value) in [
+        ("type=web", "type", json!("web")),
+        ("first_party=true", "first_party", json!(true)),
+    ] {
+        let filtered = items(&admin.get(&format!("{LIST}?{query}")).await.expect(200));
+        let matching = expected.iter().filter(|client| client[member] == value);
+        assert_eq!(filtered, matching.cloned().collect::<Vec<_>>(), "{query}");
+        assert!(filtered.len() > 4, "{query}");
+    }
+    let both = admin.get(&format!("{LIST}?type=spa&first_party=false&cursor=app-"));
+    let both = items(&both.await.expect(200));
+    assert!(!both.is_empty());
+    for client in both {
+        assert_eq!(
+            (&client["type"], &client["first_party"]),
+            (&json!("spa"), &json!(false))
+        );
+    }
+    for ignored in ["?type=SPA", "?first_party=1", "?cursor=%00", "?unknown=1"] {
+        let read = admin.get(&format!("{LIST}{ignored}")).await.expect(200);
+        assert_eq!(items(&read), items(&first), "{ignored}");
+    }
+}
+
+async fn the_link_to_the_next_page_keeps_the_filters(world: World) {
+    let admin = world.user_with_role("admin").await;
+    for _ in 0..21 {
+        world.app().kind("native").register();
+    }
+    world.app().kind("web").register();
+    let first = admin
+        .get(&format!("{LIST}?type=native&first_party=false&x=1"))
+        .await;
+    let next = first.expect(200).json()["links"]["next"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(next.contains("?type=native&first_party=false&cursor="), "{next}");
+    let second = items(&admin.get(&next).await.expect(200));
+    assert_eq!(second.len(), 1);
+    assert_eq!(second[0]["type"], "native");
+}
+
+on_every_shape!(
+    lists_are_those_of_the_shell,
+    the_link_to_the_next_page_keeps_the_filters,
+);
