@@ -7,9 +7,9 @@ pub use key_set::KeySet;
 
 use crate::verifier::PublicKeys;
 use arc_swap::ArcSwap;
-use http_client::{error_chain, read_body};
+use http_client::{error_chain, max_age, read_body};
 use jwt::VerifyingKey;
-use reqwest::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
+use reqwest::header::{ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Client, StatusCode, redirect};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -189,7 +189,7 @@ impl Jwks {
             request = request.header(IF_NONE_MATCH, etag);
         }
         let response = request.send().await.map_err(error_chain)?;
-        let max_age = max_age(response.headers());
+        let freshness = freshness(response.headers());
         let cached = match (response.status(), cached) {
             (StatusCode::NOT_MODIFIED, Some(cached)) => cached.clone(),
             (StatusCode::OK, _) => {
@@ -201,7 +201,7 @@ impl Jwks {
             }
             (status, _) => return Err(format!("{url}: the response has the status {status}")),
         };
-        Ok((cached, max_age))
+        Ok((cached, freshness))
     }
 }
 
@@ -223,16 +223,11 @@ impl PublicKeys for Jwks {
     }
 }
 
-/// Returns the `max-age` of a response (RFC 9111 §5.2.2.1) or [`DEFAULT_FRESHNESS`], at least [`MIN_FRESHNESS`] and at
-/// most [`MAX_FRESHNESS`].
-fn max_age(headers: &HeaderMap) -> Duration {
-    headers
-        .get_all(CACHE_CONTROL)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
-        .map_or(DEFAULT_FRESHNESS, Duration::from_secs)
+/// Returns the time for which a response with these headers is fresh: its `max-age`, or [`DEFAULT_FRESHNESS`] without one, but at
+/// least [`MIN_FRESHNESS`] and at most [`MAX_FRESHNESS`].
+fn freshness(headers: &HeaderMap) -> Duration {
+    max_age(headers)
+        .unwrap_or(DEFAULT_FRESHNESS)
         .clamp(MIN_FRESHNESS, MAX_FRESHNESS)
 }
 
@@ -241,15 +236,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn max_age_is_read_from_the_header_within_its_bounds() {
-        let max_age = |value: &str| {
-            let headers = HeaderMap::from_iter([(CACHE_CONTROL, value.parse().unwrap())]);
-            max_age(&headers).as_secs()
+    fn freshness_is_read_from_the_header_within_its_bounds() {
+        let freshness = |value: &str| {
+            let headers = HeaderMap::from_iter([(reqwest::header::CACHE_CONTROL, value.parse().unwrap())]);
+            freshness(&headers).as_secs()
         };
-        assert_eq!(max_age("public, max-age=60"), 60);
-        assert_eq!(max_age("max-age=0"), 1);
-        assert_eq!(max_age("max-age=soon"), 300);
-        assert_eq!(max_age("max-age=18446744073709551615"), 86_400);
-        assert_eq!(max_age("no-cache"), 300);
+        assert_eq!(freshness("public, max-age=60"), 60);
+        assert_eq!(freshness("max-age=0"), 1);
+        assert_eq!(freshness("max-age=soon"), 300);
+        assert_eq!(freshness("max-age=18446744073709551615"), 86_400);
+        assert_eq!(freshness("no-cache"), 300);
     }
 }

@@ -1,5 +1,14 @@
-//! HTTP requests to other servers: clients with a time limit and no redirects, and response bodies with a size limit.
+//! HTTP requests to other servers: clients with a time limit and no redirects, and response bodies with a size limit. URLs that
+//! third parties choose pass the [`Guard`].
 
+mod addresses;
+mod guard;
+mod guarded_client;
+
+pub use guard::{ForeignUrl, Guard};
+pub use guarded_client::{Document, FetchError, GuardedClient};
+
+use reqwest::header::{CACHE_CONTROL, HeaderMap};
 use reqwest::{Client, Response, redirect};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -23,6 +32,7 @@ pub fn is_confidential(url: &Url) -> bool {
     url.scheme() == "https" || url.scheme() == "http" && is_loopback(url)
 }
 
+/// Returns whether the host of `url` is `localhost` or a loopback address.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
@@ -43,6 +53,16 @@ pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, 
         }
     }
     Ok(body)
+}
+
+/// Returns the first `max-age` of a response (RFC 9111 §5.2.2.1); `None` if there is none that is a number of seconds.
+pub fn max_age(headers: &HeaderMap) -> Option<Duration> {
+    let values = headers.get_all(CACHE_CONTROL).iter();
+    values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
+        .map(Duration::from_secs)
 }
 
 /// Formats an error with its causes, because only a cause names details such as "connection refused".
