@@ -17,7 +17,9 @@ use audit::mail::Delivery;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
+use http_client::{Guard, GuardedClient, error_chain};
 use identity::grants::clients::Clients;
+use issuer::clients::published_keys::PublishedKeys;
 use issuer::keys::{self, KeyRotation, KeyStore};
 use issuer::refresh_tokens::RefreshTokens;
 use issuer::{flows, grants};
@@ -71,6 +73,7 @@ impl Issuer {
             let grants = grants::Grants {
                 db: db.clone(),
                 clients: Clients::new(db.clone()),
+                published_keys: published_keys(&runtime.urls.issuer)?,
                 revocations: identity.revocations.clone(),
                 refresh_tokens: RefreshTokens::new(&master_key),
                 verifier: Verifier::new(
@@ -103,6 +106,13 @@ impl Issuer {
     pub fn routes(self) -> OpenApiRouter {
         router::router(self.0)
     }
+}
+
+/// Returns the keys that clients publish. An issuer on loopback may fetch them from there.
+fn published_keys(issuer: &str) -> Result<PublishedKeys, startup::Error> {
+    let client = GuardedClient::new(Guard::of_server(issuer));
+    let client = client.map_err(|error| startup::Error::Other(error_chain(error)))?;
+    Ok(PublishedKeys::new(client))
 }
 
 /// Converts an error of the signing keys into an error of the program. A wrong master key is an invalid setting.

@@ -135,6 +135,7 @@ CREATE TABLE clients (
     previous_secret_last_used_at BIGINT,
     previous_secret_expires_at BIGINT,
     jwks TEXT,
+    jwks_uri TEXT,
     redirect_uris TEXT NOT NULL,
     scope TEXT NOT NULL,
     default_scope TEXT NOT NULL,
@@ -149,7 +150,8 @@ CREATE TABLE clients (
         (secret_hash IS NULL) = (secret_created_at IS NULL)
         AND (previous_secret_hash IS NULL) = (previous_secret_created_at IS NULL)
         AND (previous_secret_hash IS NULL) = (previous_secret_expires_at IS NULL)
-    )
+    ),
+    CONSTRAINT keys_are_in_one_place CHECK (jwks IS NULL OR jwks_uri IS NULL)
 );
 
 -- The assertions with which clients authenticated (RFC 7523), each of which is valid once. A row is kept beyond the expiry of the

@@ -111,6 +111,12 @@ impl<'a> Registration<'a> {
         self.option(&["--jwks", file])
     }
 
+    /// Sets the URL of the keys of a client that authenticates by signed assertions.
+    #[must_use]
+    pub fn jwks_uri(self, uri: &'a str) -> Self {
+        self.option(&["--jwks-uri", uri])
+    }
+
     /// Registers the client with `latchkey clients create`.
     pub fn register(mut self) -> App {
         static APPS: AtomicU32 = AtomicU32::new(0);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -27,9 +28,21 @@ pub struct StubServer {
 #[derive(Debug, Default)]
 struct State {
     received: Mutex<Vec<ReceivedRequest>>,
-    /// The status and the body of every response. `None` if the server never answers.
-    answer: Mutex<Option<(u16, String)>>,
+    answer: Mutex<Answer>,
 }
+
+/// The response to every request.
+#[derive(Clone, Debug, Default)]
+enum Answer {
+    #[default]
+    Never,
+    Whole(String),
+    /// One byte at a time.
+    Slow(String),
+}
+
+/// The pause before each byte of a slow response.
+const PAUSE: Duration = Duration::from_millis(200);
 
 impl StubServer {
     /// Starts the server with an empty 200 as its response.
@@ -50,12 +63,30 @@ impl StubServer {
 
     /// Sets the response to all following requests.
     pub fn answer(&self, status: u16, body: &str) {
-        *self.state.answer.lock().unwrap() = Some((status, body.to_owned()));
+        let length = body.len();
+        self.answer_raw(&format!(
+            "HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\nCache-Control: max-age=300\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        ));
+    }
+
+    /// Sets the response to all following requests, with its head.
+    pub fn answer_raw(&self, response: &str) {
+        self.set(Answer::Whole(response.to_owned()));
+    }
+
+    /// Sets the response to all following requests, with its head. It is sent one byte at a time, five in a second.
+    pub fn answer_slowly(&self, response: &str) {
+        self.set(Answer::Slow(response.to_owned()));
     }
 
     /// Accepts all following requests without answering.
     pub fn never_answer(&self) {
-        *self.state.answer.lock().unwrap() = None;
+        self.set(Answer::Never);
+    }
+
+    fn set(&self, answer: Answer) {
+        *self.state.answer.lock().unwrap() = answer;
     }
 
     /// The requests received so far.
@@ -94,13 +125,15 @@ async fn serve(mut stream: TcpStream, state: Arc<State>) -> std::io::Result<()> 
         .unwrap()
         .push(ReceivedRequest { headers, body });
     let answer = state.answer.lock().unwrap().clone();
-    let Some((status, body)) = answer else {
-        return std::future::pending().await;
-    };
-    let length = body.len();
-    let reply = format!(
-        "HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\nCache-Control: max-age=300\r\n\
-         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    );
-    stream.write_all(reply.as_bytes()).await
+    match answer {
+        Answer::Never => std::future::pending().await,
+        Answer::Whole(response) => stream.write_all(response.as_bytes()).await,
+        Answer::Slow(response) => {
+            for byte in response.bytes() {
+                tokio::time::sleep(PAUSE).await;
+                stream.write_u8(byte).await?;
+            }
+            Ok(())
+        }
+    }
 }

@@ -3,11 +3,12 @@
 pub mod assertions;
 mod changes;
 mod jwks;
+pub mod published_keys;
 mod redirect_uris;
 mod same_site;
 
 pub use changes::{ClientChanges, MAX_OVERLAP, disable, enable, rotate_secret, update};
-pub use jwks::ALGORITHMS;
+pub use jwks::{ALGORITHMS, MAX_JWKS_BYTES};
 
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -16,6 +17,7 @@ use foundation::random;
 use foundation::scope;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
+use http_client::ForeignUrl;
 use identity::grants::clients;
 use identity::grants::clients::secrets::Secrets;
 use identity::grants::clients::{Client, ClientType, Clients};
@@ -68,6 +70,9 @@ pub struct Registration {
     /// The public keys with which a confidential client authenticates, in place of a secret: a JWK set.
     #[schema(value_type = Object, required = false)]
     pub jwks: Option<Value>,
+    /// The URL of such a JWK set, in place of `jwks`.
+    #[schema(value_type = String, format = "uri", required = false)]
+    pub jwks_uri: Option<ForeignUrl>,
 }
 
 /// A client, and the secret that was generated for it just now. Serializes as the client with one more member.
@@ -165,13 +170,14 @@ impl<'a> ClientWithSecret<'a> {
 impl Registration {
     /// Checks the registration. Returns the client and, if it is confidential, its new secret.
     fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
-        let (secrets, secret) = match self.kind.is_confidential() && self.jwks.is_none() {
-            true => {
-                let (secrets, secret) = Secrets::generate(now);
-                (secrets, Some(secret))
-            }
-            false => (Secrets::default(), None),
-        };
+        let (secrets, secret) =
+            match self.kind.is_confidential() && self.jwks.is_none() && self.jwks_uri.is_none() {
+                true => {
+                    let (secrets, secret) = Secrets::generate(now);
+                    (secrets, Some(secret))
+                }
+                false => (Secrets::default(), None),
+            };
         let client = Client {
             default_scope: self.default_scope.unwrap_or_else(|| default_part(&self.scope)),
             id: self.id,
@@ -179,6 +185,7 @@ impl Registration {
             kind: self.kind,
             secrets,
             jwks: self.jwks,
+            jwks_uri: self.jwks_uri.map(String::from),
             redirect_uris: self.redirect_uris,
             scope: self.scope,
             first_party: self.first_party,
@@ -218,12 +225,7 @@ fn check(client: &Client, issuer: &str) -> Result<(), String> {
     if client.default_scope.is_empty() || !client.scope.covers(client.default_scope) {
         return Err("the default scope must be a non-empty part of the scope".to_owned());
     }
-    if let Some(jwks) = &client.jwks {
-        if !client.kind.is_confidential() {
-            return Err("only a client of the type web or service has keys".to_owned());
-        }
-        jwks::check(jwks)?;
-    }
+    check_keys(client)?;
     if client.refresh_retry_window > MAX_RETRY_WINDOW {
         return Err("the refresh retry window must be at most 60 s".to_owned());
     }
@@ -257,6 +259,17 @@ fn check_refresh_cookie(client: &Client, issuer: &str) -> Result<(), String> {
              without the cookie"
         )),
     }
+}
+
+/// Fails with a message if the keys of a client, or their place, are invalid.
+fn check_keys(client: &Client) -> Result<(), String> {
+    if client.has_keys() && !client.kind.is_confidential() {
+        return Err("only a client of the type web or service has keys".to_owned());
+    }
+    if client.jwks.is_some() && client.jwks_uri.is_some() {
+        return Err("a client has a JWK set or a jwks_uri, not both".to_owned());
+    }
+    client.jwks.as_ref().map_or(Ok(()), jwks::check)
 }
 
 /// Fails with a message if the registration of a service is invalid.

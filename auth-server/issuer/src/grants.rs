@@ -17,6 +17,7 @@ pub use introspection::Introspection;
 pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
 pub use requests::{AuthorizationRequest, PresentedTokenRequest, TokenRequest};
 
+use crate::clients::published_keys::PublishedKeys;
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;
 use access_tokens::Verifier;
@@ -38,6 +39,8 @@ pub struct Grants {
     pub db: Db,
     /// The registered clients.
     pub clients: Clients,
+    /// The keys that clients publish at their `jwks_uri`.
+    pub published_keys: PublishedKeys,
     /// Announces revocations to every process.
     pub revocations: RevocationMirror,
     /// The signing keys.

@@ -59,7 +59,9 @@ impl From<AssertionError> for TokenError {
     fn from(error: AssertionError) -> Self {
         match error {
             AssertionError::Database(error) => Self::Database(error),
-            invalid @ AssertionError::Invalid(_) => Self::InvalidAssertion(invalid),
+            invalid @ (AssertionError::Invalid(_) | AssertionError::Keys(_)) => {
+                Self::InvalidAssertion(invalid)
+            }
         }
     }
 }

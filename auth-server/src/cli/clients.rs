@@ -8,12 +8,13 @@ use foundation::json;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
+use http_client::{ForeignUrl, Guard};
 use identity::grants::clients;
 use identity::grants::clients::secrets::ClientSecret;
 use identity::grants::clients::{Client, ClientType};
 use issuer::clients::{
-    ClientChanges, ClientWithSecret, Error as ClientError, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration,
-    disable, enable, register, rotate_secret, update,
+    ClientChanges, ClientWithSecret, Error as ClientError, MAX_JWKS_BYTES, MAX_OVERLAP, MAX_RETRY_WINDOW,
+    Registration, disable, enable, register, rotate_secret, update,
 };
 use serde_json::Value;
 use std::fmt::Display;
@@ -21,9 +22,6 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The longest file with keys.
-const MAX_JWKS_BYTES: u64 = 64 * 1024;
 
 /// The commands for client applications.
 #[derive(Debug, Subcommand)]
@@ -62,6 +60,9 @@ pub enum Command {
         /// A file with the public keys of a client that authenticates by signed assertions and not by a secret: a JWK set.
         #[arg(long, value_name = "FILE")]
         jwks: Option<PathBuf>,
+        /// The URL of such a JWK set, in place of a file. The issuer fetches it.
+        #[arg(long, value_name = "URL", conflicts_with = "jwks")]
+        jwks_uri: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -102,9 +103,12 @@ pub enum Command {
         /// most.
         #[arg(long, value_name = "TIME", value_parser = parse_retry_window, group = "changes")]
         refresh_retry_window: Option<Duration>,
-        /// A file with the JWK set that replaces the present one.
+        /// A file with the JWK set that replaces the present keys.
         #[arg(long, value_name = "FILE", group = "changes")]
         jwks: Option<PathBuf>,
+        /// The URL of the JWK set that replaces the present keys.
+        #[arg(long, value_name = "URL", group = "changes", conflicts_with = "jwks")]
+        jwks_uri: Option<String>,
     },
     /// Give a confidential client a new secret, which is printed once and not stored. A client has at most two valid secrets:
     /// another rotation within the overlap ends the oldest one.
@@ -144,6 +148,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             refresh_cookie,
             refresh_retry_window,
             jwks,
+            jwks_uri,
             json,
         } => {
             let registration = Registration {
@@ -157,6 +162,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 refresh_cookie,
                 refresh_retry_window,
                 jwks: jwks.as_deref().map(read_jwks).transpose()?,
+                jwks_uri: parse_jwks_uri(jwks_uri.as_deref(), services)?,
             };
             create(services, registration, json).await
         }
@@ -182,6 +188,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             refresh_cookie,
             refresh_retry_window,
             jwks,
+            jwks_uri,
         } => {
             let changes = ClientChanges {
                 name,
@@ -192,6 +199,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 refresh_cookie,
                 refresh_retry_window,
                 jwks: jwks.as_deref().map(read_jwks).transpose()?,
+                jwks_uri: parse_jwks_uri(jwks_uri.as_deref(), services)?,
             };
             let context = RequestContext::without_request();
             let client = update(
@@ -256,11 +264,21 @@ fn read_jwks(path: &Path) -> Result<Value, Error> {
     let invalid = |reason: &dyn Display| InvalidSetting(format!("{}: {reason}", path.display()));
     let mut text = Vec::new();
     let file = File::open(path).map_err(|error| invalid(&error))?;
-    let read = file.take(MAX_JWKS_BYTES + 1).read_to_end(&mut text);
-    if read.map_err(|error| invalid(&error))? as u64 > MAX_JWKS_BYTES {
+    let read = file.take(MAX_JWKS_BYTES as u64 + 1).read_to_end(&mut text);
+    if read.map_err(|error| invalid(&error))? > MAX_JWKS_BYTES {
         return Err(invalid(&"a JWK set must have at most 64 KiB").into());
     }
     Ok(json::parse(&text).map_err(|error| invalid(&error))?)
+}
+
+/// Parses the URL of a client's keys. Fails if the issuer may not fetch it.
+fn parse_jwks_uri(text: Option<&str>, services: &Services) -> Result<Option<ForeignUrl>, Error> {
+    let guard = Guard::of_server(&services.issuer);
+    let parse = |text: &str| {
+        let url = guard.parse(text);
+        url.map_err(|flaw| InvalidSetting(format!("the jwks_uri {text:?}: {flaw}")))
+    };
+    Ok(text.map(parse).transpose()?)
 }
 
 fn parse_overlap(text: &str) -> Result<Duration, String> {
@@ -287,6 +305,7 @@ fn describe(client: &Client) -> Vec<String> {
     lines.extend(client.secrets.iter().map(describe_secret));
     let keys = client.jwks.iter().flat_map(|jwks| jwks["keys"].as_array());
     lines.extend(keys.flatten().map(|key| format!("key: {key}")));
+    lines.extend(client.jwks_uri.iter().map(|uri| format!("keys at: {uri}")));
     lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
     lines.extend(
         client

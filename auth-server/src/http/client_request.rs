@@ -147,8 +147,14 @@ async fn by_assertion(
         assertion,
         client_id: params.get("client_id"),
     };
-    let client =
-        assertions::authenticate_by_assertion(&grants.clients, &grants.db, &grants.issuer, presented, now);
+    let client = assertions::authenticate_by_assertion(
+        &grants.clients,
+        &grants.published_keys,
+        &grants.db,
+        &grants.issuer,
+        presented,
+        now,
+    );
     Ok(client.await?)
 }
 

@@ -131,6 +131,7 @@ fn demo_client(runtime: &Runtime) -> Registration {
         name: "Latchkey demo".to_owned(),
         kind: ClientType::Spa,
         jwks: None,
+        jwks_uri: None,
         redirect_uris: vec![
             runtime.policy.url(crate::demo::PATH),
             "http://127.0.0.1/callback".to_owned(),

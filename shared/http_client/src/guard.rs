@@ -20,8 +20,8 @@ pub struct Guard {
 pub struct ForeignUrl(Url);
 
 impl Guard {
-    /// Returns the guard of a server with this public URL. Only a server whose own URL is plain http on loopback, for development,
-    /// may request loopback addresses.
+    /// Returns the guard of a server with this public URL. Only a server whose own URL is plain http on loopback, for
+    /// development, may request loopback addresses.
     pub fn of_server(url: &str) -> Self {
         let url = Url::parse(url);
         Self {
@@ -80,13 +80,14 @@ impl Guard {
 }
 
 impl ForeignUrl {
-    /// Returns the URL in its normal form.
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-
     pub(crate) const fn url(&self) -> &Url {
         &self.0
+    }
+}
+
+impl From<ForeignUrl> for String {
+    fn from(url: ForeignUrl) -> Self {
+        url.0.into()
     }
 }
 

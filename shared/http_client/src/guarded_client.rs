@@ -182,7 +182,8 @@ mod tests {
     use std::sync::Mutex;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    /// Creates a client whose resolver returns these answers, one for each call. Returns the client and the answers that are left.
+    /// Creates a client whose resolver returns these answers, one for each call. Returns the client and the answers that are
+    /// left.
     fn client(server: &str, answers: &[&[SocketAddr]]) -> (GuardedClient, Arc<Mutex<Vec<Vec<SocketAddr>>>>) {
         let left: Vec<Vec<SocketAddr>> = answers.iter().rev().map(|answer| answer.to_vec()).collect();
         let left = Arc::new(Mutex::new(left));

@@ -1,11 +1,13 @@
 //! Authentication of clients by signed assertions: `private_key_jwt` (RFC 7523 §2.2, §3; OpenID Connect Core §9).
 
 use super::jwks::verification_keys;
+use super::published_keys::PublishedKeys;
 use foundation::clock::Timestamp;
 use foundation::{json, secret};
 use identity::grants::clients::{Client, Clients};
 use jsonwebtoken::{Algorithm, crypto};
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{Db, Error};
@@ -47,6 +49,9 @@ pub enum AssertionError {
     /// client.
     #[error("the client assertion is not valid: {0}")]
     Invalid(&'static str),
+    /// The keys that the client publishes cannot be fetched or used. The message addresses the developer of the client.
+    #[error("the keys at the jwks_uri of the client cannot be used: {0}")]
+    Keys(String),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] Error),
@@ -57,7 +62,7 @@ pub enum AssertionError {
 struct Header {
     alg: String,
     kid: Option<String>,
-    crit: Option<serde_json::Value>,
+    crit: Option<Value>,
 }
 
 /// The claims (RFC 7523 §3) that are read.
@@ -88,9 +93,10 @@ struct Assertion<'a> {
 }
 
 /// Returns the enabled client that signed an assertion, which is then used up. The assertion must be for this issuer: its `aud`
-/// is the issuer's URL or that of the token endpoint.
+/// is the issuer's URL or that of the token endpoint. May fetch the keys of the client, see [`PublishedKeys`].
 pub async fn authenticate_by_assertion(
     clients: &Clients,
+    published: &PublishedKeys,
     db: &Db,
     issuer: &str,
     presented: PresentedAssertion<'_>,
@@ -103,8 +109,21 @@ pub async fn authenticate_by_assertion(
         .check(issuer, presented.client_id, now)
         .map_err(AssertionError::Invalid)?;
     let client = clients.find(&assertion.claims.sub).await?;
-    let client = client.filter(|client| client.disabled_at.is_none() && assertion.is_signed_by(client));
-    let client = client.ok_or(NO_KEY)?;
+    let client = client
+        .filter(|client| client.disabled_at.is_none())
+        .ok_or(NO_KEY)?;
+    let algorithm = assertion.algorithm().ok_or(NO_KEY)?;
+    let is_signed_by = |jwks: &Value| assertion.is_signed_by(jwks, algorithm);
+    let is_authentic = match &client.jwks_uri {
+        Some(uri) => {
+            let verified = published.verify(&client.id, uri, now, is_signed_by).await;
+            verified.map_err(AssertionError::Keys)?
+        }
+        None => client.jwks.as_ref().is_some_and(is_signed_by),
+    };
+    if !is_authentic {
+        return Err(NO_KEY);
+    }
     let (jti_hash, expires_at) = (secret::hash(&assertion.claims.jti), assertion.expires_at());
     match execute!(db.writer(), CLAIM, client.id.clone(), jti_hash, expires_at)? {
         1 => Ok(client),
@@ -179,15 +198,19 @@ impl<'a> Assertion<'a> {
         Timestamp::from_micros(self.claims.exp.saturating_mul(1_000_000))
     }
 
-    /// Returns whether a key of the client verifies the signature.
-    fn is_signed_by(&self, client: &Client) -> bool {
-        let algorithm = match self.header.alg.as_str() {
-            "RS256" => Algorithm::RS256,
-            "ES256" => Algorithm::ES256,
-            _ => return false,
-        };
+    /// Returns the algorithm that the header names, if it is one of [`ALGORITHMS`](super::ALGORITHMS).
+    fn algorithm(&self) -> Option<Algorithm> {
+        match self.header.alg.as_str() {
+            "RS256" => Some(Algorithm::RS256),
+            "ES256" => Some(Algorithm::ES256),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a key of a JWK set verifies the signature.
+    fn is_signed_by(&self, jwks: &Value, algorithm: Algorithm) -> bool {
         let (message, kid) = (self.message.as_bytes(), self.header.kid.as_deref());
-        let mut keys = verification_keys(client, algorithm, kid).into_iter();
+        let mut keys = verification_keys(jwks, algorithm, kid).into_iter();
         keys.any(|key| crypto::verify(self.signature, message, &key, algorithm).unwrap_or(false))
     }
 }
@@ -195,6 +218,6 @@ impl<'a> Assertion<'a> {
 /// Parses a segment of a JWS, an object without duplicate members in base64url.
 fn parse_segment<T: for<'de> Deserialize<'de>>(segment: &str) -> Option<T> {
     let bytes = secret::decode(segment)?;
-    let value = json::parse(&bytes).ok().filter(serde_json::Value::is_object)?;
+    let value = json::parse(&bytes).ok().filter(Value::is_object)?;
     serde_json::from_value(value).ok()
 }

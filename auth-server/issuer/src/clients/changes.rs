@@ -9,6 +9,7 @@ use foundation::context::RequestContext;
 use foundation::random;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
+use http_client::ForeignUrl;
 use identity::grants::clients::{self, Client, ClientType, secrets};
 use identity::grants::refresh_families::{self, Selection};
 use serde_json::Value;
@@ -45,9 +46,13 @@ pub struct ClientChanges {
     /// The time after a refresh in which it can be repeated, in whole seconds.
     #[schema(value_type = i64, required = false, minimum = 0, maximum = 60)]
     pub refresh_retry_window: Option<Duration>,
-    /// The JWK set that replaces the present one. Only for a client that was registered with one.
+    /// The JWK set that replaces the present one or the present `jwks_uri`. Only for a client that was registered with keys.
     #[schema(value_type = Object, required = false)]
     pub jwks: Option<Value>,
+    /// The URL of the keys, which replaces the present one or the present JWK set. Only for a client that was registered with
+    /// keys.
+    #[schema(value_type = String, format = "uri", required = false)]
+    pub jwks_uri: Option<ForeignUrl>,
 }
 
 /// Disables a client, so that it can neither begin a flow nor authenticate, and ends its codes, refresh tokens and access
@@ -97,7 +102,7 @@ pub async fn update(
     let mut tx = db.begin().await?;
     let mut client = lock(&mut tx, id).await?;
     let former_scope = client.scope;
-    if changes.jwks.is_some() && client.jwks.is_none() {
+    if (changes.jwks.is_some() || changes.jwks_uri.is_some()) && !client.has_keys() {
         return Err(Error::Invalid(
             "only a client that was registered with keys can get other keys".to_owned(),
         ));
@@ -151,7 +156,10 @@ impl ClientChanges {
         client.default_scope = self.default_scope.unwrap_or(client.default_scope);
         client.name = self.name.unwrap_or_else(|| client.name.clone());
         client.redirect_uris = self.redirect_uris.unwrap_or_else(|| client.redirect_uris.clone());
-        client.jwks = self.jwks.or_else(|| client.jwks.take());
+        if self.jwks.is_some() || self.jwks_uri.is_some() {
+            client.jwks = self.jwks;
+            client.jwks_uri = self.jwks_uri.map(String::from);
+        }
         client.first_party = self.first_party.unwrap_or(client.first_party);
         client.refresh_cookie = self.refresh_cookie.unwrap_or(client.refresh_cookie);
         client.refresh_retry_window = self.refresh_retry_window.unwrap_or(client.refresh_retry_window);

@@ -1,7 +1,6 @@
 //! The public keys of clients: JWK sets (RFC 7517 §5) with keys for RS256 and ES256 (RFC 7518 §3.3, §3.4).
 
 use foundation::secret;
-use identity::grants::clients::Client;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value;
@@ -9,6 +8,9 @@ use std::collections::BTreeSet;
 
 /// The algorithms of client assertions.
 pub const ALGORITHMS: [&str; 2] = ["RS256", "ES256"];
+
+/// The longest JWK set, in bytes.
+pub const MAX_JWKS_BYTES: usize = 64 * 1024;
 
 /// The most keys of a client.
 const MAX_KEYS: usize = 10;
@@ -54,14 +56,9 @@ fn check_key(key: &Value) -> Result<(), &'static str> {
         .ok_or("must be an RSA key of 2048 to 8192 bits or an EC key on the curve P-256")
 }
 
-/// Returns the keys of a client that are for this algorithm and, if the assertion names one, have this `kid`.
-pub(super) fn verification_keys(
-    client: &Client,
-    algorithm: Algorithm,
-    kid: Option<&str>,
-) -> Vec<DecodingKey> {
-    let set = client.jwks.as_ref();
-    let set: Option<JwkSet> = set.and_then(|jwks| serde_json::from_value(jwks.clone()).ok());
+/// Returns the keys of a JWK set that are for this algorithm and, if the assertion names one, have this `kid`.
+pub(super) fn verification_keys(jwks: &Value, algorithm: Algorithm, kid: Option<&str>) -> Vec<DecodingKey> {
+    let set: Option<JwkSet> = serde_json::from_value(jwks.clone()).ok();
     let keys = set.map(|set| set.keys).unwrap_or_default().into_iter();
     keys.filter(|key| algorithm_of(key) == Some(algorithm))
         .filter(|key| kid.is_none() || key.common.key_id.as_deref() == kid)

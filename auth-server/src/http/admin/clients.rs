@@ -67,7 +67,7 @@ pub(crate) async fn create(
     State(grants): State<Arc<Grants>>,
     AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
 ) -> Result<Response, Error> {
-    let registration = body::read_registration(&body)?;
+    let registration = body::read_registration(&body, &grants.issuer)?;
     let registered = register(&identity.db, &grants.issuer, registration, &context).await;
     let (client, secret) = registered.map_err(error_response)?;
     let location = [(header::LOCATION, format!("{PATH}/{}", client.id))];
@@ -114,7 +114,7 @@ pub(crate) async fn change(
         ..
     } = &*grants;
     let id = find(db, id).await?.id;
-    let changes = body::read_changes(&body)?;
+    let changes = body::read_changes(&body, issuer)?;
     let changed = update(db, revocations, issuer, &id, changes, &context).await;
     changed.map(Json).map_err(error_response)
 }

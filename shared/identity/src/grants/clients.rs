@@ -19,8 +19,9 @@ use utoipa::ToSchema;
 macro_rules! columns {
     () => {
         "id, name, type, secret_hash, secret_created_at, secret_last_used_at, previous_secret_hash,
-         previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, jwks, redirect_uris, scope,
-         default_scope, first_party, refresh_cookie, refresh_retry_window, grant_id, created_at, disabled_at"
+         previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, jwks, jwks_uri,
+         redirect_uris, scope, default_scope, first_party, refresh_cookie, refresh_retry_window, grant_id, created_at,
+         disabled_at"
     };
 }
 use columns;
@@ -28,8 +29,8 @@ use columns;
 sql! {
     INSERT = "INSERT INTO clients
               (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
-               grant_id, created_at, jwks, refresh_cookie, refresh_retry_window)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+               grant_id, created_at, jwks, refresh_cookie, refresh_retry_window, jwks_uri)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     // The values of a filter that is not set are those of the row.
@@ -40,7 +41,8 @@ sql! {
         "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
-                   grant_id = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11
+                   grant_id = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
+                   jwks_uri = $12
             WHERE id = $1";
 }
 
@@ -100,6 +102,10 @@ pub struct Client {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub jwks: Option<serde_json::Value>,
+    /// The URL from which the issuer fetches such keys, in place of `jwks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = "uri")]
+    pub jwks_uri: Option<String>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
     /// The largest scope that the client may request.
@@ -126,6 +132,11 @@ pub struct Client {
 }
 
 impl Client {
+    /// Returns whether the client authenticates by signed assertions and not by a secret.
+    pub const fn has_keys(&self) -> bool {
+        self.jwks.is_some() || self.jwks_uri.is_some()
+    }
+
     fn refresh_retry_seconds(&self) -> i64 {
         i64::try_from(self.refresh_retry_window.as_secs()).unwrap_or(i64::MAX)
     }
@@ -148,6 +159,7 @@ struct Row {
     #[sqlx(flatten)]
     secrets: SecretColumns,
     jwks: Option<String>,
+    jwks_uri: Option<String>,
     redirect_uris: String,
     scope: String,
     default_scope: String,
@@ -179,6 +191,7 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.jwks.as_ref().map(ToString::to_string),
         client.refresh_cookie,
         client.refresh_retry_seconds(),
+        client.jwks_uri.as_deref(),
     )
     .map(|_| ())
 }
@@ -206,6 +219,7 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.jwks.as_ref().map(ToString::to_string),
         client.refresh_cookie,
         client.refresh_retry_seconds(),
+        client.jwks_uri.as_deref(),
     )
     .map(|_| ())
 }
@@ -250,6 +264,7 @@ impl From<Row> for Client {
             name: row.name,
             secrets: row.secrets.into(),
             jwks: row.jwks.and_then(|jwks| serde_json::from_str(&jwks).ok()),
+            jwks_uri: row.jwks_uri,
             first_party: row.first_party,
             refresh_cookie: row.refresh_cookie,
             refresh_retry_window: Duration::from_secs(row.refresh_retry_window.try_into().unwrap_or(0)),

@@ -1,6 +1,9 @@
 //! Authentication by signed assertions, `private_key_jwt` (RFC 7523).
 
+mod foreign_urls;
 mod key;
+mod published_keys;
+mod refused_key_sets;
 mod registered_keys;
 
 use super::SECOND;

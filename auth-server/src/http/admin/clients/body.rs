@@ -1,6 +1,7 @@
 //! The bodies of requests about clients. A member that is added to a registration or to its changes is one line here.
 
 use foundation::scope::Scope;
+use http_client::Guard;
 use identity::grants::clients::ClientType;
 use issuer::clients::{ClientChanges, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration};
 use std::time::Duration;
@@ -19,7 +20,8 @@ pub(super) struct SecretRotation {
     pub(super) overlap: Duration,
 }
 
-pub(super) fn read_registration(body: &JsonBody) -> Result<Registration, Error> {
+/// Reads a registration at the issuer with the URL `issuer`.
+pub(super) fn read_registration(body: &JsonBody, issuer: &str) -> Result<Registration, Error> {
     let mut fields = body.fields()?;
     let names = fields.required("id", text).zip(fields.required("name", text));
     let limits = fields
@@ -31,6 +33,7 @@ pub(super) fn read_registration(body: &JsonBody) -> Result<Registration, Error> 
     let refresh_cookie = fields.optional_bool("refresh_cookie").unwrap_or_default();
     let refresh_retry_window = fields.optional_integer("refresh_retry_window", retry_window);
     let jwks = fields.optional_object("jwks");
+    let jwks_uri = fields.optional("jwks_uri", |uri| Guard::of_server(issuer).parse(uri));
     let registration = names.zip(limits).map(|((id, name), (kind, scope))| Registration {
         id,
         name,
@@ -42,11 +45,13 @@ pub(super) fn read_registration(body: &JsonBody) -> Result<Registration, Error> 
         refresh_cookie,
         refresh_retry_window,
         jwks,
+        jwks_uri,
     });
     fields.finish(registration)
 }
 
-pub(super) fn read_changes(body: &JsonBody) -> Result<ClientChanges, Error> {
+/// Reads the changes of a registration at the issuer with the URL `issuer`.
+pub(super) fn read_changes(body: &JsonBody, issuer: &str) -> Result<ClientChanges, Error> {
     let mut fields = body.fields()?;
     let changes = ClientChanges {
         name: fields.optional("name", text),
@@ -57,6 +62,7 @@ pub(super) fn read_changes(body: &JsonBody) -> Result<ClientChanges, Error> {
         refresh_cookie: fields.optional_bool("refresh_cookie"),
         refresh_retry_window: fields.optional_integer("refresh_retry_window", retry_window),
         jwks: fields.optional_object("jwks"),
+        jwks_uri: fields.optional("jwks_uri", |uri| Guard::of_server(issuer).parse(uri)),
     };
     fields.finish(Some(changes))
 }

@@ -1,0 +1,158 @@
+//! Responses at a `jwks_uri` that are no key set.
+
+use super::super::{SECOND, at_each_issuer};
+use super::Key;
+use super::foreign_urls::Sentinel;
+use super::published_keys::{app_with_server, publish, sign_in};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tests::{Reply, Shape, World, on_every_shape, run_concurrently};
+
+/// A response with this status line, these headers and this body.
+fn response(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+}
+
+#[track_caller]
+fn expect_reason(reply: Reply, reason: &str) {
+    let body = reply.expect_token_error(401, "invalid_client").json();
+    let description = body["error_description"].as_str().unwrap();
+    assert!(description.contains(reason), "{reason}: {description}");
+}
+
+async fn other_responses_than_a_key_set_are_refused_and_not_cached(shape: Shape) {
+    const JSON: &str = "Content-Type: application/json\r\n";
+    let world = World::builder(shape).clock().start().await;
+    let key = Key::rsa("rsa");
+    let (app, server) = app_with_server(&world, &[&key]).await;
+    let issuer = &at_each_issuer(&world)[0];
+    let sentinel = Sentinel::start();
+    let good = json!({ "keys": [key.jwk()] }).to_string();
+    let to_sentinel = format!("{JSON}Location: http://localhost:{}/\r\n", sentinel.port);
+    let long = format!("{good}{}", " ".repeat(64 * 1024));
+    let chunk = format!("{:x}\r\n{long}\r\n", long.len());
+    let many: Vec<_> = (0..11).map(|n| Key::rsa(&n.to_string()).jwk()).collect();
+    let private = good.replace(r#""e":"#, r#""d":"AQAB","e":"#);
+    for (response, reason) in [
+        (response("404 Not Found", JSON, &good), "another status than 200"),
+        (
+            response("500 Internal Server Error", JSON, &good),
+            "another status than 200",
+        ),
+        (
+            response("206 Partial Content", JSON, &good),
+            "another status than 200",
+        ),
+        (
+            response("301 Moved Permanently", &to_sentinel, ""),
+            "another status than 200",
+        ),
+        (response("302 Found", &to_sentinel, ""), "another status than 200"),
+        (
+            response("307 Temporary Redirect", &to_sentinel, &good),
+            "another status than 200",
+        ),
+        (
+            response("308 Permanent Redirect", &to_sentinel, ""),
+            "another status than 200",
+        ),
+        (
+            response("200 OK", "Content-Type: text/html\r\n", &good),
+            "another media type",
+        ),
+        (
+            response("200 OK", "Content-Type: application/jsonp\r\n", &good),
+            "another media type",
+        ),
+        (response("200 OK", "", &good), "another media type"),
+        (response("200 OK", JSON, &long), "longer than 65536 bytes"),
+        (
+            format!("HTTP/1.1 200 OK\r\n{JSON}Transfer-Encoding: chunked\r\n\r\n{chunk}0\r\n\r\n"),
+            "longer than 65536 bytes",
+        ),
+        (
+            format!(
+                "HTTP/1.1 200 OK\r\n{JSON}Content-Length: {}\r\n\r\n{good}",
+                good.len() + 1
+            ),
+            "or incomplete",
+        ),
+        (
+            response(
+                "200 OK",
+                &format!("{JSON}Content-Encoding: gzip\r\n"),
+                "\u{1f}\u{8}",
+            ),
+            "not valid JSON",
+        ),
+        (response("200 OK", JSON, ""), "not valid JSON"),
+        (
+            response("200 OK", JSON, &format!(r#"{{"keys":[],{}"#, &good[1..])),
+            "not valid JSON",
+        ),
+        (response("200 OK", JSON, &key.jwk().to_string()), "1 to 10 keys"),
+        (
+            response("200 OK", JSON, &json!({ "keys": many }).to_string()),
+            "1 to 10 keys",
+        ),
+        (
+            response("200 OK", JSON, &private),
+            "key 1 of the JWK set is private",
+        ),
+        ("nonsense\r\n\r\n".to_owned(), "cannot be reached"),
+    ] {
+        server.answer_raw(&response);
+        expect_reason(sign_in(&world, issuer, &app, &key).await, reason);
+        let fetches = server.received().len();
+        expect_reason(sign_in(&world, issuer, &app, &key).await, reason);
+        assert_eq!(server.received().len(), fetches, "{reason}");
+        world.advance(SECOND);
+    }
+    sentinel.expect_no_connection();
+    let media_type = "Content-Type: Application/JWK-Set+JSON; charset=utf-8\r\n";
+    server.answer_raw(&response("200 OK", media_type, &good));
+    sign_in(&world, issuer, &app, &key).await.expect(200);
+}
+
+/// A server that is slow with one app holds up no other.
+async fn a_fetch_ends_after_five_seconds(world: World) {
+    let key = Key::rsa("rsa");
+    let (app, server) = app_with_server(&world, &[&key]).await;
+    let (other, _server) = app_with_server(&world, &[&key]).await;
+    let issuer = &at_each_issuer(&world)[0];
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n";
+    let body = " ".repeat(60_000);
+    for answers_slowly in [true, false] {
+        match answers_slowly {
+            true => server.answer_slowly(&format!("{head}{body}")),
+            false => server.never_answer(),
+        }
+        let before = server.received().len();
+        let began = Instant::now();
+        let assertions: Vec<String> = (0..3)
+            .map(|_| key.assertion(&super::claims(&world, &app)))
+            .collect();
+        let slow = run_concurrently(3, |n| super::request(issuer, &assertions[n]).into_future());
+        let (replies, ()) = tokio::join!(slow, async {
+            sign_in(&world, issuer, &other, &key).await.expect(200);
+            assert!(began.elapsed() < Duration::from_secs(4));
+        });
+        for reply in replies {
+            expect_reason(reply, "did not answer within 5 s");
+        }
+        let elapsed = began.elapsed();
+        assert!(
+            (Duration::from_secs(5)..Duration::from_secs(9)).contains(&elapsed),
+            "{elapsed:?}"
+        );
+        assert_eq!(server.received().len(), before + 1);
+    }
+    publish(&server, &[&key]);
+    sign_in(&world, issuer, &app, &key).await.expect(200);
+}
+
+on_every_shape!(
+    other_responses_than_a_key_set_are_refused_and_not_cached,
+    a_fetch_ends_after_five_seconds,
+);
