@@ -1,21 +1,22 @@
 //! The commands `clients create`, `list`, `show`, `update`, `rotate-secret`, `disable` and `enable`.
 
+mod output;
+
 use super::{Error, Services, print};
 use clap::{ArgGroup, Args, Subcommand};
 use foundation::context::RequestContext;
 use foundation::duration;
 use foundation::json;
 use foundation::scope::Scope;
-use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
 use http_client::{ForeignUrl, Guard};
 use identity::grants::clients;
-use identity::grants::clients::secrets::ClientSecret;
-use identity::grants::clients::{Client, ClientType};
+use identity::grants::clients::ClientType;
 use issuer::clients::{
-    ClientChanges, ClientWithSecret, Error as ClientError, MAX_JWKS_BYTES, MAX_OVERLAP, MAX_RETRY_WINDOW,
-    Registration, disable, enable, register, rotate_secret, update,
+    ClientChanges, Error as ClientError, MAX_JWKS_BYTES, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration,
+    disable, enable, register, rotate_secret, update,
 };
+use output::{print_client, print_with_secret, state};
 use serde_json::Value;
 use std::fmt::Display;
 use std::fs::File;
@@ -230,18 +231,6 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     }
 }
 
-fn print_client(client: &Client, json: bool) -> Result<(), Error> {
-    print(json, client, &describe(client))
-}
-
-/// Returns the words that follow the name of a disabled client.
-fn state(client: &Client) -> &'static str {
-    match client.disabled_at {
-        Some(_) => "  disabled",
-        None => "",
-    }
-}
-
 async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
     let (client, secret) = register(
         &services.db,
@@ -251,12 +240,6 @@ async fn create(services: &Services, registration: Registration, json: bool) -> 
     )
     .await?;
     print_with_secret(&client, secret.as_ref(), json)
-}
-
-fn print_with_secret(client: &Client, secret: Option<&Secret>, json: bool) -> Result<(), Error> {
-    let mut lines = describe(client);
-    lines.extend(secret.map(|secret| format!("new secret (printed only once): {}", secret.expose())));
-    print(json, &ClientWithSecret::new(client, secret), &lines)
 }
 
 /// Reads a JWK set. Fails if the file cannot be read, is too large or is not JSON.
@@ -287,43 +270,4 @@ fn parse_overlap(text: &str) -> Result<Duration, String> {
 
 fn parse_retry_window(text: &str) -> Result<Duration, String> {
     duration::parse_up_to(MAX_RETRY_WINDOW, text)
-}
-
-fn describe(client: &Client) -> Vec<String> {
-    let mut lines = vec![
-        format!("id: {}", client.id),
-        format!("name: {}", client.name),
-        format!("scope: {}", client.scope),
-        format!("default scope: {}", client.default_scope),
-        format!("first party: {}", client.first_party),
-        format!("refresh token in a cookie: {}", client.refresh_cookie),
-        format!(
-            "refresh retry window: {} s",
-            client.refresh_retry_window.as_secs()
-        ),
-    ];
-    lines.extend(client.secrets.iter().map(describe_secret));
-    let keys = client.jwks.iter().flat_map(|jwks| jwks["keys"].as_array());
-    lines.extend(keys.flatten().map(|key| format!("key: {key}")));
-    lines.extend(client.jwks_uri.iter().map(|uri| format!("keys at: {uri}")));
-    lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
-    lines.extend(
-        client
-            .redirect_uris
-            .iter()
-            .map(|uri| format!("redirect URI: {uri}")),
-    );
-    lines
-}
-
-fn describe_secret(secret: &ClientSecret) -> String {
-    let last_used = match secret.last_used_at {
-        Some(at) => format!("last used {at}"),
-        None => "never used".to_owned(),
-    };
-    let end = match secret.expires_at {
-        Some(at) => format!(", ends {at}"),
-        None => String::new(),
-    };
-    format!("secret: created {}, {last_used}{end}", secret.created_at)
 }

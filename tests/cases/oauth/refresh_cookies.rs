@@ -1,8 +1,11 @@
 //! Single-page apps whose refresh token is in a cookie of their own, at `/token`.
 
-use serde_json::{Value, json};
+mod chromium;
+mod registration;
+
+use serde_json::Value;
 use std::time::Duration;
-use tests::{App, Call, Caller, Chromium, Reply, Shape, StubServer, User, World, on_every_shape};
+use tests::{App, Call, Caller, Reply, Shape, User, World, on_every_shape};
 
 /// The page of the app: another origin than the issuer's, and the same site.
 const ORIGIN: &str = "http://localhost:4000";
@@ -85,58 +88,6 @@ async fn the_refresh_token_is_in_a_cookie_for_the_token_endpoint_only(world: Wor
     expect_invalid(&world, &app, &first).await;
     expect_invalid(&world, &app, &third).await;
     world.expect_revoked(&next_access).await;
-}
-
-/// Sends a form with cookies and the anti-forgery token, as the page of an app does.
-const FETCH: &str = r#"
-    const [base, path, fields] = args;
-    const { token } = await (await fetch(base + "/csrf", { credentials: "include" })).json();
-    const response = await fetch(base + path, {
-        method: "POST", credentials: "include", headers: { "x-csrf-token": token }, body: new URLSearchParams(fields),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text && JSON.parse(text), readable: document.cookie };
-"#;
-
-async fn a_page_in_chromium_signs_in_refreshes_and_signs_out(world: World) {
-    let page = StubServer::start().await;
-    let origin = page.url.replace("127.0.0.1", "localhost");
-    let callback = format!("{origin}/cb");
-    let registration = world.app().redirect_uri(&callback);
-    let (user, app) = (
-        world.sign_up().await,
-        registration.option(&["--refresh-cookie"]).register(),
-    );
-    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
-    let browser = Chromium::with_scripts().await;
-    browser.open(&origin).await;
-    let fetch = async |path: &str, fields: &[(&str, &str)]| {
-        let fields = [fields, &[("client_id", &app.id)]].concat();
-        let args = [json!(world.base()), json!(path), json!(fields)];
-        let answer = browser.run(FETCH, &args).await;
-        let readable = answer["readable"].as_str().unwrap();
-        assert!(!readable.contains("refresh_"), "{answer}");
-        answer
-    };
-    let exchange = [
-        ("grant_type", "authorization_code"),
-        ("code", &grant.code),
-        ("redirect_uri", &app.redirect_uri),
-        ("code_verifier", &grant.verifier),
-    ];
-    let refresh = [("grant_type", "refresh_token")];
-    for fields in [&exchange[..], &refresh, &refresh] {
-        let answer = fetch("/token", fields).await;
-        assert_eq!(answer["status"], 200, "{answer}");
-        assert_eq!(answer["body"]["refresh_token"], Value::Null, "{answer}");
-        let access = answer["body"]["access_token"].as_str().unwrap();
-        world.expect_accepted(access).await;
-    }
-    assert_eq!(fetch("/token/revoke", &[]).await["status"], 200);
-    let answer = fetch("/token", &refresh).await;
-    assert_eq!(answer["body"]["error"], "invalid_grant", "{answer}");
-    let description = answer["body"]["error_description"].as_str().unwrap();
-    assert!(description.contains("no cookie"), "{description}");
 }
 
 async fn two_tabs_may_refresh_at_the_same_time(shape: Shape) {
@@ -279,74 +230,12 @@ async fn with_a_token_both_revocation_endpoints_are_the_same(world: World) {
     read(&with_cookie, refresh(&still_valid, &with_cookie).await);
 }
 
-async fn only_a_same_site_single_page_app_can_have_the_cookie(world: World) {
-    for (kind, uri, reason) in [
-        ("spa", "https://app.test/cb", "not same-site with the issuer"),
-        ("spa", "http://127.0.0.1:4000/cb", "not same-site with the issuer"),
-        ("spa", "https://localhost/cb", "not same-site with the issuer"),
-        ("native", CALLBACK, "only a client of the type spa"),
-        ("web", CALLBACK, "only a client of the type spa"),
-    ] {
-        let create = [
-            "clients",
-            "create",
-            "--id",
-            "refused",
-            "--name",
-            "Refused",
-            "--scope",
-            "posts:read",
-        ];
-        let options = ["--type", kind, "--redirect-uri", uri, "--refresh-cookie"];
-        let refused = world.run(&[&create[..], &options].concat(), "");
-        assert_eq!(refused.status.code(), Some(64), "{kind} {uri}: {refused:?}");
-        let message = String::from_utf8(refused.stderr).unwrap();
-        assert!(message.contains(reason), "{kind} {uri}: {message}");
-    }
-    let app = app_with_cookie(&world);
-    let shown = world.cli(&["clients", "show", &app.id, "--json"], "");
-    assert_eq!(shown["refresh_cookie"], true);
-    assert_eq!(shown["refresh_retry_window"], 10);
-    let moved = [
-        "clients",
-        "update",
-        &app.id,
-        "--redirect-uri",
-        "https://app.test/cb",
-    ];
-    assert_eq!(world.run(&moved, "").status.code(), Some(64));
-}
-
-async fn the_page_of_the_app_may_send_cookies_to_the_token_endpoint_only(world: World) {
-    app_with_cookie(&world);
-    for (path, with_cookies) in [
-        ("/token", true),
-        ("/token/revoke", true),
-        ("/csrf", true),
-        ("/revoke", false),
-        ("/posts", false),
-        ("/me", false),
-    ] {
-        let preflight = world.anyone().call("OPTIONS", path).header("origin", ORIGIN);
-        let reply = preflight.header("access-control-request-method", "POST").await;
-        assert_eq!(reply.header("access-control-allow-origin"), ORIGIN, "{path}");
-        assert_eq!(
-            reply.has("access-control-allow-credentials"),
-            with_cookies,
-            "{path}"
-        );
-    }
-}
-
 on_every_shape!(
     the_refresh_token_is_in_a_cookie_for_the_token_endpoint_only,
-    a_page_in_chromium_signs_in_refreshes_and_signs_out,
     two_tabs_may_refresh_at_the_same_time,
     a_refresh_by_cookie_needs_the_anti_forgery_token_and_a_trusted_origin,
     a_foreign_page_cannot_sign_the_browser_in,
     the_cookie_is_the_only_place_of_the_refresh_token,
     revocation_by_cookie_ends_the_grant_and_removes_the_cookie,
     with_a_token_both_revocation_endpoints_are_the_same,
-    only_a_same_site_single_page_app_can_have_the_cookie,
-    the_page_of_the_app_may_send_cookies_to_the_token_endpoint_only,
 );

@@ -1,7 +1,7 @@
 //! Changes of registered clients. The row of the client is locked from its reading to the commit, so that concurrent changes do
 //! not overwrite each other.
 
-use super::{Error, check, default_part};
+use super::{Error, default_part, rules};
 use crate::codes;
 use audit::events::{Event, EventName};
 use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 /// The longest time for which two secrets of a client can be valid.
 pub const MAX_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// The changes of a registration. A field that is `None` changes nothing.
+/// The changes of a registration. An absent field changes nothing.
 #[derive(Clone, Debug, Default, ToSchema)]
 pub struct ClientChanges {
     /// The name on the consent page.
@@ -108,7 +108,7 @@ pub async fn update(
         ));
     }
     changes.apply(&mut client);
-    check(&client, issuer).map_err(Error::Invalid)?;
+    rules::check(&client, issuer).map_err(Error::Invalid)?;
     let announcement = match client.scope.covers(former_scope) {
         true => PendingAnnouncement::none(),
         false => end_tokens(&mut tx, &mut client, context).await?,

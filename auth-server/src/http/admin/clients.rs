@@ -94,8 +94,8 @@ pub(crate) async fn read(
 
 /// Change a client
 ///
-/// Members that the body leaves out stay unchanged. If the scope loses a part, every code and token of the client ends, because it
-/// may hold that part.
+/// Members that the body leaves out stay unchanged. If the scope loses a part, every code and token of the client ends, because
+/// it may hold that part.
 #[utoipa::path(
     patch, path = "/admin/clients/{id}", operation_id = "updateClient", tag = "Administration", request_body = ClientChanges,
     params(("id" = String, Path, description = "The `client_id`.")),

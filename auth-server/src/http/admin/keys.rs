@@ -65,9 +65,9 @@ pub(crate) async fn rotate(
 
 /// Retire a signing key
 ///
-/// Replaces the active key, or deletes a retired key whose last token has expired. Fails with 409 if the state of the key does not
-/// allow that; if it will later, `Retry-After` is the time until then. A compromised key is deleted immediately, whatever its
-/// state.
+/// Replaces the active key, or deletes a retired key whose last token has expired. Fails with 409 if the state of the key does
+/// not allow that; if it will later, `Retry-After` is the time until then. A compromised key is deleted immediately, whatever
+/// its state.
 #[utoipa::path(
     post, path = "/admin/keys/{kid}/retirements", operation_id = "retireSigningKey", tag = "Administration",
     request_body(content = Option<Retirement>, description = "By default the key is not compromised."),

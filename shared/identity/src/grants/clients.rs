@@ -84,7 +84,7 @@ impl ClientType {
     }
 }
 
-/// A registered client. Its serialization omits the hashes of the secrets.
+/// A registered client, serialized without the hashes of its secrets.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Client {
     /// The `client_id`.

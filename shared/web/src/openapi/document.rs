@@ -66,7 +66,18 @@ pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
     document.tags = Some(tags(&document.paths));
     document.servers = Some(servers(routes.servers, urls));
     common_responses::complete_operations(&mut document);
+    remove_unused_schemas(&mut document);
     document
+}
+
+/// Removes the schemas to which nothing refers. utoipa repeats the schema of an item in that of a generic list, and collects it
+/// too.
+fn remove_unused_schemas(document: &mut OpenApi) {
+    let text = serde_json::to_string(document).unwrap_or_default();
+    if let Some(components) = &mut document.components {
+        let is_used = |name: &str| text.contains(&format!("\"#/components/schemas/{name}\""));
+        components.schemas.retain(|name, _| is_used(name));
+    }
 }
 
 /// Sets `server` as the only server of every path, which documents that the paths have no version prefix.

@@ -41,24 +41,28 @@ routes! {
     readKeys "" [0 0] |f| f.world.anyone().get("/.well-known/jwks.json");
     readIssuerMetadata "" [0 0] |f| f.world.anyone().get("/.well-known/oauth-authorization-server");
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/security-events");
-    listSigningKeys "session" [2 2] |f| f.admin.get("/admin/keys");
+    listSigningKeys "session" [1 1] |f| f.admin.get("/admin/keys");
     rotateSigningKeys "too early" [1 1] |f| f.admin.post("/admin/keys/rotations");
-    retireSigningKey "too early" [1 1] |f| {
+    retireSigningKey "too early" [2 2] |f| {
         let keys = f.admin.get("/admin/keys").await.expect(200).json();
         let active = keys["items"][0]["kid"].as_str().unwrap();
         f.admin.post(&format!("/admin/keys/{active}/retirements"))
     };
     listClients "session" [2 2] |f| f.admin.get("/admin/clients");
-    createClient "session" [5 5] |f| {
+    createClient "session" [6 6] |f| {
         f.admin.post("/admin/clients").json(&json!({
             "id": foundation::random::uuid(), "name": "A service", "type": "service", "scope": "posts:read",
         }))
     };
     readClient "session" [1 1] |f| f.admin.get(&client_path(f, ""));
-    updateClient "session" [6 6] |f| f.admin.patch(&client_path(f, "")).json(&json!({ "name": "Another" }));
-    rotateClientSecret "session" [5 5] |f| f.admin.post(&client_path(f, "/secrets"));
-    disableClient "session" [9 9] |f| f.admin.post(&client_path(f, "/disablements"));
-    enableClient "session" [6 6] |f| f.admin.post(&client_path(f, "/enablements"));
+    updateClient "session" [7 7] |f| f.admin.patch(&client_path(f, "")).json(&json!({ "name": "Another" }));
+    rotateClientSecret "session" [6 6] |f| f.admin.post(&client_path(f, "/secrets"));
+    disableClient "session" [8 8] |f| f.admin.post(&client_path(f, "/disablements"));
+    enableClient "session" [6 6] |f| {
+        let client = client_path(f, "");
+        f.admin.post(&format!("{client}/disablements")).await.expect(200);
+        f.admin.post(&format!("{client}/enablements"))
+    };
 
     authorize "signed in" [1 1] |f| {
         let request = f.first_party_app.authorization().set("scope", "posts:read");

@@ -1,0 +1,64 @@
+//! The lines that the commands for clients print.
+
+use super::super::{Error, print};
+use foundation::secret::Secret;
+use identity::grants::clients::Client;
+use identity::grants::clients::secrets::ClientSecret;
+use issuer::clients::ClientWithSecret;
+
+pub(super) fn print_client(client: &Client, json: bool) -> Result<(), Error> {
+    print(json, client, &describe(client))
+}
+
+/// Returns the words that follow the name of a disabled client.
+pub(super) fn state(client: &Client) -> &'static str {
+    match client.disabled_at {
+        Some(_) => "  disabled",
+        None => "",
+    }
+}
+
+pub(super) fn print_with_secret(client: &Client, secret: Option<&Secret>, json: bool) -> Result<(), Error> {
+    let mut lines = describe(client);
+    lines.extend(secret.map(|secret| format!("new secret (printed only once): {}", secret.expose())));
+    print(json, &ClientWithSecret::new(client, secret), &lines)
+}
+
+fn describe(client: &Client) -> Vec<String> {
+    let mut lines = vec![
+        format!("id: {}", client.id),
+        format!("name: {}", client.name),
+        format!("scope: {}", client.scope),
+        format!("default scope: {}", client.default_scope),
+        format!("first party: {}", client.first_party),
+        format!("refresh token in a cookie: {}", client.refresh_cookie),
+        format!(
+            "refresh retry window: {} s",
+            client.refresh_retry_window.as_secs()
+        ),
+    ];
+    lines.extend(client.secrets.iter().map(describe_secret));
+    let keys = client.jwks.iter().flat_map(|jwks| jwks["keys"].as_array());
+    lines.extend(keys.flatten().map(|key| format!("key: {key}")));
+    lines.extend(client.jwks_uri.iter().map(|uri| format!("keys at: {uri}")));
+    lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
+    lines.extend(
+        client
+            .redirect_uris
+            .iter()
+            .map(|uri| format!("redirect URI: {uri}")),
+    );
+    lines
+}
+
+fn describe_secret(secret: &ClientSecret) -> String {
+    let last_used = match secret.last_used_at {
+        Some(at) => format!("last used {at}"),
+        None => "never used".to_owned(),
+    };
+    let end = match secret.expires_at {
+        Some(at) => format!(", ends {at}"),
+        None => String::new(),
+    };
+    format!("secret: created {}, {last_used}{end}", secret.created_at)
+}
