@@ -1,6 +1,6 @@
 -- Rotates refresh tokens. Each thread has a queue: a request takes a token, its response puts the successor back.
 -- With as many tokens as connections, each connection finds a token when it needs one.
--- Arguments: a file with one token per line, the number of threads, the client id.
+-- Arguments: a file with one token per line, the number of threads, the client id, the path of the token endpoint.
 
 require "common"
 
@@ -12,7 +12,7 @@ local function put(token)
 end
 
 function init(args)
-  client_id = args[3]
+  client_id, path = args[3], args[4]
   local count = tonumber(args[2])
   for index, token in ipairs(lines_of(args[1])) do
     if index % count == number then put(token) end
@@ -30,7 +30,7 @@ function request()
     first = first + 1
   end
   local body = "grant_type=refresh_token&refresh_token=" .. token .. "&client_id=" .. client_id
-  return wrk.format("POST", "/token", { ["Content-Type"] = "application/x-www-form-urlencoded" }, body)
+  return wrk.format("POST", path, { ["Content-Type"] = "application/x-www-form-urlencoded" }, body)
 end
 
 function response(status, headers, body)

@@ -51,7 +51,7 @@ def memory_of_product(setup, engine, requests, seconds):
     posts = sample_posts(product.database)
     files = ["requests.lua", requests.write(f"GET\t/posts/{id}\t" for id, _ in posts), product.token(), ""]
     lists = ["requests.lua", requests.write(["GET\t/posts?status=published\t"]), product.token(), ""]
-    refreshes = ["refresh.lua", requests.write(product.tokens("refresh_token", 16)), 2, CLIENT_ID]
+    refreshes = ["refresh.lua", requests.write(product.tokens("refresh_token", 16)), 2, CLIENT_ID, "/token"]
     for arguments in (files, lists, refreshes):
         wrk(wrk_command(product.base, *arguments, seconds=seconds))
     memory.loaded = resident_megabytes(product.process.pid)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .browser import basic_credentials, call, pkce
 from .database import sample_posts
+from .glewlwyd import TOKEN_PATH
 from .limits import PGBENCH_SCRIPTS, password_hashes, rsa_signatures
 from .load import CONNECTIONS, THREADS, pgbench, wrk, wrk_command
 from .processes import BenchmarkError
@@ -74,7 +75,9 @@ class Paths:
         """The candidate of one Latchkey."""
         database = product.database
         prepare = {
-            "refresh": lambda seconds: self._refresh(product.base, product.tokens("refresh_token", self.chains), seconds),
+            "refresh": lambda seconds: self._refresh(
+                product.base, "/token", product.tokens("refresh_token", self.chains), seconds
+            ),
             "code": lambda seconds: self._product_codes(product, seconds),
             "introspect": lambda seconds: self._introspect(product, "access_token", seconds),
             "introspect-refresh": lambda seconds: self._introspect(product, "refresh_token", seconds),
@@ -100,7 +103,7 @@ class Paths:
             ]
         prepare = {
             "refresh": lambda peer: lambda seconds: self._refresh(
-                peer.base, peer.tokens("refresh_token", CONNECTIONS), seconds
+                peer.base, "/token", peer.tokens("refresh_token", CONNECTIONS), seconds
             ),
             "code": lambda peer: lambda seconds: self._codes(
                 peer.base, peer.codes(code_count(PEER_CODES, seconds)), peer.code_fields(), seconds
@@ -111,7 +114,16 @@ class Paths:
         }.get(path)
         if prepare is None:
             return []
-        return [self._peer(path, "oidc-provider", peer, prepare(peer)) for peer in setup.oidc_providers]
+        peers = [self._peer(path, "oidc-provider", peer, prepare(peer)) for peer in setup.oidc_providers]
+        if path == "refresh" and setup.glewlwyd is not None:
+            peers.append(self._glewlwyd(setup.glewlwyd))
+        return peers
+
+    def _glewlwyd(self, peer):
+        def prepare(seconds):
+            return self._refresh(peer.base, TOKEN_PATH, peer.refresh_tokens(CONNECTIONS), seconds)
+
+        return Candidate("refresh", "Glewlwyd, SQLite", "peer on SQLite", prepare, server=peer.process.pid)
 
     def _peer(self, path, name, peer, prepare):
         processes = "1 process" if peer.count == 1 else f"{peer.count} processes"
@@ -176,11 +188,9 @@ class Paths:
         if path.startswith("/posts?") and len(reply.json()["items"]) != 20:
             raise BenchmarkError(f"{base}{path} has not 20 items")
 
-    def _refresh(self, base, tokens, seconds):
-        """The token endpoint has the same path in Latchkey and in oidc-provider."""
-        command = wrk_command(
-            base, "refresh.lua", self.requests.write(tokens), THREADS, CLIENT_ID, seconds=seconds, connections=CONNECTIONS
-        )
+    def _refresh(self, base, path, tokens, seconds):
+        file = self.requests.write(tokens)
+        command = wrk_command(base, "refresh.lua", file, THREADS, CLIENT_ID, path, seconds=seconds, connections=CONNECTIONS)
         return lambda: wrk(command)
 
     def _introspect(self, program, kind, seconds):

@@ -29,14 +29,13 @@ def best_peer(candidates):
 
 
 def against(candidate, candidates):
-    """The ratio to the fastest peer and the shares of the limits, for a row of Latchkey. The peers and pgbench have no
-    rows on SQLite, so there it is only the share of RSA signatures or of password hashes."""
+    """The ratio to the fastest peer on the same engine and the shares of the limits, for a row of Latchkey. pgbench has no
+    row on SQLite."""
     if candidate.kind != "latchkey":
         return ""
     is_first = candidate is candidates[0]
-    peer, parts = best_peer(candidates), []
-    if is_first and peer is not None:
-        parts.append(f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}")
+    peer = best_peer(candidates) if is_first else next((one for one in candidates if one.kind == "peer on SQLite"), None)
+    parts = [] if peer is None else [f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}"]
     for limit in candidates:
         if limit.kind == "limit" and (is_first or limit.program in {RSA, ARGON2}):
             parts.append(f"{candidate.rate / limit.rate:.0%} of {limit.program.split(',')[0]}")

@@ -14,7 +14,7 @@ class Candidate:
 
     path: str
     program: str
-    kind: str  # "latchkey", "peer" or "limit"
+    kind: str  # "latchkey", "peer", "peer on SQLite" or "limit"
     prepare: Callable[[int], Callable[[], Load]]
     server: int | None = None  # the process id
     database: str | None = None  # the name of its database on the private PostgreSQL server

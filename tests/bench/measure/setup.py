@@ -4,6 +4,7 @@ from contextlib import ExitStack
 
 from . import limits
 from .database import PostgresDatabase, SqliteDatabase, insert_posts, insert_users
+from .glewlwyd import Glewlwyd
 from .paths import cores
 from .peers import Fastify, OidcProvider
 from .postgres import Postgres
@@ -19,7 +20,7 @@ class Setup:
     def __init__(self, directory, program, modules, limit_programs, report):
         self.directory, self.program, self.modules, self.limit_programs = directory, program, modules, limit_programs
         self.report = report
-        self.postgres_product = self.sqlite_product = self.hello = None
+        self.postgres_product = self.sqlite_product = self.glewlwyd = self.hello = None
         self.fastify, self.oidc_providers = [], []
         self._stack = ExitStack()
 
@@ -76,6 +77,9 @@ class Setup:
             for count in counts:
                 peer = OidcProvider(self.modules, count, self.postgres, "oidc_provider")
                 self.oidc_providers.append(self._stopped_at_end(peer))
+        if "refresh" in paths and with_sqlite:
+            self.report("starting Glewlwyd")
+            self.glewlwyd = self._stopped_at_end(Glewlwyd(self.directory / "glewlwyd"))
         if "jwks" in paths:
             self.hello = self._stopped_at_end(limits.Hello(self.limit_programs / "hello"))
 
