@@ -86,7 +86,7 @@ async fn codes_issued_before_disconnecting_are_rejected(world: World) {
 }
 
 async fn disconnecting_an_app_requires_new_consent(world: World) {
-    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let (ann, app) = (world.sign_up().await, world.app().kind("web").register());
     app.tokens(&ann, "posts:read").await;
     let request = app.authorization().set("scope", "posts:read").path();
     let mut browser = ann.browser();
