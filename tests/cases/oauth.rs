@@ -17,6 +17,7 @@ mod refresh_cookies;
 mod refresh_retries;
 mod refresh_tokens;
 pub(crate) mod revocation;
+mod revocation_cascade;
 mod signing_keys;
 mod single_use;
 mod token_endpoint;

@@ -30,6 +30,10 @@ routes! {
         let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.access)])
     };
+    revokeTokenInCookie "refresh token" [6 6] |f| {
+        let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
+        f.first_party_app.client_call(&f.world.anyone(), "/token/revoke", &[("token", &tokens.refresh)])
+    };
     introspectToken "access token" [0 0] |f| {
         let (tokens, server) = (f.first_party_app.tokens(&f.owner, "posts:read").await, &f.confidential_app);
         server.client_call(&f.world.anyone(), "/introspect", &[("token", &tokens.access)])

@@ -1,0 +1,228 @@
+//! Everything that ends tokens, on two replicas of each service: both APIs refuse the access tokens within a second, and the
+//! issuer refuses the refresh tokens and the codes that were not exchanged.
+
+use serde_json::json;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+use tests::{App, Caller, Grant, PASSWORD, Reply, Tokens, User, World, on_many_processes, run_concurrently};
+
+const EVENTS: usize = 10;
+const TOKENS_PER_EVENT: usize = 10;
+/// The time within which both APIs refuse a token.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// A cause of the end of tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Session,
+    User,
+    Client,
+    Consent,
+    Password,
+    Family,
+    AccessToken,
+    RefreshReuse,
+    CodeReuse,
+}
+
+/// The tokens of a user and an app.
+struct Connection {
+    user: User,
+    app: App,
+    /// The exchanged codes and their tokens.
+    grants: Vec<(Grant, Tokens)>,
+    /// A code that is not exchanged.
+    unused: Grant,
+}
+
+impl Cause {
+    const ALL: [Self; 9] = [
+        Self::Session,
+        Self::User,
+        Self::Client,
+        Self::Consent,
+        Self::Password,
+        Self::Family,
+        Self::AccessToken,
+        Self::RefreshReuse,
+        Self::CodeReuse,
+    ];
+
+    /// Whether it ends the codes that were not exchanged.
+    fn ends_codes(self) -> bool {
+        matches!(
+            self,
+            Self::Session | Self::User | Self::Client | Self::Consent | Self::Password
+        )
+    }
+
+    /// Ends the tokens of the connection. Returns the time of the first response.
+    async fn end(self, connection: &Connection, world: &World, admin: &User) -> Instant {
+        let Connection {
+            user, app, grants, ..
+        } = connection;
+        let anyone = &world.anyone();
+        match self {
+            Self::Session => {
+                user.post("/logout").await.expect(204);
+            }
+            Self::User => {
+                world.cli(&["users", "disable", "--email", &user.email, "--json"], "");
+            }
+            Self::Client => {
+                let path = format!("/admin/clients/{}/disablements", app.id);
+                admin.post(&path).await.expect(200);
+            }
+            Self::Consent => {
+                user.delete(&format!("/me/grants/{}", app.id)).await.expect(204);
+            }
+            Self::Password => {
+                let body = json!({ "current_password": PASSWORD, "new_password": "another horse" });
+                user.call("PUT", "/me/password").json(&body).await.expect(204);
+            }
+            Self::Family | Self::AccessToken | Self::RefreshReuse | Self::CodeReuse => {
+                let mut first = None;
+                for (grant, tokens) in grants {
+                    self.end_one(app, anyone, grant, tokens).await;
+                    first.get_or_insert_with(Instant::now);
+                }
+                return first.unwrap();
+            }
+        }
+        Instant::now()
+    }
+
+    /// Ends the tokens of one grant.
+    async fn end_one(self, app: &App, anyone: &Caller, grant: &Grant, tokens: &Tokens) {
+        let revoke = async |token: &str| {
+            let revocation = app.client_call(anyone, "/revoke", &[("token", token)]);
+            revocation.await.expect(200);
+        };
+        match self {
+            Self::Family => revoke(&tokens.refresh).await,
+            Self::AccessToken => revoke(&tokens.access).await,
+            Self::RefreshReuse => {
+                app.refresh(anyone, &tokens.refresh).await.expect(200);
+                let reuse = app.refresh(anyone, &tokens.refresh).await;
+                reuse.expect_token_error(400, "invalid_grant");
+            }
+            Self::CodeReuse => {
+                let reuse = app.exchange(anyone, grant).await;
+                reuse.expect_token_error(400, "invalid_grant");
+            }
+            other => panic!("{other:?} ends more than one grant"),
+        }
+    }
+}
+
+impl Connection {
+    async fn create(world: &World) -> Self {
+        let (user, app) = (world.sign_up().await, world.app().first_party().register());
+        let mut browser = user.browser();
+        let mut grants = Vec::new();
+        for _ in 0..TOKENS_PER_EVENT {
+            let grant = app.authorize(&mut browser, &user, "posts:read").await;
+            let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
+            world.expect_accepted(&tokens.access).await;
+            grants.push((grant, tokens));
+        }
+        Self {
+            unused: app.authorize(&mut browser, &user, "posts:read").await,
+            user,
+            app,
+            grants,
+        }
+    }
+
+    /// Waits until both APIs refuse each access token. Returns the times since `began`.
+    async fn refused(&self, world: &World, began: Instant) -> Vec<Duration> {
+        run_concurrently(self.grants.len(), |n| {
+            let callers = world.at_each_api(&world.anyone().bearer(&self.grants[n].1.access));
+            async move {
+                for caller in callers {
+                    let refused = loop {
+                        let reply = caller.get("/protected").await;
+                        if reply.status != 200 {
+                            break reply;
+                        }
+                    };
+                    refused.expect_error(401, "invalid_token");
+                }
+                began.elapsed()
+            }
+        })
+        .await
+    }
+
+    /// Expects that the issuer refuses the refresh tokens and the unused code as far as the cause ends them.
+    async fn expect_ended(&self, world: &World, cause: Cause) {
+        let anyone = world.anyone();
+        let refuse = |reply: Reply| {
+            // An issuer that does not know for up to a second that the client is disabled finds its tokens revoked.
+            let error = reply.json()["error"].clone();
+            let by_client = cause == Cause::Client && reply.status == 401 && error == "invalid_client";
+            assert!(
+                by_client || reply.status == 400 && error == "invalid_grant",
+                "{cause:?}: {reply}"
+            );
+        };
+        if cause != Cause::AccessToken {
+            for (_, tokens) in &self.grants {
+                refuse(self.app.refresh(&anyone, &tokens.refresh).await);
+            }
+        }
+        let reply = self.app.exchange(&anyone, &self.unused).await;
+        match cause.ends_codes() {
+            true => refuse(reply),
+            false => drop(reply.expect(200)),
+        }
+    }
+}
+
+async fn every_cause_ends_the_tokens_at_both_apis_within_a_second(world: World) {
+    let admin = world.user_with_role("admin").await;
+    let mut all = Vec::new();
+    for cause in Cause::ALL {
+        let mut times = Vec::new();
+        for _ in 0..EVENTS {
+            let connection = Connection::create(&world).await;
+            let began = cause.end(&connection, &world, &admin).await;
+            times.extend(connection.refused(&world, began).await);
+            connection.expect_ended(&world, cause).await;
+        }
+        report(&format!("{cause:?}"), &mut times);
+        all.extend(times);
+    }
+    // A compromised key ends all its access tokens at once. The grants survive.
+    let mut connections = Vec::new();
+    for _ in 0..EVENTS {
+        connections.push(Connection::create(&world).await);
+    }
+    let kid = connections[0].grants[0].1.kid();
+    world.cli(&["keys", "retire", &kid, "--compromised", "--json"], "");
+    let (began, mut times) = (Instant::now(), Vec::new());
+    for connection in &connections {
+        times.extend(connection.refused(&world, began).await);
+    }
+    report("Key", &mut times);
+    all.extend(times);
+    assert_eq!(all.len(), 1_000);
+    let p99 = report("every cause", &mut all);
+    assert!(p99 < LIMIT, "p99 {p99:?}");
+}
+
+/// Prints the quantiles of the times. Returns the 99th percentile.
+fn report(name: &str, times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    // Bypasses the output capture of the test runner.
+    writeln!(
+        std::io::stderr(),
+        "from the end of {} tokens by {name} to their refusal by both APIs: p50 {p50:?}, p99 {p99:?}",
+        times.len()
+    )
+    .unwrap();
+    p99
+}
+
+on_many_processes!(every_cause_ends_the_tokens_at_both_apis_within_a_second);
