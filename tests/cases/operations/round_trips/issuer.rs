@@ -86,7 +86,7 @@ routes! {
         let page = browser.open("/signin").await;
         browser.submit_call(&page, &[("email", &f.owner.email), ("password", PASSWORD)])
     };
-    showConsent "signed in" [1 1] |f| {
+    showConsent "signed in" [2 2] |f| {
         let mut browser = f.owner.browser();
         let url = consent_url(f, &mut browser).await;
         browser.open_call(url.as_str())
