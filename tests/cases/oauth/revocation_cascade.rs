@@ -216,8 +216,9 @@ fn report(name: &str, times: &mut [Duration]) -> Duration {
     times.sort_unstable();
     let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
     // Bypasses the output capture of the test runner.
+    let mut out = std::io::stderr();
     writeln!(
-        std::io::stderr(),
+        out,
         "from the end of {} tokens by {name} to their refusal by both APIs: p50 {p50:?}, p99 {p99:?}",
         times.len()
     )
