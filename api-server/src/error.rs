@@ -143,10 +143,7 @@ impl From<export::Error> for ApiError {
 impl From<users::Error> for ApiError {
     fn from(error: users::Error) -> Self {
         Self(match error {
-            users::Error::Users(identity::users::Error::EmailTaken) => {
-                Error::new(Code::EmailTaken, "An account with this e-mail exists.")
-            }
-            users::Error::Users(identity::users::Error::Database(error)) => error.into(),
+            users::Error::Users(error) => error.into(),
             users::Error::Passwords(error) => error.into(),
         })
     }

@@ -4,7 +4,6 @@
 mod bearer_only;
 mod credentials;
 mod idempotency_key;
-mod path_id;
 mod principal;
 mod public_write;
 mod session;
@@ -12,7 +11,6 @@ mod writers;
 
 pub(crate) use bearer_only::BearerOnly;
 pub(crate) use idempotency_key::{IdempotencyKey, OptionalIdempotencyKey};
-pub(crate) use path_id::PathId;
 pub(crate) use public_write::PublicWrite;
 pub(crate) use session::{CurrentSession, UnrestrictedSession};
 pub(crate) use writers::{CommentWriter, PaymentWriter, PostWriter, Writer};

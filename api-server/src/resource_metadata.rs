@@ -20,7 +20,7 @@ pub(crate) struct Metadata {
     authorization_servers: [String; 1],
     /// All scopes that this API knows.
     #[schema(value_type = Vec<String>)]
-    scopes_supported: [&'static str; scope::ALL.len()],
+    scopes_supported: &'static [&'static str],
     /// The methods of sending a token (RFC 6750 §2): in the `Authorization` header only.
     #[schema(value_type = Vec<String>)]
     bearer_methods_supported: [&'static str; 1],
@@ -32,7 +32,7 @@ impl Metadata {
         Self {
             resource: policy.url(""),
             authorization_servers: [issuer.to_owned()],
-            scopes_supported: scope::ALL,
+            scopes_supported: scope::OF_API,
             bearer_methods_supported: ["header"],
         }
     }

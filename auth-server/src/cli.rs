@@ -7,7 +7,7 @@ mod users;
 
 use crate::config::IssuerArgs;
 use audit::mail::Mails;
-use audit::revocation::{PendingAnnouncement, RevocationMirror};
+use audit::revocation::RevocationMirror;
 use clap::Subcommand;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
@@ -17,14 +17,13 @@ use identity::passwords;
 use identity::passwords::Passwords;
 use identity::users::Error as UserError;
 use issuer::clients::Error as ClientError;
-use issuer::keys::Error as KeyError;
+use issuer::keys::{Error as KeyError, MasterKeys};
 use runtime::config::CommonArgs;
 use runtime::startup;
 use serde::Serialize;
 use std::io::{self, Write as _};
 use storage::db;
 use storage::db::Db;
-use storage::db::Tx;
 use storage::notifications::Notifications;
 
 /// The administration commands. A program without a command serves.
@@ -36,7 +35,7 @@ pub enum Command {
     /// Register, list, change, disable and enable client applications, and rotate their secrets.
     #[command(subcommand)]
     Clients(clients::Command),
-    /// List, rotate and retire the signing keys.
+    /// List, rotate and retire the signing keys, test their rotation, and change the master key.
     #[command(subcommand)]
     Keys(keys::Command),
     /// List the security events.
@@ -65,6 +64,9 @@ enum Error {
     /// The keys were not changed.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The drill of the signing keys found problems, or did not begin.
+    #[error("the drill failed: {0}")]
+    Drill(String),
     /// The named object does not exist.
     #[error("{0}")]
     NotFound(String),
@@ -91,8 +93,8 @@ impl From<Error> for startup::Error {
 /// key.
 #[derive(Debug)]
 pub struct SealingKeys {
-    /// The key that seals signing keys.
-    pub master: Result<SealingKey, InvalidSetting>,
+    /// The keys that seal the signing keys and the installation secret.
+    pub master: Result<MasterKeys, InvalidSetting>,
     /// The key that seals account secrets and mails.
     pub account: Result<SealingKey, InvalidSetting>,
 }
@@ -114,13 +116,6 @@ impl Services {
     fn mails(&self) -> Result<Mails, InvalidSetting> {
         let key = self.keys.account.clone()?;
         Ok(Mails::new(key, &self.issuer))
-    }
-
-    /// Commits, and announces revocations to every process.
-    async fn commit(&self, tx: Tx, announcement: PendingAnnouncement) -> Result<(), db::Error> {
-        tx.commit().await?;
-        self.revocations.announce(announcement).await;
-        Ok(())
     }
 }
 

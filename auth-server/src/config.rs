@@ -14,13 +14,14 @@ use clap::Args;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use issuer::grants::TokenLifetimes;
+use issuer::keys::MasterKeys;
 use runtime::config::CommonArgs;
 
 /// The settings of the issuer, besides those that every program has.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Settings of the issuer")]
 pub struct IssuerArgs {
-    /// The key that seals signing keys.
+    /// The master key.
     #[command(flatten)]
     pub master_key: MasterKeyArgs,
     /// The lifetimes of codes and tokens.
@@ -51,6 +52,11 @@ impl IssuerArgs {
     /// Returns the master key, if it is set.
     pub fn master_key(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         self.master_key.read()
+    }
+
+    /// Returns the master key `current` with the one that it replaces, if that is set. Fails if the two are the same.
+    pub fn master_keys(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
+        self.master_key.with_previous(current)
     }
 
     /// Returns the lifetimes of codes, tokens and the JWKS.

@@ -1,5 +1,6 @@
 //! The HTTP endpoints of the issuer. They use axum and contain no SQL.
 
+mod access_token;
 pub(crate) mod admin;
 pub(crate) mod authorize;
 mod browser;
@@ -20,6 +21,8 @@ mod refresh_cookie;
 pub(crate) mod reset;
 pub(crate) mod revoke;
 pub(crate) mod signin;
+pub(crate) mod signout;
 pub(crate) mod token;
 mod token_errors;
+pub(crate) mod user_info;
 pub(crate) mod verify;

@@ -14,13 +14,13 @@ use access_tokens::Verifier;
 use app::{App, Services};
 use audit::alerts;
 use audit::mail::Delivery;
-use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
 use http_client::{Guard, GuardedClient, error_chain};
 use identity::grants::clients::Clients;
+use issuer::backchannel_logout::LogoutDelivery;
 use issuer::clients::published_keys::PublishedKeys;
-use issuer::keys::{self, KeyRotation, KeyStore};
+use issuer::keys::{self, KeyRotation, KeyStore, MasterKeys, installation_secret};
 use issuer::refresh_tokens::RefreshTokens;
 use issuer::{flows, grants};
 use runtime::startup;
@@ -32,13 +32,13 @@ use utoipa_axum::router::OpenApiRouter;
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Migrates the schema, opens the signing keys (generating missing ones), and starts the background tasks:
-    /// key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid, the master key does not
-    /// unseal the stored keys, or the database does not answer.
+    /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and starts the
+    /// background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid, neither of the
+    /// master keys opens the secret and the keys, or the database does not answer.
     pub fn open<'a>(
         runtime: &'a Runtime,
         settings: &'a config::IssuerArgs,
-        master_key: SealingKey,
+        master_keys: MasterKeys,
     ) -> LocalBoxFuture<'a, Result<Self, startup::Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.
         Box::pin(async move {
@@ -51,10 +51,13 @@ impl Issuer {
                 from: settings.mail.sender(&runtime.urls.issuer),
             };
             db.migrate().await?;
+            let secret = installation_secret::open(db, &master_keys)
+                .await
+                .map_err(startup_error)?;
             let rotation = KeyRotation {
                 store: KeyStore {
                     db: db.clone(),
-                    master_key: master_key.clone(),
+                    master_keys,
                     bits: settings.signing_keys.key_bits,
                     max_age: settings.signing_keys.jwks_max_age,
                     notifications: runtime.notifications.clone(),
@@ -70,12 +73,22 @@ impl Issuer {
                 tokio::spawn(webhook.run(db.clone()));
             }
             tokio::spawn(delivery.run());
+            let http = guarded_client(&runtime.urls.issuer)?;
+            let clients = Clients::new(db.clone());
+            let logout = LogoutDelivery {
+                db: db.clone(),
+                clients: clients.clone(),
+                http: http.clone(),
+                keys: keys.clone(),
+                issuer: runtime.urls.issuer.clone(),
+            };
+            tokio::spawn(logout.run());
             let grants = grants::Grants {
                 db: db.clone(),
-                clients: Clients::new(db.clone()),
-                published_keys: published_keys(&runtime.urls.issuer)?,
+                clients,
+                published_keys: PublishedKeys::new(http),
                 revocations: identity.revocations.clone(),
-                refresh_tokens: RefreshTokens::new(&master_key),
+                refresh_tokens: RefreshTokens::new(&secret),
                 verifier: Verifier::new(
                     keys.clone(),
                     identity.revocations.clone(),
@@ -89,7 +102,7 @@ impl Issuer {
             };
             Ok(Self(App::new(Services {
                 flows: flows::Flows {
-                    key: master_key,
+                    key: secret,
                     store: identity.expiring.clone(),
                 },
                 identity,
@@ -108,11 +121,10 @@ impl Issuer {
     }
 }
 
-/// Returns the keys that clients publish. An issuer on loopback may fetch them from there.
-fn published_keys(issuer: &str) -> Result<PublishedKeys, startup::Error> {
+/// Returns the client that calls the URLs of apps. An issuer on loopback may call apps there.
+fn guarded_client(issuer: &str) -> Result<GuardedClient, startup::Error> {
     let client = GuardedClient::new(Guard::of_server(issuer));
-    let client = client.map_err(|error| startup::Error::Other(error_chain(error)))?;
-    Ok(PublishedKeys::new(client))
+    client.map_err(|error| startup::Error::Other(error_chain(error)))
 }
 
 /// Converts an error of the signing keys into an error of the program. A wrong master key is an invalid setting.

@@ -30,17 +30,18 @@ async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check(&args.common)?;
     let master_key = args.issuer.master_key();
     let master_key = master_key.and_then(|given| given.ok_or_else(config::no_master_key));
+    let master_keys = master_key.and_then(|key| args.issuer.master_keys(key));
     if let Some(command) = args.command {
         let keys = cli::SealingKeys {
-            master: master_key,
+            master: master_keys,
             account: args.common.account_key.required(),
         };
         return cli::run(command, &args.common, &args.issuer, keys).await;
     }
     args.common.require_redis_in_production("auth-server")?;
-    let master_key = master_key?;
+    let master_keys = master_keys?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
-    let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;
+    let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let health = runtime.health();
     runtime.serve(issuer.routes(), health).await
 }

@@ -8,6 +8,7 @@ use foundation::scope::Scope;
 use foundation::urls::origin_of;
 use identity::captcha::Captcha;
 use identity::grants::clients::Client;
+use issuer::grants::EndSessionRequest;
 use url::Url;
 use web::Error;
 
@@ -87,6 +88,15 @@ pub(crate) struct PasswordPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The authorization flow that continues after the change.
     pub(crate) flow: Option<&'a str>,
+}
+
+/// The form to confirm a sign-out.
+#[derive(Template)]
+#[template(path = "sign_out.html")]
+pub(crate) struct SignOutPage<'a> {
+    pub(crate) form: FormState<'a>,
+    pub(crate) email: &'a str,
+    pub(crate) request: &'a EndSessionRequest,
 }
 
 /// The form that requests a password reset.

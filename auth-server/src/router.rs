@@ -1,10 +1,10 @@
 //! The routes of the issuer.
 
 use crate::app::App;
-use crate::http::admin::{clients, keys, security_events};
+use crate::http::admin::{clients, consents, keys, security_events, sessions, users};
 use crate::http::{
     authorize, consent, discovery, documentation, forgot, introspect, password, redirects, reset, revoke,
-    signin, token, verify,
+    signin, signout, token, user_info, verify,
 };
 use crate::pages;
 use axum::Router;
@@ -27,6 +27,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(authorize::authorize, authorize::authorize_by_form))
         .routes(routes!(signin::show, signin::submit))
         .routes(routes!(consent::show, consent::submit))
+        .routes(routes!(signout::show, signout::show_by_form))
+        .routes(routes!(signout::confirm))
         .routes(routes!(password::show, password::submit))
         .routes(routes!(forgot::show, forgot::submit))
         .routes(routes!(reset::show, reset::submit))
@@ -37,6 +39,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::revoke_in_cookie))
         .routes(routes!(introspect::introspect))
+        .routes(routes!(user_info::read, user_info::read_by_post))
         .routes(routes!(security_events::list))
         .routes(routes!(keys::list))
         .routes(routes!(keys::rotate))
@@ -45,11 +48,24 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(clients::read, clients::change))
         .routes(routes!(clients::rotate))
         .routes(routes!(clients::disable_client))
-        .routes(routes!(clients::enable_client));
+        .routes(routes!(clients::enable_client))
+        .routes(routes!(users::list, users::create))
+        .routes(routes!(users::read, users::change))
+        .routes(routes!(users::set_password))
+        .routes(routes!(users::disable))
+        .routes(routes!(users::enable))
+        .routes(routes!(users::unlock))
+        .routes(routes!(users::reset_mfa))
+        .routes(routes!(sessions::sign_user_out))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::end))
+        .routes(routes!(consents::list))
+        .routes(routes!(consents::revoke));
     let calls = rate_limits::document(calls).route_layer(from_fn_with_state(app.clone(), handle_call));
     let documents = OpenApiRouter::new()
         .routes(routes!(discovery::jwks))
         .routes(routes!(discovery::metadata))
+        .routes(routes!(discovery::openid_configuration))
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     let mut router = rate_limits::limit_by_address(pages, app.rate_limiter.clone())
         .layer(from_fn_with_state(db, record_security_events))

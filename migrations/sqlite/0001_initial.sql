@@ -21,6 +21,9 @@ CREATE TABLE users (
 -- The index is partial because PostgreSQL treats columns of full unique indexes as key columns, and an update of a key
 -- column conflicts with the row locks of foreign keys.
 CREATE UNIQUE INDEX users_email_key ON users (email_key) WHERE email_key IS NOT NULL;
+CREATE INDEX users_role ON users (role, id);
+CREATE INDEX users_disabled ON users (id) WHERE disabled_at IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX users_disabled_role ON users (role, id) WHERE disabled_at IS NOT NULL AND deleted_at IS NULL;
 
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -30,10 +33,12 @@ CREATE TABLE sessions (
     last_seen_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     address TEXT,
-    user_agent TEXT
+    user_agent TEXT,
+    -- The methods by which the user signed in (RFC 8176).
+    amr TEXT NOT NULL CHECK (amr IN ('pwd', 'pwd otp'))
 );
 CREATE UNIQUE INDEX sessions_sid_hash ON sessions (sid_hash);
-CREATE INDEX sessions_user_id ON sessions (user_id);
+CREATE INDEX sessions_user_id ON sessions (user_id, id);
 CREATE INDEX sessions_expires_at ON sessions (expires_at);
 
 -- Time-based one-time passwords (RFC 6238). The seed is sealed under ACCOUNT_KEY. Sign-in requires a code once
@@ -137,6 +142,8 @@ CREATE TABLE clients (
     jwks TEXT,
     jwks_uri TEXT,
     redirect_uris TEXT NOT NULL,
+    post_logout_redirect_uris TEXT NOT NULL,
+    backchannel_logout_uri TEXT,
     scope TEXT NOT NULL,
     default_scope TEXT NOT NULL,
     first_party BOOLEAN NOT NULL,
@@ -173,6 +180,8 @@ CREATE TABLE consents (
     id TEXT NOT NULL,
     PRIMARY KEY (user_id, client_id)
 );
+CREATE UNIQUE INDEX consents_id ON consents (id);
+CREATE INDEX consents_client_id ON consents (client_id, user_id);
 
 CREATE TABLE authorization_codes (
     code_hash BLOB PRIMARY KEY NOT NULL,
@@ -184,6 +193,7 @@ CREATE TABLE authorization_codes (
     redirect_uri TEXT NOT NULL,
     code_challenge TEXT NOT NULL,
     scope TEXT NOT NULL,
+    nonce TEXT,
     expires_at BIGINT NOT NULL,
     used_at BIGINT
 );
@@ -198,6 +208,9 @@ CREATE TABLE refresh_families (
     user_id BIGINT NOT NULL REFERENCES users (id),
     session_id BIGINT NOT NULL,
     scope TEXT NOT NULL,
+    -- The time and the methods of the sign-in that began the session, for ID tokens.
+    auth_time BIGINT NOT NULL,
+    amr TEXT NOT NULL,
     generation BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     last_used_at BIGINT NOT NULL,
@@ -209,6 +222,18 @@ CREATE INDEX refresh_families_user_id ON refresh_families (user_id);
 CREATE INDEX refresh_families_session_id ON refresh_families (session_id);
 CREATE INDEX refresh_families_expires_at ON refresh_families (expires_at);
 
+-- Logout tokens to send to clients (OpenID Connect Back-Channel Logout 1.0), written in the transaction that ends the session.
+CREATE TABLE logout_notices (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    user_id BIGINT NOT NULL,
+    session_id BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    due_at BIGINT NOT NULL,
+    attempts BIGINT NOT NULL
+);
+CREATE INDEX logout_notices_due_at ON logout_notices (due_at);
+
 -- Revocations that every API replica enforces. A row can be deleted once the access tokens that it covers have expired.
 CREATE TABLE revocations (
     kind TEXT NOT NULL CHECK (kind IN ('jti', 'user', 'client', 'family', 'key')),
@@ -219,6 +244,14 @@ CREATE TABLE revocations (
 );
 CREATE INDEX revocations_revoked_at ON revocations (revoked_at);
 CREATE INDEX revocations_expires_at ON revocations (expires_at);
+
+-- The installation secret, of which there is one row. The keys of refresh tokens and of flows derive from it. The key
+-- that seals this row, MASTER_KEY or the previous one, also seals the private keys in `signing_keys`. A transaction that
+-- stages a key therefore locks this row.
+CREATE TABLE installation_secret (
+    id BIGINT PRIMARY KEY NOT NULL CHECK (id = 1),
+    sealed BLOB NOT NULL
+);
 
 -- Signing keys, numbered in order of creation. The first key signs at once, because no verifier can have cached a key
 -- set without it. Every other key signs only after `sign_after`. `dead_after` is the time at which the last access token
@@ -362,6 +395,7 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
 CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
 
+-- `user_id` is the user whom the event concerns, `administrator_id` the one whose request at `/admin/…` caused it.
 CREATE TABLE security_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,
@@ -369,6 +403,7 @@ CREATE TABLE security_events (
     outcome TEXT NOT NULL CHECK (outcome IN ('success', 'failure')),
     user_id BIGINT,
     client_id TEXT,
+    administrator_id BIGINT,
     address TEXT,
     network TEXT,
     trace_id TEXT NOT NULL,
@@ -377,6 +412,8 @@ CREATE TABLE security_events (
 CREATE INDEX security_events_at ON security_events (at, id);
 CREATE INDEX security_events_name ON security_events (name, at, id);
 CREATE INDEX security_events_user_id ON security_events (user_id, at, id);
+CREATE INDEX security_events_administrator_id ON security_events (administrator_id, at, id)
+    WHERE administrator_id IS NOT NULL;
 
 -- Alerts for the operator, at most one for each kind, subject and period. `period` is the number of quarters of an hour
 -- since 1970 UTC. `logged_at` is the time at which the alert was logged, `delivered_at` that of its delivery to the webhook.

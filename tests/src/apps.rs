@@ -54,7 +54,8 @@ impl World {
             world: self,
             kind: "spa",
             redirect_uris: Vec::new(),
-            scope: "posts:read posts:write comments:write payments:read payments:write profile:read admin",
+            scope: "posts:read posts:write comments:write payments:read payments:write profile:read admin openid profile \
+                    email",
             default_scope: None,
             first_party: false,
             options: Vec::new(),

@@ -4,9 +4,11 @@ use crate::accounts::User;
 use crate::base64url;
 use crate::http::Caller;
 use crate::world::World;
+use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{self, KeyPair as _, RsaKeyPair};
+use base64::Engine as _;
 use foundation::sealing::SealingKey;
 use serde_json::{Value, json};
 use storage::fetch_one;
@@ -68,6 +70,13 @@ impl Signer {
             .sign(algorithm, &SystemRandom::new(), text.as_bytes(), &mut signature)
             .unwrap();
         format!("{text}.{}", base64url(signature))
+    }
+
+    /// The private key in PEM (PKCS#8), for clients that nobody here wrote.
+    pub fn private_pem(&self) -> String {
+        let der: Pkcs8V1Der<'_> = self.key.as_der().unwrap();
+        let text = base64::engine::general_purpose::STANDARD.encode(der.as_ref());
+        format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
     }
 
     /// The public key in DER (PKCS#1).

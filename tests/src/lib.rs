@@ -22,6 +22,7 @@ mod contract;
 mod fake_issuer;
 mod forged_tokens;
 mod http;
+mod independent_clients;
 mod installed_programs;
 mod lists;
 mod metrics;
@@ -53,6 +54,7 @@ pub use contract::{Contract, UNDOCUMENTED};
 pub use fake_issuer::FakeIssuer;
 pub use forged_tokens::{Signer, TokenForger, caller_with_scope};
 pub use http::{Call, Caller};
+pub use independent_clients::{ClientLibrary, single_page_app};
 pub use lists::{
     cursor, expect_cursor_outlives_item, expect_pages_of_45, expect_prev_stops_at_first_page, follow_pages,
     ids, items, link,

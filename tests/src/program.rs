@@ -53,6 +53,15 @@ impl ProgramConfig {
         }
     }
 
+    /// Replaces the value of a flag, or removes the flag.
+    pub(crate) fn replace_flag(&mut self, name: &str, value: Option<&str>) {
+        let others = self.flags.chunks_exact(2).filter(|flag| flag[0] != name);
+        self.flags = others.flatten().cloned().collect();
+        if let Some(value) = value {
+            self.flag(name, value);
+        }
+    }
+
     /// The program in its working directory with its environment.
     fn command(&self) -> Command {
         self.command_of(self.program.file())

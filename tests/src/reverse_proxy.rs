@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The path prefixes of the issuer. All other paths belong to the API.
-const ISSUER_PATHS: [&str; 15] = [
+const ISSUER_PATHS: [&str; 18] = [
     "/authorize",
     "/signin",
     "/consent",
@@ -26,11 +26,14 @@ const ISSUER_PATHS: [&str; 15] = [
     "/token",
     "/revoke",
     "/introspect",
+    "/userinfo",
+    "/signout",
     "/admin",
     "/assets",
     "/issuer",
     "/.well-known/jwks.json",
     "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration",
 ];
 
 /// The proxy. Stops on drop.
@@ -43,8 +46,9 @@ pub(crate) struct ReverseProxy {
 
 #[derive(Debug, Default)]
 struct Replicas {
-    issuers: Mutex<Vec<u16>>,
-    apis: Mutex<Vec<u16>>,
+    /// The ports. Each request holds a reference to its port until it is answered.
+    issuers: Mutex<Vec<Arc<u16>>>,
+    apis: Mutex<Vec<Arc<u16>>>,
     /// The number of requests so far, for the round robin.
     requests: AtomicUsize,
 }
@@ -82,11 +86,24 @@ impl ReverseProxy {
 
     /// Adds issuer replicas by port.
     pub(crate) fn add_issuers(&self, ports: impl IntoIterator<Item = u16>) {
+        let ports = ports.into_iter().map(Arc::new);
         self.replicas.issuers.lock().unwrap().extend(ports);
+    }
+
+    /// Removes an issuer replica, and waits until it has answered the requests that it got.
+    pub(crate) async fn remove_issuer(&self, port: u16) {
+        let removed: Vec<_> = {
+            let mut issuers = self.replicas.issuers.lock().unwrap();
+            issuers.extract_if(.., |issuer| **issuer == port).collect()
+        };
+        while removed.iter().any(|port| Arc::strong_count(port) > 1) {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Adds API replicas by port.
     pub(crate) fn add_apis(&self, ports: impl IntoIterator<Item = u16>) {
+        let ports = ports.into_iter().map(Arc::new);
         self.replicas.apis.lock().unwrap().extend(ports);
     }
 }
@@ -99,7 +116,7 @@ impl Drop for ReverseProxy {
 
 impl Replicas {
     /// The port of the next replica for this path.
-    fn next_port(&self, path: &str) -> u16 {
+    fn next_port(&self, path: &str) -> Arc<u16> {
         let is_below = |prefix: &&str| {
             path.strip_prefix(*prefix)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -108,7 +125,7 @@ impl Replicas {
             true => self.issuers.lock().unwrap(),
             false => self.apis.lock().unwrap(),
         };
-        replicas[self.requests.fetch_add(1, Ordering::Relaxed) % replicas.len()]
+        Arc::clone(&replicas[self.requests.fetch_add(1, Ordering::Relaxed) % replicas.len()])
     }
 }
 

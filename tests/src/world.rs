@@ -58,6 +58,10 @@ struct Process {
 }
 
 impl Process {
+    fn is_issuer(&self) -> bool {
+        self.config.program != Program::ApiServer
+    }
+
     /// Returns the log up to now.
     fn log_so_far(&self) -> String {
         let read = || std::fs::read_to_string(&self.log).unwrap_or_default();
@@ -251,6 +255,33 @@ impl World {
         self.wait_until_ready().await;
     }
 
+    /// Sets the flags of the issuers' next start and of commands. `None` removes a flag.
+    pub fn set_issuer_flags(&mut self, flags: &[(&str, Option<&str>)]) {
+        for process in self.processes.iter_mut().filter(|process| process.is_issuer()) {
+            for (name, value) in flags {
+                process.config.replace_flag(name, *value);
+            }
+        }
+    }
+
+    /// Restarts the issuer process at this port. The reverse proxy sends it no request meanwhile.
+    pub async fn restart_issuer(&mut self, port: u16) {
+        if let Some(proxy) = &self.reverse_proxy {
+            proxy.remove_issuer(port).await;
+        }
+        let at_port = |process: &&mut Process| process.port == port;
+        let process = self.processes.iter_mut().find(at_port).unwrap();
+        let running = process.running.take().unwrap();
+        running.terminate();
+        let status = running.wait_for_exit().await;
+        assert!(status.success(), "after SIGTERM the program exited with {status}");
+        start_all(std::slice::from_mut(process)).await;
+        self.wait_until_ready().await;
+        self.reverse_proxy
+            .iter()
+            .for_each(|proxy| proxy.add_issuers([port]));
+    }
+
     /// Expects that the API accepts the access token.
     pub async fn expect_accepted(&self, token: &str) {
         self.anyone.bearer(token).get("/protected").await.expect(200);
@@ -325,6 +356,18 @@ impl World {
     pub async fn start_replica(&self) -> impl Drop + use<> {
         let first = &self.processes[0];
         Running::start(&first.config, "127.0.0.1:0", &first.log).await
+    }
+
+    /// Starts another API process on a free port, with the settings of the present ones except for these flags. Returns its
+    /// URL, and the process, which dropping kills. Only for [`Shape::Split`].
+    pub async fn start_api_replica(&self, flags: &[(&str, &str)]) -> (String, impl Drop + use<>) {
+        let present = self.processes.last().unwrap();
+        let mut config = present.config.clone();
+        for (name, value) in flags {
+            config.replace_flag(name, Some(*value));
+        }
+        let replica = Running::start(&config, "127.0.0.1:0", &present.log).await;
+        (format!("http://localhost:{}", replica.port), replica)
     }
 
     /// Runs the program with these arguments and no other settings.

@@ -15,7 +15,7 @@ use futures_util::stream::{Stream, try_unfold};
 use identity::grants::consents;
 use identity::grants::consents::ConnectedApp;
 use identity::sessions;
-use identity::sessions::{Session, SessionSummary};
+use identity::sessions::{OwnSession, Session};
 use identity::users::User;
 use identity::{Identity, second_factor};
 use json::ObjectWriter;
@@ -36,7 +36,7 @@ pub struct Export {
     /// Whether sign-in requires a one-time code.
     mfa_enabled: bool,
     /// The caller's sessions.
-    sessions: Vec<SessionSummary>,
+    sessions: Vec<OwnSession>,
     /// The apps to which the caller has given access.
     grants: Vec<ConnectedApp>,
     /// The caller's posts, including drafts.
@@ -123,9 +123,10 @@ impl List {
                 let before = (after != BEGINNING).then_some(last);
                 let filter = Filter {
                     user_id: Some(user_id),
-                    name: None,
+                    ..Filter::default()
                 };
                 let events = events::newest(db, &filter, before, EVENTS_PER_PIECE).await?;
+                let events: Vec<_> = events.into_iter().map(SecurityEvent::for_its_user).collect();
                 write_items(writer, &events, |event| (event.at.micros(), event.id, 0))
             }
         }

@@ -1,12 +1,12 @@
 //! Sign-up.
 
-use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use identity::Identity;
+use identity::accounts;
 use identity::email_verifications;
 use identity::passwords;
-use identity::passwords::Password;
+use identity::passwords::{NewPassword, Password};
 use identity::users;
 use identity::users::{NewUser, Role, User};
 use storage::db;
@@ -36,19 +36,15 @@ pub async fn sign_up(
     password: Password,
     context: &RequestContext,
 ) -> Result<User, Error> {
+    let (password, _) = NewPassword::Chosen(password).hash(&identity.passwords).await?;
     let new = NewUser {
         email,
         role: Role::User,
-        password_hash: identity.passwords.hash(password).await?,
-        password_change_required: false,
+        password,
     };
     let may_mail = email_verifications::may_mail_new_account(identity, context).await;
     let mut tx = identity.db.begin().await?;
-    let user = users::create(&mut tx, &new, context.now).await?;
-    Event::success(EventName::UserCreated)
-        .user(user.id)
-        .record(&mut tx, context)
-        .await?;
+    let user = accounts::create(&mut tx, &new, context).await?;
     if may_mail {
         email_verifications::mail_new_account(identity, &mut tx, &user, &new.email, context).await?;
     }

@@ -3,15 +3,15 @@
 use super::envelope::{self, Envelope};
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed};
-use crate::extract::{CommentWriter, OptionalIdempotencyKey, PathId};
+use crate::extract::{CommentWriter, OptionalIdempotencyKey};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use foundation::ids::Id;
 use resources::comments::{self, Comment, CommentBody, ListQuery, NewComment};
 use resources::idempotency::{KeyValue, Reply};
-use resources::ids::Id;
 use resources::paging::PageRequest;
 use resources::posts::{self, VisiblePost};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use storage::db::Db;
 use web::Context;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, Policy};
+use web::{Error, JsonBody, PathId, Policy};
 
 /// List the comments on a post
 ///
@@ -107,7 +107,7 @@ pub(crate) async fn create(
 pub(crate) async fn read(
     caller: Option<Principal>,
     post: PathId,
-    id: PathId<1>,
+    id: PathId<Id, 1>,
     State(db): State<Db>,
 ) -> Result<impl IntoResponse, ApiError> {
     let viewer = caller.and_then(|caller| caller.viewer());
@@ -133,7 +133,7 @@ pub(crate) async fn read(
 pub(crate) async fn delete(
     CommentWriter(author): CommentWriter,
     post: PathId,
-    id: PathId<1>,
+    id: PathId<Id, 1>,
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,

@@ -2,7 +2,7 @@
 
 use super::envelope::{self, Envelope};
 use crate::error::ApiError;
-use crate::extract::{IdempotencyKey, OptionalIdempotencyKey, PathId, PaymentWriter, Writer};
+use crate::extract::{IdempotencyKey, OptionalIdempotencyKey, PaymentWriter, Writer};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::Json;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use storage::db::Db;
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, Policy};
+use web::{Error, JsonBody, PathId, Policy};
 
 /// The response to the creation of a payment.
 #[derive(Serialize, ToSchema)]
@@ -113,7 +113,7 @@ pub(crate) async fn create(
 )]
 pub(crate) async fn read(
     caller: Principal,
-    id: PathId<0, PaymentId>,
+    id: PathId<PaymentId>,
     State(db): State<Db>,
 ) -> Result<Json<Payment>, ApiError> {
     caller.require("payments:read")?;
@@ -141,7 +141,7 @@ pub(crate) async fn read(
 pub(crate) async fn capture(
     IdempotencyKey(key): IdempotencyKey,
     PaymentWriter(payer): PaymentWriter,
-    id: PathId<0, PaymentId>,
+    id: PathId<PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
 ) -> Result<Response, ApiError> {
@@ -169,7 +169,7 @@ pub(crate) async fn capture(
 pub(crate) async fn cancel(
     IdempotencyKey(key): IdempotencyKey,
     PaymentWriter(payer): PaymentWriter,
-    id: PathId<0, PaymentId>,
+    id: PathId<PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
 ) -> Result<Response, ApiError> {
@@ -200,7 +200,7 @@ pub(crate) async fn cancel(
 pub(crate) async fn refund(
     IdempotencyKey(key): IdempotencyKey,
     PaymentWriter(payer): PaymentWriter,
-    id: PathId<0, PaymentId>,
+    id: PathId<PaymentId>,
     State(db): State<Db>,
     body: Option<JsonBody>,
 ) -> Result<Response, ApiError> {
@@ -212,7 +212,7 @@ pub(crate) async fn refund(
 async fn change(
     key: OptionalIdempotencyKey,
     payer: &Writer,
-    (db, id): (&Db, PathId<0, PaymentId>),
+    (db, id): (&Db, PathId<PaymentId>),
     body: Option<JsonBody>,
     read: impl Fn(&JsonBody) -> Result<Transition, Error>,
 ) -> Result<Response, ApiError> {

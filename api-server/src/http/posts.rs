@@ -3,14 +3,14 @@
 use super::envelope::{self, Envelope};
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed, precondition_required};
-use crate::extract::{OptionalIdempotencyKey, PathId, PostWriter};
+use crate::extract::{OptionalIdempotencyKey, PostWriter};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use foundation::ids::Id;
 use resources::idempotency::{KeyValue, Reply};
-use resources::ids::Id;
 use resources::paging::PageRequest;
 use resources::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use web::Context;
 use web::body::LARGE_LIMIT;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, Policy};
+use web::{Error, JsonBody, PathId, Policy};
 
 /// List posts
 ///

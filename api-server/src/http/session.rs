@@ -14,7 +14,8 @@ use identity::credential_check::PresentedCredentials;
 use identity::login::SignInRequest;
 use identity::passwords::{Password, new_password_schema};
 use identity::second_factor::Otp;
-use identity::users::{self, Profile, User};
+use identity::users::User;
+use identity::users::account::{self, Account};
 use identity::{Identity, captcha, login};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -148,8 +149,10 @@ pub(crate) async fn logout(
 )]
 pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<Me>, ApiError> {
     caller.require("profile:read")?;
-    let profile = users::find_profile(&db, caller.user()?.id).await?;
-    let Profile { user, mfa_enabled } = profile.ok_or_else(error::unauthenticated)?;
+    let account = account::find_enabled(&db, caller.user()?.id).await?;
+    let Account {
+        user, mfa_enabled, ..
+    } = account.ok_or_else(error::unauthenticated)?;
     let auth = Auth {
         method: caller.method,
         scope: caller.scope,

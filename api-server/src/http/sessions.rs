@@ -2,25 +2,24 @@
 
 use super::session::signed_out;
 use crate::error::ApiError;
-use crate::extract::{PathId, UnrestrictedSession};
+use crate::extract::UnrestrictedSession;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use foundation::ids::Id;
 use identity::Identity;
 use identity::sessions;
-use identity::sessions::SessionSummary;
-use resources::ids::Id;
+use identity::sessions::OwnSession;
 use serde::Serialize;
 use utoipa::ToSchema;
-use web::Context;
-use web::Error;
+use web::{Context, Error, PathId};
 
 /// The caller's sessions.
 #[derive(Serialize, ToSchema)]
 struct Sessions {
     /// The sessions, the most recently used first; at most 100.
-    items: Vec<SessionSummary>,
+    items: Vec<OwnSession>,
 }
 
 /// List the caller's sessions
@@ -55,7 +54,7 @@ pub(crate) async fn end(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<Response, ApiError> {
-    let (id, user_id) = (id.or_not_found()?.get(), session.user.id);
+    let (id, user_id) = (id.or_not_found()?.get(), Some(session.user.id));
     if !sessions::revoke(&identity.db, &identity.revocations, user_id, id, &context).await? {
         return Err(Error::not_found().into());
     }

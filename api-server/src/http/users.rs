@@ -1,7 +1,7 @@
 //! `/users`.
 
 use crate::error::ApiError;
-use crate::extract::{PathId, PublicWrite};
+use crate::extract::PublicWrite;
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::Json;
@@ -9,17 +9,17 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use foundation::email::Email;
+use foundation::ids::Id;
 use identity::Identity;
 use identity::passwords::{Password, new_password_schema};
 use identity::users;
 use identity::users::User;
-use resources::ids::Id;
 use resources::users::sign_up;
 use storage::db::Db;
 use utoipa::ToSchema;
 use web::Context;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody};
+use web::{Error, JsonBody, PathId};
 
 /// A new account.
 #[derive(ToSchema)]

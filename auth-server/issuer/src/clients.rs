@@ -4,11 +4,11 @@ pub mod assertions;
 mod changes;
 mod jwks;
 pub mod published_keys;
-mod redirect_uris;
+pub(crate) mod redirect_uris;
 mod rules;
 mod same_site;
 
-pub use changes::{ClientChanges, MAX_OVERLAP, disable, enable, rotate_secret, update};
+pub use changes::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, disable, enable, rotate_secret, update};
 pub use jwks::{ALGORITHMS, MAX_JWKS_BYTES};
 pub use rules::MAX_RETRY_WINDOW;
 
@@ -49,6 +49,12 @@ pub struct Registration {
     /// The registered redirect URIs.
     #[schema(required = false)]
     pub redirect_uris: Vec<String>,
+    /// The URIs to which the browser may return after a logout.
+    #[schema(required = false)]
+    pub post_logout_redirect_uris: Vec<String>,
+    /// The URL that gets a logout token when a session of the client ends (OpenID Connect Back-Channel Logout 1.0).
+    #[schema(value_type = String, format = "uri", required = false)]
+    pub backchannel_logout_uri: Option<ForeignUrl>,
     /// The scope that the client may request.
     pub scope: Scope,
     /// The scope of a request that names no scope. If unset, the part of `posts:read profile:read` that is in `scope`, or all
@@ -184,6 +190,8 @@ impl Registration {
             jwks: self.jwks,
             jwks_uri: self.jwks_uri.map(String::from),
             redirect_uris: self.redirect_uris,
+            post_logout_redirect_uris: self.post_logout_redirect_uris,
+            backchannel_logout_uri: self.backchannel_logout_uri.map(String::from),
             scope: self.scope,
             first_party: self.first_party,
             refresh_cookie: self.refresh_cookie,

@@ -2,7 +2,7 @@
 
 mod exchange;
 
-pub use exchange::{ExchangeError, exchange};
+pub use exchange::{ExchangeError, ExchangedCode, exchange};
 
 use crate::pkce::CodeChallenge;
 use foundation::clock::Timestamp;
@@ -19,8 +19,8 @@ macro_rules! insert {
         concat!(
             "INSERT INTO authorization_codes
              (code_hash, family_id, client_id, user_id, session_id, redirect_uri, code_challenge, scope, expires_at,
-              consent_id)
-             SELECT $1, $2, clients.id, $4, $5, $6, $7, $8, $9, $10
+              consent_id, nonce)
+             SELECT $1, $2, clients.id, $4, $5, $6, $7, $8, $9, $10, $11
              FROM clients WHERE clients.id = $3 AND clients.disabled_at IS NULL",
             $lock
         )
@@ -69,6 +69,8 @@ pub struct NewCode<'a> {
     pub code_challenge: &'a CodeChallenge,
     /// The granted scope.
     pub scope: String,
+    /// The `nonce` of the authorization request (OpenID Connect Core §3.1.2.1).
+    pub nonce: Option<&'a str>,
     /// The expiry.
     pub expires_at: Timestamp,
 }
@@ -114,6 +116,7 @@ pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Option<Secret>, Er
         new.scope.as_str(),
         new.expires_at,
         new.consent_id,
+        new.nonce,
     )?;
     Ok((inserted == 1).then_some(code))
 }

@@ -21,7 +21,7 @@ const SEAL_NAME: &str = "authorization flow";
 /// Seals and opens flows. Cheap to clone.
 #[derive(Clone)]
 pub struct Flows {
-    /// Seals the flows.
+    /// Seals the flows: the installation secret.
     pub key: SealingKey,
     /// Records the finished flows until they expire.
     pub store: ExpiringStore,

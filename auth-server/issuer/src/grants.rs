@@ -4,6 +4,8 @@
 pub mod authorization;
 mod authorization_code;
 mod client_credentials;
+pub mod end_session;
+mod id_tokens;
 pub mod interaction;
 mod introspection;
 mod lifetimes;
@@ -12,14 +14,18 @@ mod refresh_token;
 mod requests;
 mod revocation;
 mod tokens;
+mod user_info;
 
+pub use id_tokens::IdTokenHint;
 pub use introspection::Introspection;
 pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
-pub use requests::{AuthorizationRequest, PresentedTokenRequest, TokenRequest};
+pub use requests::{AuthorizationRequest, EndSessionRequest, PresentedTokenRequest, TokenRequest};
+pub use user_info::UserInfo;
 
 use crate::clients::published_keys::PublishedKeys;
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;
+use crate::token_error::TokenError;
 use access_tokens::Verifier;
 use audit::events::Event;
 use audit::revocation::RevocationMirror;
@@ -57,7 +63,25 @@ pub struct Grants {
     pub lifetimes: TokenLifetimes,
 }
 
+/// The message for a request for tokens of another resource.
+const ONE_RESOURCE: &str = "this issuer gives tokens for one resource only, which its documentation names";
+
 impl Grants {
+    /// Returns whether access tokens for this resource are issued (RFC 8707 §2): it is the audience of all access tokens, with or
+    /// without a slash at the end, or the request names none.
+    fn issues_tokens_for(&self, resource: Option<&str>) -> bool {
+        let without_slash = |uri: &'_ str| uri.strip_suffix('/').unwrap_or(uri).to_owned();
+        resource.is_none_or(|resource| without_slash(resource) == without_slash(&self.audience))
+    }
+
+    /// Fails with `invalid_target` if a token request is for another resource.
+    pub fn check_resource(&self, resource: Option<&str>) -> Result<(), TokenError> {
+        match self.issues_tokens_for(resource) {
+            true => Ok(()),
+            false => Err(TokenError::InvalidTarget(ONE_RESOURCE)),
+        }
+    }
+
     /// Revokes a family of refresh tokens and records the event that caused it. On return the revocation is
     /// durable, and this process accepts none of the family's access tokens.
     async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
@@ -85,6 +109,10 @@ pub struct TokenResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub refresh_token: Option<String>,
+    /// The ID token (OpenID Connect Core §2), if the scope contains `openid`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub id_token: Option<String>,
     /// The scope of the access token.
     pub scope: Scope,
 }

@@ -5,8 +5,11 @@
 //! compromised key is deleted, whatever its state. The SQL of each transition refuses any other order.
 
 mod args;
+pub mod installation_secret;
 mod keyring;
 mod lifecycle;
+mod master_keys;
+mod reseal;
 mod rotation;
 mod signing;
 mod table;
@@ -14,25 +17,34 @@ mod table;
 pub use args::SigningKeyArgs;
 pub use keyring::{KeySet, Keyring};
 pub use lifecycle::{KeyChange, KeyStore, Outcome};
+pub use master_keys::MasterKeys;
+pub use reseal::{Resealed, reseal};
 pub use rotation::KeyRotation;
 pub use signing::SigningKey;
 pub(crate) use table::MAX_ACCESS_TOKEN_LIFETIME;
-pub use table::{Key, STATEMENTS, State, list};
+pub use table::{Key, State, list};
 
 use foundation::clock::Timestamp;
-use foundation::sealing::UnsealError;
 use std::time::Duration;
 use storage::db;
+
+/// Returns the statements of this module's parts, with their names.
+pub(crate) fn statements() -> Vec<(&'static str, &'static str)> {
+    [installation_secret::STATEMENTS, table::STATEMENTS].concat()
+}
 
 /// The reason why a key did not sign or change.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The master key differs from the one that sealed the keys.
+    /// Neither of the master keys opens this row.
     #[error(
-        "the signing keys in this database were sealed under another key than MASTER_KEY (or DATA_DIR/master.key); \
-         set MASTER_KEY to the original key"
+        "{0} in this database is sealed under another key than MASTER_KEY (or DATA_DIR/master.key) and \
+         MASTER_KEY_PREVIOUS; set MASTER_KEY to that key or, to replace it, MASTER_KEY_PREVIOUS until `keys reseal` has run"
     )]
-    Sealed(#[from] UnsealError),
+    Sealed(String),
+    /// No issuer has stored its installation secret yet.
+    #[error("this database has no installation secret: start the issuer once")]
+    NoSecret,
     /// A key could not be generated or parsed, or it could not sign.
     #[error("RSA: {0}")]
     Rsa(String),

@@ -1,6 +1,7 @@
 //! The domain of the issuer: clients, authorization requests, grants (RFC 6749), refresh tokens and signing
 //! keys. It contains the SQL of codes and keys, and uses no HTTP framework.
 
+pub mod backchannel_logout;
 pub mod clients;
 pub mod codes;
 pub mod flows;
@@ -16,7 +17,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
     [
         &codes::statements(),
         clients::assertions::STATEMENTS,
-        keys::STATEMENTS,
+        &keys::statements(),
     ]
     .concat()
 }

@@ -5,7 +5,7 @@ use aws_lc_rs::hmac;
 use foundation::sealing::SealingKey;
 use foundation::secret::{Secret, decode, encode};
 
-/// Derives and verifies refresh tokens under one master key.
+/// Derives and verifies refresh tokens under one installation secret.
 #[derive(Clone)]
 pub struct RefreshTokens(hmac::Key);
 
@@ -19,9 +19,9 @@ pub struct RefreshTokenId {
 }
 
 impl RefreshTokens {
-    /// Derives the MAC key from the master key.
-    pub fn new(master_key: &SealingKey) -> Self {
-        Self(master_key.mac_key("latchkey refresh token"))
+    /// Derives the MAC key from the installation secret.
+    pub fn new(secret: &SealingKey) -> Self {
+        Self(secret.mac_key("latchkey refresh token"))
     }
 
     /// Returns the refresh token of this generation of the family. The same arguments give the same token.

@@ -29,6 +29,9 @@ pub enum TokenError {
     /// The scope is unknown, or exceeds the granted one or, for a service, the registered one.
     #[error("the scope is unknown or exceeds what was granted")]
     InvalidScope,
+    /// The request is for another resource than the audience of this issuer's access tokens (RFC 8707 §2).
+    #[error("{0}")]
+    InvalidTarget(&'static str),
     /// The database failed or did not answer.
     #[error("a part of the service does not answer; try again in a moment")]
     Database(#[from] db::Error),

@@ -13,8 +13,8 @@ use http_client::{ForeignUrl, Guard};
 use identity::grants::clients;
 use identity::grants::clients::ClientType;
 use issuer::clients::{
-    ClientChanges, Error as ClientError, MAX_JWKS_BYTES, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration,
-    disable, enable, register, rotate_secret, update,
+    ClientChanges, DEFAULT_OVERLAP, Error as ClientError, MAX_JWKS_BYTES, MAX_OVERLAP, MAX_RETRY_WINDOW,
+    Registration, disable, enable, register, rotate_secret, update,
 };
 use output::{print_client, print_with_secret, state};
 use serde_json::Value;
@@ -41,6 +41,12 @@ pub enum Command {
         /// A redirect URI; may be repeated.
         #[arg(long = "redirect-uri", value_name = "URI", num_args = 1..)]
         redirect_uris: Vec<String>,
+        /// A URI to which the browser may return after a logout; may be repeated.
+        #[arg(long = "post-logout-redirect-uri", value_name = "URI", num_args = 1..)]
+        post_logout_redirect_uris: Vec<String>,
+        /// The URL that gets a logout token when a session of the client ends.
+        #[arg(long, value_name = "URL")]
+        backchannel_logout_uri: Option<String>,
         /// The scope that the client may request, separated by spaces.
         #[arg(long)]
         scope: Scope,
@@ -88,6 +94,12 @@ pub enum Command {
         /// A redirect URI; may be repeated. Replaces all present ones.
         #[arg(long = "redirect-uri", value_name = "URI", num_args = 1.., group = "changes")]
         redirect_uris: Option<Vec<String>>,
+        /// A URI to which the browser may return after a logout; may be repeated. Replaces all present ones.
+        #[arg(long = "post-logout-redirect-uri", value_name = "URI", num_args = 1.., group = "changes")]
+        post_logout_redirect_uris: Option<Vec<String>>,
+        /// The URL that gets a logout token when a session of the client ends. An empty text removes it.
+        #[arg(long, value_name = "URL", group = "changes")]
+        backchannel_logout_uri: Option<String>,
         /// The scope that the client may request, separated by spaces.
         #[arg(long, group = "changes")]
         scope: Option<Scope>,
@@ -116,9 +128,9 @@ pub enum Command {
     RotateSecret {
         #[command(flatten)]
         args: ClientArgs,
-        /// The time for which the former secret stays valid; 0s ends it at once, 30d at most.
-        #[arg(long, default_value = "24h", value_name = "TIME", value_parser = parse_overlap)]
-        overlap: Duration,
+        /// The time for which the former secret stays valid; 24h by default, 0s ends it at once, 30d at most.
+        #[arg(long, value_name = "TIME", value_parser = parse_overlap)]
+        overlap: Option<Duration>,
     },
     /// Disable a client: all its codes and tokens end, and it can neither begin a flow nor authenticate.
     Disable(ClientArgs),
@@ -143,6 +155,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             name,
             kind,
             redirect_uris,
+            post_logout_redirect_uris,
+            backchannel_logout_uri,
             scope,
             default_scope,
             first_party,
@@ -157,13 +171,19 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 name,
                 kind,
                 redirect_uris,
+                post_logout_redirect_uris,
+                backchannel_logout_uri: parse_url(
+                    "backchannel_logout_uri",
+                    backchannel_logout_uri,
+                    services,
+                )?,
                 scope,
                 default_scope,
                 first_party,
                 refresh_cookie,
                 refresh_retry_window,
                 jwks: jwks.as_deref().map(read_jwks).transpose()?,
-                jwks_uri: parse_jwks_uri(jwks_uri.as_deref(), services)?,
+                jwks_uri: parse_url("jwks_uri", jwks_uri, services)?,
             };
             create(services, registration, json).await
         }
@@ -183,6 +203,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             args,
             name,
             redirect_uris,
+            post_logout_redirect_uris,
+            backchannel_logout_uri,
             scope,
             default_scope,
             first_party,
@@ -194,13 +216,18 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let changes = ClientChanges {
                 name,
                 redirect_uris,
+                post_logout_redirect_uris,
+                backchannel_logout_uri: match backchannel_logout_uri.as_deref() {
+                    Some("") => Some(None),
+                    _ => parse_url("backchannel_logout_uri", backchannel_logout_uri, services)?.map(Some),
+                },
                 scope,
                 default_scope,
                 first_party,
                 refresh_cookie,
                 refresh_retry_window,
                 jwks: jwks.as_deref().map(read_jwks).transpose()?,
-                jwks_uri: parse_jwks_uri(jwks_uri.as_deref(), services)?,
+                jwks_uri: parse_url("jwks_uri", jwks_uri, services)?,
             };
             let context = RequestContext::without_request();
             let client = update(
@@ -216,6 +243,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         }
         Command::RotateSecret { args, overlap } => {
             let context = RequestContext::without_request();
+            let overlap = overlap.unwrap_or(DEFAULT_OVERLAP);
             let (client, secret) = rotate_secret(&services.db, &args.id, overlap, &context).await?;
             print_with_secret(&client, Some(&secret), args.json)
         }
@@ -254,12 +282,12 @@ fn read_jwks(path: &Path) -> Result<Value, Error> {
     Ok(json::parse(&text).map_err(|error| invalid(&error))?)
 }
 
-/// Parses the URL of a client's keys. Fails if the issuer may not fetch it.
-fn parse_jwks_uri(text: Option<&str>, services: &Services) -> Result<Option<ForeignUrl>, Error> {
+/// Parses a URL of a client. Fails if the issuer may not call it.
+fn parse_url(name: &str, text: Option<String>, services: &Services) -> Result<Option<ForeignUrl>, Error> {
     let guard = Guard::of_server(&services.issuer);
-    let parse = |text: &str| {
-        let url = guard.parse(text);
-        url.map_err(|flaw| InvalidSetting(format!("the jwks_uri {text:?}: {flaw}")))
+    let parse = |text: String| {
+        let url = guard.parse(&text);
+        url.map_err(|flaw| InvalidSetting(format!("the {name} {text:?}: {flaw}")))
     };
     Ok(text.map(parse).transpose()?)
 }

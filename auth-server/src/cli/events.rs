@@ -16,6 +16,9 @@ pub enum Command {
         /// Only events of the user with this id.
         #[arg(long, value_name = "ID")]
         user: Option<i64>,
+        /// Only events that the administrator with this id caused over HTTP.
+        #[arg(long, value_name = "ID")]
+        administrator: Option<i64>,
         /// The most events to list.
         #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10_000))]
         limit: i64,
@@ -29,10 +32,15 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     let Command::List {
         name,
         user,
+        administrator,
         limit,
         json,
     } = command;
-    let filter = Filter { name, user_id: user };
+    let filter = Filter {
+        name,
+        user_id: user,
+        administrator_id: administrator,
+    };
     let events = list::newest(&services.db, &filter, None, limit).await?;
     let lines: Vec<String> = events.iter().map(line).collect();
     print(json, &events, &lines)
@@ -41,9 +49,11 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
 fn line(event: &SecurityEvent) -> String {
     let mut line = format!("{}  {}  {}", event.at, event.name, event.outcome);
     let user = event.user_id.map(|id| id.to_string());
+    let administrator = event.administrator_id.map(|id| id.to_string());
     let optional = [
         ("user", &user),
         ("client", &event.client_id),
+        ("by administrator", &administrator),
         ("from", &event.address),
         ("detail", &event.detail),
     ];

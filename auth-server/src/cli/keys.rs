@@ -1,10 +1,13 @@
-//! The commands `keys list`, `rotate` and `retire`.
+//! The commands `keys list`, `rotate`, `retire`, `drill` and `reseal`.
+
+mod drill;
 
 use super::{Error, Services, print};
 use clap::Subcommand;
+use drill::DrillArgs;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome};
+use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome, Resealed};
 
 /// The commands for signing keys.
 #[derive(Debug, Subcommand)]
@@ -32,6 +35,14 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Rotate the keys as often as wanted while every replica is under load, and fail if a replica refuses a valid token.
+    Drill(DrillArgs),
+    /// Seal every row under MASTER_KEY that MASTER_KEY_PREVIOUS seals.
+    Reseal {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 pub(super) async fn run(command: Command, services: Services) -> Result<(), Error> {
@@ -42,7 +53,7 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             print(json, &keys, &lines)
         }
         Command::Rotate { json } => {
-            let change = key_store(services)?
+            let change = key_store(&services)?
                 .rotate(&RequestContext::without_request())
                 .await?;
             print(json, &change, &describe(&change))
@@ -52,23 +63,29 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             compromised,
             json,
         } => {
-            let (store, context) = (key_store(services)?, RequestContext::without_request());
+            let (store, context) = (key_store(&services)?, RequestContext::without_request());
             let change = match compromised {
                 true => store.discard(&kid, &context).await?,
                 false => store.retire(&kid, &context).await?,
             };
             print(json, &change, &describe(&change))
         }
+        Command::Drill(args) => drill::run(args, services).await,
+        Command::Reseal { json } => {
+            let context = RequestContext::without_request();
+            let done = keys::reseal(&services.db, &services.keys.master?, &context).await?;
+            print(json, &done, &[describe_reseal(&done)])
+        }
     }
 }
 
-fn key_store(services: Services) -> Result<KeyStore, Error> {
+fn key_store(services: &Services) -> Result<KeyStore, Error> {
     Ok(KeyStore {
-        db: services.db,
-        master_key: services.keys.master?,
+        db: services.db.clone(),
+        master_keys: services.keys.master.clone()?,
         bits: services.settings.signing_keys.key_bits,
         max_age: services.settings.signing_keys.jwks_max_age,
-        notifications: services.notifications,
+        notifications: services.notifications.clone(),
     })
 }
 
@@ -107,4 +124,13 @@ fn describe(change: &KeyChange) -> Vec<String> {
     let staged = change.staged.as_ref();
     let staged = staged.map(|staged| format!("{staged} is staged"));
     [outcome, active].into_iter().chain(staged).collect()
+}
+
+fn describe_reseal(done: &Resealed) -> String {
+    match done.resealed {
+        0 => "every row was sealed under MASTER_KEY already".to_owned(),
+        rows => format!(
+            "{rows} rows are now sealed under MASTER_KEY: restart every issuer without MASTER_KEY_PREVIOUS"
+        ),
+    }
 }

@@ -1,17 +1,16 @@
 //! The commands `users create`, `list`, `disable`, `enable`, `set-role`, `set-password`, `unlock` and `reset-mfa`.
 
 use super::{Error, Services, print};
-use audit::events::{Event, EventName};
 use clap::{Args, Subcommand};
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
+use identity::accounts::administration::{self, AccountWithPassword};
 use identity::passwords;
-use identity::users;
-use identity::users::{NewUser, Role, User};
-use identity::{accounts, mfa};
-use serde::Serialize;
+use identity::passwords::NewPassword;
+use identity::users::account::{self, Account};
+use identity::users::{NewUser, Role};
 use std::io;
 
 /// The commands for users.
@@ -80,52 +79,6 @@ pub struct UserArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct CreatedUser<'a> {
-    #[serde(flatten)]
-    user: &'a User,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    one_time_password: Option<&'a str>,
-}
-
-/// A password to set.
-struct NewPassword {
-    hash: String,
-    /// The generated password, if none was given.
-    generated: Option<Secret>,
-}
-
-impl NewPassword {
-    /// Reads or generates a password, and hashes it. Fails if the password or the hash is not acceptable.
-    async fn read(services: &Services, source: PasswordSource, email: &Email) -> Result<Self, Error> {
-        let generated = (source == PasswordSource::Generated).then(|| services.passwords.generate());
-        let hash = match (source, &generated) {
-            (PasswordSource::HashFromStdin, _) => {
-                passwords::parse_imported_hash(&read_line()?).map_err(InvalidSetting)?
-            }
-            (_, Some(generated)) => hash(services, generated.expose(), email).await?,
-            (_, None) => hash(services, &read_line()?, email).await?,
-        };
-        Ok(Self { hash, generated })
-    }
-
-    /// Prints the user, and the password if it was generated.
-    fn print(&self, user: &User, json: bool) -> Result<(), Error> {
-        let one_time_password = self.generated.as_ref().map(Secret::expose);
-        let password_line =
-            one_time_password.map(|text| format!("initial password, to change at sign-in: {text}"));
-        let lines: Vec<String> = [line(user)].into_iter().chain(password_line).collect();
-        print(
-            json,
-            &CreatedUser {
-                user,
-                one_time_password,
-            },
-            &lines,
-        )
-    }
-}
-
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     match command {
         Command::Create {
@@ -135,119 +88,114 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             password_hash_stdin,
             json,
         } => {
-            let source = match (password_stdin, password_hash_stdin) {
-                (true, _) => PasswordSource::Stdin,
-                (_, true) => PasswordSource::HashFromStdin,
-                _ => PasswordSource::Generated,
+            let password = match (password_stdin, password_hash_stdin) {
+                (true, _) => read_password(services, &email)?,
+                (_, true) => read_hash()?,
+                _ => NewPassword::Generated,
             };
-            create(services, email, role, source, json).await
+            create(services, email, role, password, json).await
         }
         Command::List { json } => {
-            let users = users::list(&services.db).await?;
-            let lines: Vec<String> = users.iter().map(line).collect();
-            print(json, &users, &lines)
+            let accounts = account::list(&services.db).await?;
+            let state = |account: &Account| match account.disabled_at {
+                Some(_) => "  disabled",
+                None => "",
+            };
+            let lines: Vec<String> = accounts
+                .iter()
+                .map(|account| format!("{}{}", line(account), state(account)))
+                .collect();
+            print(json, &accounts, &lines)
         }
         Command::Disable(args) => {
-            let (user, context) = (find(services, &args).await?, RequestContext::without_request());
-            accounts::disable(&services.db, &services.revocations, user.id, &context).await?;
-            print(args.json, &user, &[format!("{}  disabled", line(&user))])
+            let id = find(services, &args).await?.user.id;
+            let context = RequestContext::without_request();
+            let account = administration::disable(&services.db, &services.revocations, id, &context).await?;
+            print_account(&account, "  disabled", args.json)
         }
         Command::Enable(args) => {
-            let user = find(services, &args).await?;
-            accounts::enable(&services.db, user.id, &RequestContext::without_request()).await?;
-            print(args.json, &user, &[format!("{}  enabled", line(&user))])
+            let id = find(services, &args).await?.user.id;
+            let account =
+                administration::enable(&services.db, id, &RequestContext::without_request()).await?;
+            print_account(&account, "  enabled", args.json)
         }
         Command::SetRole { args, role } => {
-            let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
-            let (user, announcement) =
-                accounts::set_role(&mut tx, &user, role, &RequestContext::without_request()).await?;
-            services.commit(tx, announcement).await?;
-            print(args.json, &user, &[line(&user)])
+            let (account, context) = (find(services, &args).await?, RequestContext::without_request());
+            let (db, revocations) = (&services.db, &services.revocations);
+            let account = administration::set_role(db, revocations, &account, role, &context).await?;
+            print_account(&account, "", args.json)
         }
         Command::SetPassword { args, password_stdin } => set_password(services, &args, password_stdin).await,
         Command::Unlock(args) => {
-            let (user, mut tx) = (find(services, &args).await?, services.db.begin().await?);
-            accounts::unlock(&mut tx, user.id, &RequestContext::without_request()).await?;
-            tx.commit().await?;
-            print(args.json, &user, &[format!("{}  unlocked", line(&user))])
+            let account = find(services, &args).await?;
+            let context = RequestContext::without_request();
+            administration::unlock(&services.db, account.user.id, &context).await?;
+            print_account(&account, "  unlocked", args.json)
         }
-        Command::ResetMfa(args) => {
-            let (mails, user) = (services.mails()?, find(services, &args).await?);
-            let mut tx = services.db.begin().await?;
-            let announcement = mfa::reset(&mut tx, &mails, &user, &RequestContext::without_request()).await?;
-            let announcement = announcement
-                .ok_or_else(|| Error::NotFound(format!("{} has no two-step sign-in", user.email)))?;
-            services.commit(tx, announcement).await?;
-            print(
-                args.json,
-                &user,
-                &[format!("{}  two-step sign-in off", line(&user))],
-            )
-        }
+        Command::ResetMfa(args) => reset_mfa(services, &args).await,
     }
 }
 
-async fn find(services: &Services, args: &UserArgs) -> Result<User, Error> {
-    let found = users::find_by_email(&services.db, &args.email).await?;
+async fn find(services: &Services, args: &UserArgs) -> Result<Account, Error> {
+    let found = account::find_by_email(&services.db, &args.email).await?;
     found.ok_or_else(|| Error::NotFound(format!("no user has the address {}", args.email.as_str())))
-}
-
-/// The source of a new password.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PasswordSource {
-    /// The password, on standard input.
-    Stdin,
-    /// A bcrypt hash of the password, on standard input.
-    HashFromStdin,
-    /// A generated initial password.
-    Generated,
 }
 
 async fn create(
     services: &Services,
     email: Email,
     role: Role,
-    source: PasswordSource,
+    password: NewPassword,
     json: bool,
 ) -> Result<(), Error> {
-    let password = NewPassword::read(services, source, &email).await?;
+    let (password, generated) = password.hash(&services.passwords).await?;
     let new = NewUser {
         email,
         role,
-        password_hash: password.hash.clone(),
-        password_change_required: password.generated.is_some(),
+        password,
     };
     let context = RequestContext::without_request();
-    let mut tx = services.db.begin().await?;
-    let user = users::create(&mut tx, &new, context.now).await?;
-    Event::success(EventName::UserCreated)
-        .user(user.id)
-        .record(&mut tx, &context)
-        .await?;
-    tx.commit().await?;
-    password.print(&user, json)
+    let account = administration::create(&services.db, &new, &context).await?;
+    print_with_password(&account, generated.as_ref(), json)
 }
 
 async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) -> Result<(), Error> {
-    let (mails, user) = (services.mails()?, find(services, args).await?);
-    let source = match from_stdin {
-        true => PasswordSource::Stdin,
-        false => PasswordSource::Generated,
+    let (mails, id) = (services.mails()?, find(services, args).await?.user.id);
+    let password = match from_stdin {
+        true => read_password(services, &args.email)?,
+        false => NewPassword::Generated,
     };
-    let password = NewPassword::read(services, source, &args.email).await?;
-    let mut tx = services.db.begin().await?;
-    let (hash, context) = (password.hash.as_str(), RequestContext::without_request());
-    let change_required = password.generated.is_some();
-    let announcement =
-        accounts::set_password(&mut tx, &mails, &user, hash, change_required, &context).await?;
-    services.commit(tx, announcement).await?;
-    password.print(&user, args.json)
+    let (password, generated) = password.hash(&services.passwords).await?;
+    let (db, revocations) = (&services.db, &services.revocations);
+    let context = RequestContext::without_request();
+    let account = administration::set_password(db, revocations, &mails, id, &password, &context).await?;
+    print_with_password(&account, generated.as_ref(), args.json)
 }
 
-async fn hash(services: &Services, text: &str, email: &Email) -> Result<String, Error> {
-    let password = services.passwords.parse_new_for(text, email.as_str());
+async fn reset_mfa(services: &Services, args: &UserArgs) -> Result<(), Error> {
+    let (mails, account) = (services.mails()?, find(services, args).await?);
+    let (db, revocations) = (&services.db, &services.revocations);
+    let context = RequestContext::without_request();
+    administration::reset_mfa(db, revocations, &mails, &account, &context).await?;
+    let account = Account {
+        mfa_enabled: false,
+        ..account
+    };
+    print_account(&account, "  two-step sign-in off", args.json)
+}
+
+/// Reads the password of the account with this address from standard input. Fails if it is not acceptable.
+fn read_password(services: &Services, email: &Email) -> Result<NewPassword, Error> {
+    let password = services.passwords.parse_new_for(&read_line()?, email.as_str());
     let password = password.map_err(|flaw| InvalidSetting(format!("the password {flaw}")))?;
-    Ok(services.passwords.hash(password).await?)
+    Ok(NewPassword::Chosen(password))
+}
+
+/// Reads the bcrypt hash of a password from standard input. Fails if it cannot be imported.
+fn read_hash() -> Result<NewPassword, Error> {
+    let hash = passwords::parse_imported_hash(&read_line()?);
+    let hash = hash.map_err(|flaw| InvalidSetting(format!("the password hash {flaw}")))?;
+    Ok(NewPassword::Imported(hash))
 }
 
 /// Returns the text on standard input, without the line end.
@@ -256,7 +204,20 @@ fn read_line() -> Result<String, Error> {
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-fn line(user: &User) -> String {
+/// Prints the account, and its password if it was generated.
+fn print_with_password(account: &Account, generated: Option<&Secret>, json: bool) -> Result<(), Error> {
+    let password =
+        generated.map(|secret| format!("initial password, to change at sign-in: {}", secret.expose()));
+    let lines: Vec<String> = [line(account)].into_iter().chain(password).collect();
+    print(json, &AccountWithPassword::new(account, generated), &lines)
+}
+
+/// Prints the account; as text, followed by what was done.
+fn print_account(account: &Account, done: &str, json: bool) -> Result<(), Error> {
+    print(json, account, &[format!("{}{done}", line(account))])
+}
+
+fn line(Account { user, .. }: &Account) -> String {
     format!("{}  {}  {}", user.id, user.email, user.role.as_str())
 }
 

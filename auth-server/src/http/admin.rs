@@ -2,11 +2,23 @@
 
 mod administrator;
 pub(crate) mod clients;
+pub(crate) mod consents;
 pub(crate) mod keys;
-mod page;
-mod path_id;
+mod list;
 pub(crate) mod security_events;
+pub(crate) mod sessions;
+mod text_id;
+pub(crate) mod users;
 
 pub(super) use administrator::{Administrator, AdministratorRequest};
-use page::Page;
-use path_id::PathId;
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use list::{ListQuery, ListRequest, PAGE_SIZE, Page};
+use serde::Serialize;
+use text_id::TextId;
+
+/// Returns a response with a new secret, which no cache may store.
+fn secret_response(status: StatusCode, body: &impl Serialize) -> Response {
+    (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+}

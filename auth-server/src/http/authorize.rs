@@ -3,7 +3,7 @@
 use super::browser::BrowserSession;
 use super::consent::owner;
 use super::documentation::AuthorizationErrors;
-use super::extract::AuthorizationParams;
+use super::extract::FormOrQuery;
 use super::flow::{FlowCookie, FlowError};
 use super::paths;
 use super::redirects::see_other;
@@ -37,16 +37,15 @@ pub(crate) async fn authorize(
     Context(context): Context,
     cookie: FlowCookie,
     BrowserSession(session): BrowserSession,
-    AuthorizationParams(params): AuthorizationParams,
+    FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
     let request = app.grants.check_request(&params).await?;
-    let interaction = request.interaction;
-    if interaction.is_silent {
+    if request.interaction.is_silent {
         return answer_without_pages(&app, request, session, &context).await;
     }
     let outdated = session
         .as_ref()
-        .filter(|session| interaction.needs_sign_in(session.signed_in_at, context.now));
+        .filter(|session| request.needs_sign_in(session.user.id, session.signed_in_at, context.now));
     let page = match (&session, outdated) {
         (Some(_), None) => paths::CONSENT,
         _ => paths::SIGN_IN,
@@ -68,9 +67,9 @@ async fn answer_without_pages(
     session: Option<Session>,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
-    let interaction = request.interaction;
     let refuse = |missing| Ok(see_other(&app.grants.refuse(&request, missing)));
-    let session = session.filter(|session| !interaction.needs_sign_in(session.signed_in_at, context.now));
+    let session =
+        session.filter(|session| !request.needs_sign_in(session.user.id, session.signed_in_at, context.now));
     let Some(session) = session else {
         return refuse(MissingInteraction::SignIn);
     };
@@ -99,12 +98,12 @@ async fn answer_without_pages(
     security(()),
     responses(
         (status = 303, description = "Redirect to the same request by GET, or to the client.", headers(("Location"))),
-        AuthorizationErrors, AuthorizationParams,
+        AuthorizationErrors, FormOrQuery,
     )
 )]
 pub(crate) async fn authorize_by_form(
     State(app): State<App>,
-    AuthorizationParams(params): AuthorizationParams,
+    FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
     app.grants.check_request(&params).await?;
     Ok(see_other(&format!("{}?{}", paths::AUTHORIZE, params.to_form())))

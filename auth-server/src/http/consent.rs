@@ -15,6 +15,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use identity::sessions::Session;
 use issuer::grants::authorization::ResourceOwner;
+use issuer::grants::interaction::MissingInteraction;
 use web::Context;
 
 /// Show the consent page
@@ -45,6 +46,11 @@ pub(crate) async fn show(
     let session = session.filter(|session| begun.admits(session.id));
     let session = require_session(session, flow, query.signed_in.is_some())?;
     let request = app.grants.check_request(&begun.params).await?;
+    if !request.admits(session.user.id) {
+        return Ok(see_other(
+            &app.grants.refuse(&request, MissingInteraction::SignIn),
+        ));
+    }
     let Some(missing) = app.grants.missing_consent(&request, session.user.id).await? else {
         let finished = app.flows.finish(flow, &secret, context.now).await?;
         finished.ok_or(FlowError::NotFound)?;
@@ -91,6 +97,9 @@ pub(crate) async fn submit(
     let begun = begun.filter(|begun| begun.admits(session.id));
     let begun = begun.ok_or(FlowError::NotFound)?;
     let request = app.grants.check_request(&begun.params).await?;
+    if !request.admits(session.user.id) {
+        return Err(FlowError::NotFound);
+    }
     let to = match is_allowed {
         true => Box::pin(app.grants.allow(request, owner(&session), &context)).await?,
         false => app.grants.deny(&request, owner(&session), &context).await?,

@@ -1,10 +1,13 @@
-//! `/.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/jwks.json` (RFC 7517).
+//! `/.well-known/oauth-authorization-server` (RFC 8414), `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0) and
+//! `/.well-known/jwks.json` (RFC 7517).
 
+use super::paths;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use foundation::{schema, scope};
+use identity::authentication_methods::AuthenticationMethods;
 use issuer::clients::ALGORITHMS;
 use issuer::grants::Grants;
 use issuer::grants::interaction::PROMPTS;
@@ -22,7 +25,26 @@ const CLIENT_AUTHENTICATION: [&str; 4] = [
     "private_key_jwt",
 ];
 
-/// The metadata of the authorization server (RFC 8414 §2).
+/// The claims of ID tokens and of the UserInfo endpoint.
+const CLAIMS: [&str; 14] = [
+    "iss",
+    "sub",
+    "aud",
+    "exp",
+    "iat",
+    "auth_time",
+    "nonce",
+    "acr",
+    "amr",
+    "at_hash",
+    "sid",
+    "updated_at",
+    "email",
+    "email_verified",
+];
+
+/// The metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3, OpenID Connect RP-Initiated Logout 1.0
+/// §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1). A member is `false` where its absence would mean `true`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata<'a> {
     issuer: &'a str,
@@ -45,6 +67,19 @@ pub(crate) struct IssuerMetadata<'a> {
     code_challenge_methods_supported: &'a [&'static str],
     prompt_values_supported: &'a [&'static str],
     authorization_response_iss_parameter_supported: bool,
+    userinfo_endpoint: String,
+    end_session_endpoint: String,
+    subject_types_supported: &'a [&'static str],
+    id_token_signing_alg_values_supported: &'a [&'static str],
+    userinfo_signing_alg_values_supported: &'a [&'static str],
+    acr_values_supported: &'a [&'static str],
+    claims_supported: &'a [&'static str],
+    claim_types_supported: &'a [&'static str],
+    claims_parameter_supported: bool,
+    request_parameter_supported: bool,
+    request_uri_parameter_supported: bool,
+    backchannel_logout_supported: bool,
+    backchannel_logout_session_supported: bool,
 }
 
 /// The schema of a JWK set (RFC 7517 §5). The JSON itself comes from the keyring, which serializes it once per
@@ -76,7 +111,21 @@ fn jwk() -> Object {
     responses((status = 200, description = "The metadata.", body = IssuerMetadata, headers(("Cache-Control"))))
 )]
 pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
-    let issuer = &grants.issuer;
+    metadata_of(&grants.issuer)
+}
+
+/// Read the issuer's configuration
+///
+/// The same metadata at the place where OpenID Connect clients look for it (OpenID Connect Discovery 1.0 §4).
+#[utoipa::path(
+    get, path = "/.well-known/openid-configuration", operation_id = "readOpenIdConfiguration", tag = "Discovery",
+    responses((status = 200, description = "The metadata.", body = IssuerMetadata, headers(("Cache-Control"))))
+)]
+pub(crate) async fn openid_configuration(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
+    metadata_of(&grants.issuer)
+}
+
+fn metadata_of(issuer: &str) -> Response {
     let metadata = Json(IssuerMetadata {
         issuer,
         authorization_endpoint: format!("{issuer}/authorize"),
@@ -99,6 +148,19 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
         code_challenge_methods_supported: &["S256"],
         prompt_values_supported: &PROMPTS,
         authorization_response_iss_parameter_supported: true,
+        userinfo_endpoint: format!("{issuer}{}", paths::USER_INFO),
+        end_session_endpoint: format!("{issuer}{}", paths::SIGN_OUT),
+        subject_types_supported: &["public"],
+        id_token_signing_alg_values_supported: &["RS256"],
+        userinfo_signing_alg_values_supported: &["RS256"],
+        acr_values_supported: &AuthenticationMethods::ACR,
+        claims_supported: &CLAIMS,
+        claim_types_supported: &["normal"],
+        claims_parameter_supported: false,
+        request_parameter_supported: false,
+        request_uri_parameter_supported: false,
+        backchannel_logout_supported: true,
+        backchannel_logout_session_supported: true,
     });
     ([(header::CACHE_CONTROL, "public, max-age=3600")], metadata).into_response()
 }

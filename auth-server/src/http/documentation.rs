@@ -25,6 +25,8 @@ macro_rules! pages {
 pages! {
     /// The errors of an authorization request that are not sent to the client.
     AuthorizationErrors: 400 "The client or its redirect URI is unknown, or the request cannot be read.";
+    /// The errors of a request to sign out.
+    SignOutErrors: 400 "The client is unknown, or has not registered the redirect URI, or the request cannot be read.";
     /// The errors of a flow that cannot continue.
     FlowErrors: 400 "The flow has expired or belongs to another browser, or the form cannot be read.",
         503 "A part of the service does not answer.";

@@ -1,4 +1,4 @@
-//! Extractors of parameters: from forms, from queries, and from either for authorization requests.
+//! Extractors of parameters: from forms, from queries, and from either.
 
 use crate::pages;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
@@ -49,12 +49,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {
     }
 }
 
-/// The parameters of an authorization request, by GET or POST (RFC 6749 §3.1), not yet checked.
-pub(crate) struct AuthorizationParams(pub(super) Params);
+/// The parameters of a request that a client makes through the browser, from the query of a GET or the form of a POST (RFC 6749
+/// §3.1), not yet checked.
+pub(crate) struct FormOrQuery(pub(super) Params);
 
-error_responses!(AuthorizationParams: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);
+error_responses!(FormOrQuery: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);
 
-impl<S: Send + Sync> FromRequest<S> for AuthorizationParams {
+impl<S: Send + Sync> FromRequest<S> for FormOrQuery {
     type Rejection = Response;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Response> {

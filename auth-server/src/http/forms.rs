@@ -1,6 +1,7 @@
 //! The forms and queries of the pages: one struct each, for parsing and for the OpenAPI document.
 
 use super::extract::CsrfProtected;
+use issuer::grants::EndSessionRequest;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -89,6 +90,33 @@ pub(crate) struct VerifyForm {
     csrf: String,
 }
 
+/// The form to confirm a sign-out.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SignOutForm {
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The ID token of the request.
+    id_token_hint: Option<String>,
+    /// The client of the request.
+    client_id: Option<String>,
+    /// The URI for the redirect to the client.
+    post_logout_redirect_uri: Option<String>,
+    /// An opaque value, returned to the client.
+    state: Option<String>,
+}
+
+impl SignOutForm {
+    /// Returns the request that the user confirms.
+    pub(crate) fn into_request(self) -> EndSessionRequest {
+        EndSessionRequest {
+            id_token_hint: self.id_token_hint,
+            client_id: self.client_id,
+            post_logout_redirect_uri: self.post_logout_redirect_uri,
+            state: self.state,
+        }
+    }
+}
+
 /// The query of a page that may belong to an authorization flow.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -130,6 +158,7 @@ csrf_protected!(
     SignInForm,
     ConsentForm,
     PasswordForm,
+    SignOutForm,
     ForgotForm,
     ResetForm,
     VerifyForm

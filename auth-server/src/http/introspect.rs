@@ -10,7 +10,6 @@ use issuer::grants::{Grants, Introspection, PresentedTokenRequest};
 use std::sync::Arc;
 use web::Context;
 use web::content_negotiation::prefers_to_json;
-use web::openapi::error_responses::code;
 
 /// The media type of a signed response (RFC 9701 §5).
 const SIGNED: &str = "application/token-introspection+jwt";
@@ -32,7 +31,7 @@ const SIGNED: &str = "application/token-introspection+jwt";
             (Introspection = "application/json"),
             (String = "application/token-introspection+jwt"),
         ), headers(("Cache-Control"))),
-        IntrospectionErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        IntrospectionErrorResponses,
     )
 )]
 pub(crate) async fn introspect(

@@ -24,7 +24,7 @@ use web::{Context, Policy};
     security((), ("client" = [])),
     responses(
         (status = 200, description = "The token is not valid any more.", headers(("Cache-Control"))),
-        RevocationErrorResponses, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        RevocationErrorResponses,
     )
 )]
 pub(crate) async fn revoke(
@@ -57,7 +57,7 @@ pub(crate) async fn revoke(
     security((), ("client" = [])),
     responses(
         (status = 200, description = "The token is not valid any more.", headers(("Cache-Control"), ("Set-Cookie"))),
-        RevocationErrorResponses, code::CsrfMismatch, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        RevocationErrorResponses, code::CsrfMismatch,
     )
 )]
 pub(crate) async fn revoke_in_cookie(

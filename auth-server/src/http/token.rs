@@ -32,7 +32,7 @@ use web::{Context, Policy};
     security((), ("client" = [])),
     responses(
         (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"), ("Set-Cookie"))),
-        TokenErrorResponses, code::CsrfMismatch, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+        TokenErrorResponses, code::CsrfMismatch,
     )
 )]
 pub(crate) async fn token(
@@ -91,6 +91,7 @@ async fn grant(
     request: TokenRequest,
     context: &RequestContext,
 ) -> Result<TokenResponse, TokenError> {
+    grants.check_resource(request.resource.as_deref())?;
     let is_service = client.kind == ClientType::Service;
     match request.grant_type.as_str() {
         "authorization_code" if !is_service => grants.exchange_code(client, &request, context).await,

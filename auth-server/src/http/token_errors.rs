@@ -12,6 +12,8 @@ use storage::db;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
+use web::Code;
+use web::openapi::error_responses;
 
 /// The error responses of the token endpoint in the OpenAPI document.
 pub(crate) struct TokenErrorResponses;
@@ -79,6 +81,7 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
         TokenError::UnauthorizedClient => (StatusCode::BAD_REQUEST, "unauthorized_client"),
         TokenError::UnsupportedGrantType => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),
         TokenError::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope"),
+        TokenError::InvalidTarget(_) => (StatusCode::BAD_REQUEST, "invalid_target"),
         TokenError::Database(db::Error::Unavailable(_))
         | TokenError::Unavailable(_)
         | TokenError::NoSigningKey { .. } => (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable"),
@@ -105,6 +108,7 @@ impl IntoResponses for TokenErrorResponses {
             TokenError::UnauthorizedClient,
             TokenError::UnsupportedGrantType,
             TokenError::InvalidScope,
+            TokenError::InvalidTarget("the resource is unknown"),
             TokenError::Database(db::Error::timed_out()),
             TokenError::Internal(String::new()),
         ])
@@ -134,15 +138,17 @@ impl IntoResponses for IntrospectionErrorResponses {
     }
 }
 
-/// Returns the documentation of the responses with these errors.
+/// Returns the documentation of the responses with these errors, and of those to a body that cannot be read.
 fn documented(errors: &[TokenError]) -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
     let mut responses = BTreeMap::new();
     for error in errors {
         add_example(error, &mut responses);
     }
     let documented = responses.into_iter();
+    let unreadable = [Code::PayloadTooLarge, Code::RequestTimeout, Code::MalformedJson];
     documented
         .map(|(status, response)| (status, response.into()))
+        .chain(error_responses(&unreadable))
         .collect()
 }
 

@@ -1,7 +1,6 @@
 //! The first start generates the sealing keys and creates the administrator and the demo client. A later start adds
 //! only what is missing.
 
-use audit::events::{Event, EventName};
 use auth_server::clients::{Registration, register};
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -9,6 +8,7 @@ use foundation::private_files::{self, Existing};
 use foundation::sealing::SealingKey;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
+use identity::accounts;
 use identity::grants::clients;
 use identity::grants::clients::ClientType;
 use identity::users;
@@ -92,26 +92,18 @@ async fn create_administrator(
         return Ok(None);
     }
     let other = |error: &dyn std::fmt::Display| Error::Other(error.to_string());
-    let secret = passwords.generate();
-    let password = passwords
-        .parse_new(secret.expose())
-        .map_err(|error| other(&error))?;
+    let (password, secret) = passwords.generate().await?;
     let new = NewUser {
         email: Email::parse(ADMINISTRATOR).map_err(|error| other(&error))?,
         role: Role::Admin,
-        password_hash: passwords.hash(password).await?,
-        password_change_required: true,
+        password,
     };
     let mut tx = db.begin().await?;
-    let admin = match users::create(&mut tx, &new, context.now).await {
-        Ok(admin) => admin,
+    match accounts::create(&mut tx, &new, context).await {
+        Ok(_) => {}
         Err(users::Error::EmailTaken) => return Ok(None),
         Err(users::Error::Database(error)) => return Err(error.into()),
-    };
-    Event::success(EventName::UserCreated)
-        .user(admin.id)
-        .record(&mut tx, context)
-        .await?;
+    }
     // The file is written before the commit, because nobody could use an account whose password was lost.
     let password = match io::stdout().is_terminal() {
         true => InitialPassword::Terminal(secret),
@@ -136,6 +128,8 @@ fn demo_client(runtime: &Runtime) -> Registration {
             runtime.policy.url(crate::demo::PATH),
             "http://127.0.0.1/callback".to_owned(),
         ],
+        post_logout_redirect_uris: vec![runtime.policy.url(crate::demo::PATH)],
+        backchannel_logout_uri: None,
         scope: Role::User.scope(),
         default_scope: None,
         first_party: true,

@@ -41,7 +41,9 @@ async fn run(args: Args) -> Result<(), Error> {
     let configured_account_key = args.common.account_key.read();
     if let Some(command) = args.command {
         let keys = cli::SealingKeys {
-            master: configured_master_key.and_then(|key| load_key(key, MASTER_KEY, data_dir)),
+            master: configured_master_key
+                .and_then(|key| load_key(key, MASTER_KEY, data_dir))
+                .and_then(|key| args.issuer.master_keys(key)),
             account: configured_account_key.and_then(|key| load_key(key, ACCOUNT_KEY, data_dir)),
         };
         return cli::run(command, &args.common, &args.issuer, keys).await;
@@ -52,7 +54,8 @@ async fn run(args: Args) -> Result<(), Error> {
     };
     let runtime = Runtime::prepare(&args.common, account_key).await?;
     let master_key = load_or_generate_key(configured_master_key?, MASTER_KEY, data_dir)?;
-    let issuer = Issuer::open(&runtime, &args.issuer, master_key).await?;
+    let master_keys = args.issuer.master_keys(master_key)?;
+    let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let password = first_start::bootstrap(&runtime).await?;
     // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
     // reachable from this machine.

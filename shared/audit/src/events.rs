@@ -12,8 +12,8 @@ use storage::{execute, sql};
 
 sql! {
     INSERT = "INSERT INTO security_events
-              (at, name, outcome, user_id, client_id, address, network, trace_id, detail)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+              (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     PRUNE = "DELETE FROM security_events WHERE id IN
              (SELECT id FROM security_events WHERE at <= $1 ORDER BY at LIMIT $2)";
 }
@@ -32,7 +32,7 @@ pub enum EventName {
     LoginLock,
     /// A user signed out.
     Logout,
-    /// A user ended a session from another session.
+    /// A session of a user, or all of them, were ended from another session or by an administrator.
     SessionRevoked,
     /// A password was changed.
     PasswordChange,
@@ -96,6 +96,8 @@ pub enum EventName {
     KeyDeleted,
     /// A signing key was removed because it may be compromised.
     KeyCompromised,
+    /// The rows of the issuer were sealed under another master key.
+    KeysResealed,
     /// An authenticated caller lacked a permission.
     AuthorizationFail,
     /// A request without a valid CSRF token was rejected.
@@ -144,6 +146,7 @@ impl EventName {
             Self::KeyRetired => "key_retired",
             Self::KeyDeleted => "key_deleted",
             Self::KeyCompromised => "key_compromised",
+            Self::KeysResealed => "keys_resealed",
             Self::AuthorizationFail => "authz_fail",
             Self::CsrfFail => "malicious_csrf",
             Self::IdempotencyConflict => "idempotency_conflict",
@@ -212,23 +215,22 @@ impl Event {
         self
     }
 
-    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit. An event
-    /// that concerns no user names the administrator whose request caused it.
+    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit.
     pub async fn record(self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
-        let user_id = self.user_id.or(context.administrator);
         execute!(
             tx.on(),
             INSERT,
             context.now,
             self.name.as_str(),
             self.outcome,
-            user_id,
+            self.user_id,
             self.client_id.as_deref(),
             address.as_deref(),
             context.address.map(network::of_address),
             context.trace_id.as_str(),
             self.detail.as_deref(),
+            context.administrator,
         )?;
         if let Some(kind) = self.name.alert() {
             let subject = AlertSubject {
@@ -239,19 +241,20 @@ impl Event {
             alerts::raise(tx, kind, subject, context).await?;
         }
         let trace_id = context.trace_id.clone();
-        let event = self.user(user_id);
-        tx.after_commit(move || event.log(address.as_deref(), &trace_id));
+        let administrator_id = context.administrator;
+        tx.after_commit(move || self.log(administrator_id, address.as_deref(), &trace_id));
         Ok(())
     }
 
     /// Logs the committed event.
-    fn log(&self, address: Option<&str>, trace_id: &str) {
+    fn log(&self, administrator_id: Option<i64>, address: Option<&str>, trace_id: &str) {
         tracing::info!(
             target: log::SECURITY,
             event = self.name.as_str(),
             outcome = self.outcome,
             user_id = self.user_id,
             client_id = self.client_id,
+            administrator_id,
             address,
             trace_id,
             detail = self.detail,

@@ -4,7 +4,7 @@
 pub mod alerts;
 pub mod events;
 pub mod mail;
-mod outbox;
+pub mod outbox;
 pub mod revocation;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.

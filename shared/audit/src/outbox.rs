@@ -11,7 +11,7 @@ use storage::db::Error;
 use tokio::sync::Semaphore;
 
 /// The age at which a row that could not be delivered is given up.
-pub(crate) const GIVE_UP_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
+pub const GIVE_UP_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
 /// The delay after the first failed attempt. It doubles with each further one, up to [`MAX_BACKOFF`].
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
 /// The longest delay between two attempts.
@@ -19,16 +19,16 @@ const MAX_BACKOFF: Duration = Duration::from_secs(3600);
 
 /// A row whose next attempt is due.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
-pub(crate) struct Due {
+pub struct Due {
     /// The row's primary key.
-    pub(crate) id: i64,
+    pub id: i64,
     /// The time of the next attempt. A claim changes this time, so that only one of several processes that read the row
     /// can claim it.
-    pub(crate) due_at: Timestamp,
+    pub due_at: Timestamp,
 }
 
 /// A table of rows to be sent, and the means to send them.
-pub(crate) trait Outbox: Clone + Send + Sync + 'static {
+pub trait Outbox: Clone + Send + Sync + 'static {
     /// The name of one row in log messages.
     const ITEM: &'static str;
     /// The time between two queries for due rows.
@@ -74,7 +74,7 @@ pub(crate) trait Outbox: Clone + Send + Sync + 'static {
 }
 
 /// Sends due rows until the task is aborted.
-pub(crate) async fn run<O: Outbox>(outbox: O) {
+pub async fn run<O: Outbox>(outbox: O) {
     let slots = Arc::new(Semaphore::new(O::CONCURRENCY));
     loop {
         if let Err(error) = start_due(&outbox, &slots).await {
@@ -113,7 +113,7 @@ async fn attempt<O: Outbox>(outbox: &O, due: Due) -> Result<(), Error> {
 }
 
 /// Returns the delay before the next attempt, after `attempts` failed ones.
-pub(crate) fn backoff(attempts: i64) -> Duration {
+pub fn backoff(attempts: i64) -> Duration {
     let doublings = u32::try_from(attempts.clamp(1, 20) - 1).unwrap_or_default();
     (FIRST_BACKOFF * 2_u32.pow(doublings)).min(MAX_BACKOFF)
 }

@@ -15,8 +15,7 @@ pub struct RequestContext {
     pub address: Option<IpAddr>,
     /// The `User-Agent` header, at most 200 characters, without control characters; `None` if absent.
     pub user_agent: Option<String>,
-    /// The administrator whose request it is, if it is one for administrators. Security events that concern no user name
-    /// this one.
+    /// The administrator whose request it is, if it is one at `/admin/…`. Its security events name this one.
     pub administrator: Option<i64>,
 }
 

@@ -7,6 +7,7 @@ pub mod context;
 pub mod cursor;
 pub mod duration;
 pub mod email;
+pub mod ids;
 pub mod json;
 pub mod log;
 pub mod network;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 /// Every scope, in the order of the documentation.
-pub const ALL: [&str; 7] = [
+pub const ALL: [&str; 10] = [
     "posts:read",
     "posts:write",
     "comments:write",
@@ -12,7 +12,17 @@ pub const ALL: [&str; 7] = [
     "payments:write",
     "profile:read",
     "admin",
+    OPENID,
+    "profile",
+    "email",
 ];
+
+/// The scopes of calls to the API and of administration: the first seven of [`ALL`]. The others are about the identity of the
+/// user (OpenID Connect Core §5.4).
+pub const OF_API: &[&str] = ALL.split_at(7).0;
+
+/// The scope that makes an authorization request one of OpenID Connect (OpenID Connect Core §3.1.2.1).
+pub const OPENID: &str = "openid";
 
 /// The scope of requests without `scope`, unless the client is registered with another default.
 pub const DEFAULT: &str = "posts:read profile:read";
@@ -27,18 +37,21 @@ pub fn in_words(scope: &str) -> &'static str {
         "payments:write" => "Make payments on your behalf",
         "profile:read" => "See your e-mail address and your account's role",
         "admin" => "Administer this service",
+        OPENID => "Recognize you when you sign in",
+        "profile" => "See when your account was last changed",
+        "email" => "See your e-mail address and whether it is confirmed",
         _ => "",
     }
 }
 
 /// The positions in [`ALL`] of the scopes, sorted by name.
-const SORTED: [usize; ALL.len()] = [6, 2, 3, 4, 0, 1, 5];
+const SORTED: [usize; ALL.len()] = [6, 2, 9, 7, 3, 4, 0, 1, 8, 5];
 
 /// A set of known scopes. Displayed sorted and separated by spaces.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scope {
     /// Bit n stands for the scope at position n of [`ALL`].
-    bits: u8,
+    bits: u16,
 }
 
 /// The error for a scope outside [`ALL`].

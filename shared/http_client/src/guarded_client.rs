@@ -3,7 +3,7 @@
 use crate::{ForeignUrl, Guard, error_chain, max_age, read_body};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
-use reqwest::{Client, StatusCode, redirect};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The media types that are accepted (RFC 8259 §11, RFC 7517 §8.5.2).
 const MEDIA_TYPES: [&str; 2] = ["application/json", "application/jwk-set+json"];
 
-/// Fetches JSON documents from URLs of third parties.
+/// Calls URLs of third parties.
 #[derive(Clone, Debug)]
 pub struct GuardedClient {
     guard: Guard,
@@ -88,26 +88,28 @@ impl GuardedClient {
     /// Fetches a JSON document of at most `limit` bytes, in at most five seconds. Accepts only a direct response with the status
     /// 200 and a media type for JSON.
     pub async fn get_json(&self, url: &ForeignUrl, limit: usize) -> Result<Document, FetchError> {
-        let fetched = tokio::time::timeout(TIMEOUT, self.fetch(url, limit)).await;
-        fetched.unwrap_or_else(|_| {
-            Err(FetchError::new(
-                format!("its server did not answer within {} s", TIMEOUT.as_secs()),
-                "timed out",
-            ))
-        })
+        within_time_limit(self.fetch(url, limit)).await
+    }
+
+    /// Posts a form, in at most five seconds. Accepts only a direct response with a status 2xx, whose body is not read.
+    pub async fn post_form(&self, url: &ForeignUrl, form: String) -> Result<(), FetchError> {
+        let request = self.client.post(url.url().clone());
+        let request = request
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(form);
+        let status = within_time_limit(send(request)).await?.status();
+        match status.is_success() {
+            true => Ok(()),
+            false => Err(FetchError::new(
+                "its server answered with another status than 2xx",
+                status.to_string(),
+            )),
+        }
     }
 
     async fn fetch(&self, url: &ForeignUrl, limit: usize) -> Result<Document, FetchError> {
         let request = self.client.get(url.url().clone());
-        let request = request.header(ACCEPT, MEDIA_TYPES.join(", "));
-        let response = request.send().await.map_err(|error| {
-            let reason = match error.is_dns() {
-                true => "its host has no address, or one that is not public",
-                false => "its server cannot be reached",
-            };
-            // The query of the URL may contain a secret of the third party.
-            FetchError::new(reason, error_chain(error.without_url()))
-        })?;
+        let response = send(request.header(ACCEPT, MEDIA_TYPES.join(", "))).await?;
         if response.status() != StatusCode::OK {
             return Err(FetchError::new(
                 "its server answered with another status than 200",
@@ -159,6 +161,27 @@ where
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
+}
+
+/// Fails if a call takes longer than [`TIMEOUT`].
+async fn within_time_limit<T>(call: impl Future<Output = Result<T, FetchError>>) -> Result<T, FetchError> {
+    tokio::time::timeout(TIMEOUT, call).await.unwrap_or_else(|_| {
+        Err(FetchError::new(
+            format!("its server did not answer within {} s", TIMEOUT.as_secs()),
+            "timed out",
+        ))
+    })
+}
+
+async fn send(request: RequestBuilder) -> Result<Response, FetchError> {
+    request.send().await.map_err(|error| {
+        let reason = match error.is_dns() {
+            true => "its host has no address, or one that is not public",
+            false => "its server cannot be reached",
+        };
+        // The query of the URL may contain a secret of the third party.
+        FetchError::new(reason, error_chain(error.without_url()))
+    })
 }
 
 /// Returns whether the media type of a response, without its parameters, is one for JSON.

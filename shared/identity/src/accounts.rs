@@ -1,17 +1,19 @@
 //! Operations on whole accounts. Disabling or deleting an account, or changing its role or password, ends every session
 //! of the user.
 
+pub mod administration;
+
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::grants::consents;
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
-use crate::users::{self, Role, User, changes};
+use crate::users::{self, NewUser, User, changes};
 use crate::{mailed_tokens, second_factor, sessions};
 use audit::events::{Event, EventName};
-use audit::mail::{Mails, Notice};
-use audit::revocation::{PendingAnnouncement, RevocationMirror};
+use audit::mail::Notice;
+use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
-use storage::db::{self, Db, Tx};
+use storage::db::{self, Tx};
 
 /// The reason why an account was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +21,17 @@ pub enum Error {
     /// The change would leave no active administrator.
     #[error("this is the last administrator: create another administrator first")]
     LastAdministrator,
+    /// Administrators cannot make this change to their own account.
+    #[error(
+        "administrators cannot disable themselves, nor set their own role or password or reset their own two-step sign-in"
+    )]
+    OwnAccount,
+    /// There is no such account.
+    #[error("there is no such user")]
+    NotFound,
+    /// Two-step sign-in is off.
+    #[error("the user has no two-step sign-in")]
+    NoSecondFactor,
     /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
@@ -27,101 +40,20 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Disables a user, so that they can no longer sign in, and ends their sessions, refresh tokens and access tokens.
-/// Returns false, without effect, if the user is disabled already or does not exist. Fails with
-/// [`Error::LastAdministrator`] for the last active administrator.
-pub async fn disable(
-    db: &Db,
-    revocations: &RevocationMirror,
-    user_id: i64,
-    context: &RequestContext,
-) -> Result<bool, Error> {
-    let mut tx = db.begin().await?;
-    if !changes::disable(&mut tx, user_id, context.now).await? {
-        drop(tx);
-        return match users::find_enabled(db, user_id).await? {
-            Some(_) => Err(Error::LastAdministrator),
-            None => Ok(false),
-        };
-    }
-    let announcement = sign_out_everywhere(&mut tx, user_id, context).await?;
-    let event = Event::success(EventName::UserDisabled).user(user_id);
-    event.record(&mut tx, context).await?;
-    tx.commit().await?;
-    revocations.announce(announcement).await;
-    Ok(true)
-}
-
-/// Enables a user, so that they can sign in again. Returns false, without effect, if the user is not disabled, does not
-/// exist or was deleted.
-pub async fn enable(db: &Db, user_id: i64, context: &RequestContext) -> Result<bool, db::Error> {
-    let mut tx = db.begin().await?;
-    if !changes::enable(&mut tx, user_id).await? {
-        return Ok(false);
-    }
-    Event::success(EventName::UserEnabled)
-        .user(user_id)
-        .record(&mut tx, context)
-        .await?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// Sets a user's role and ends their sessions and tokens, so that the new role takes effect with a new sign-in. No
-/// effect if the user has the role already. Returns the changed user, and the announcement to pass to
-/// [`RevocationMirror::announce`] after the commit. Fails with [`Error::LastAdministrator`] if the last active
-/// administrator would lose the role, or if the user was deleted meanwhile.
-pub async fn set_role(
-    tx: &mut Tx,
-    user: &User,
-    role: Role,
-    context: &RequestContext,
-) -> Result<(User, PendingAnnouncement), Error> {
-    if user.role == role {
-        return Ok((user.clone(), PendingAnnouncement::none()));
-    }
-    let changed = changes::set_role(tx, user.id, role, context.now).await?;
-    let changed = changed.ok_or(Error::LastAdministrator)?;
-    let announcement = sign_out_everywhere(tx, user.id, context).await?;
-    let detail = format!("{} to {}", user.role.as_str(), role.as_str());
-    let event = Event::success(EventName::RoleChange).user(user.id).detail(detail);
+/// Creates an account and records the event, in the caller's transaction. Fails with [`users::Error::EmailTaken`] if an account has
+/// this address.
+pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Result<User, users::Error> {
+    let user = users::create(tx, new, context.now).await?;
+    let event = Event::success(EventName::UserCreated).user(user.id);
     event.record(tx, context).await?;
-    Ok((changed, announcement))
-}
-
-/// Replaces a user's password on behalf of an administrator, ends the user's sessions and tokens, and mails the user a
-/// notice. `password_hash` is a PHC string. If `change_required`, the user must choose another password at the next
-/// sign-in. Call [`RevocationMirror::announce`] after the commit.
-pub async fn set_password(
-    tx: &mut Tx,
-    mails: &Mails,
-    user: &User,
-    password_hash: &str,
-    change_required: bool,
-    context: &RequestContext,
-) -> Result<PendingAnnouncement, db::Error> {
-    changes::replace_password(tx, user.id, password_hash, change_required, context.now).await?;
-    let announcement = sign_out_everywhere(tx, user.id, context).await?;
-    let event = Event::success(EventName::PasswordChange).user(user.id);
-    event.detail("by an administrator").record(tx, context).await?;
-    mails
-        .send_notice(tx, &user.email, Notice::PasswordSet, context)
-        .await?;
-    Ok(announcement)
-}
-
-/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still
-/// apply.
-pub async fn unlock(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
-    changes::unlock(tx, user_id, context.now).await?;
-    let event = Event::success(EventName::LoginUnlock).user(user_id);
-    event.record(tx, context).await
+    Ok(user)
 }
 
 /// Verifies the user's credentials and deletes their account. An anonymized row of `users` remains. Returns the open
 /// transaction, in which the caller can delete the user's other data and which it must commit, and the announcement to
-/// pass to [`RevocationMirror::announce`] after the commit. Fails with [`Error::Credentials`] if the credentials are
-/// not verified or change meanwhile, and with [`Error::LastAdministrator`] for the last active administrator.
+/// pass to [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Fails with
+/// [`Error::Credentials`] if the credentials are not verified or change meanwhile, and with
+/// [`Error::LastAdministrator`] for the last active administrator.
 pub async fn delete(
     identity: &Identity,
     user: &User,
@@ -141,7 +73,7 @@ pub async fn delete(
         });
     }
     // Sessions come before consents, because the exchange of an authorization code locks them in this order.
-    sessions::end_all(&mut tx, user.id).await?;
+    sessions::end_all(&mut tx, user.id, context.now).await?;
     consents::delete_all(&mut tx, user.id).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
     second_factor::delete(&mut tx, user.id).await?;

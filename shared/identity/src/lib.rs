@@ -3,12 +3,14 @@
 //! This crate depends on sqlx and not on axum. Each table is written by one module.
 
 pub mod accounts;
+pub mod authentication_methods;
 pub mod captcha;
 pub mod credential_check;
 pub mod email_verifications;
 pub mod grants;
 pub mod lockout;
 pub mod login;
+pub mod logout_notices;
 pub mod mail_throttle;
 pub mod mailed_tokens;
 pub mod mfa;
@@ -34,11 +36,13 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         grants::consents::STATEMENTS,
         grants::refresh_families::STATEMENTS,
         grants::refresh_families::revocation::STATEMENTS,
+        logout_notices::STATEMENTS,
         mailed_tokens::STATEMENTS,
         recovery_codes::STATEMENTS,
         sessions::STATEMENTS,
         totp::STATEMENTS,
         users::STATEMENTS,
+        users::account::STATEMENTS,
         users::changes::STATEMENTS,
     ]
     .concat()

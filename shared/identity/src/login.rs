@@ -1,5 +1,6 @@
 //! Signing in, signing out and changing a password, for the issuer's pages and for the API.
 
+use crate::authentication_methods::AuthenticationMethods;
 pub use crate::credential_check::Error;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::grants::refresh_families::{self, Selection};
@@ -59,12 +60,16 @@ pub async fn login(
     // The new session inherits nothing from the former one, which prevents session fixation.
     let mut announcement = None;
     if let Some(former) = former
-        && let Some(former_id) = sessions::end_by_sid(&mut tx, former).await?
+        && let Some(former_id) = sessions::end_by_sid(&mut tx, former, context.now).await?
     {
         let selection = Selection::OfSession(former_id);
         announcement = Some(refresh_families::revoke(&mut tx, selection, context).await?);
     }
-    let sid = sessions::start(&mut tx, user_id, identity.session_lifetimes, context).await?;
+    let methods = match verified.mfa {
+        true => AuthenticationMethods::PasswordAndCode,
+        false => AuthenticationMethods::Password,
+    };
+    let sid = sessions::start(&mut tx, user_id, methods, identity.session_lifetimes, context).await?;
     Event::success(EventName::LoginSuccess)
         .user(user_id)
         .record(&mut tx, context)
@@ -146,7 +151,7 @@ pub async fn change_password(
 /// Ends a session, and revokes the refresh families of first-party clients that were created in it.
 pub async fn logout(identity: &Identity, session: &Session, context: &RequestContext) -> Result<(), Error> {
     let mut tx = identity.db.begin().await?;
-    sessions::end(&mut tx, session.id).await?;
+    sessions::end(&mut tx, session.id, context.now).await?;
     let selection = Selection::OfSession(session.id);
     let announcement = refresh_families::revoke(&mut tx, selection, context).await?;
     Event::success(EventName::Logout)

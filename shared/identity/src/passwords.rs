@@ -3,14 +3,15 @@
 
 mod common;
 mod imported;
+mod new_password;
 mod threads;
 
 pub use imported::parse_imported_hash;
+pub use new_password::{HashedPassword, NewPassword};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use foundation::schema::{self, WITHOUT_NUL};
-use foundation::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
 use threads::HashingThreads;
@@ -131,15 +132,6 @@ impl Passwords {
             return Err("is too common: choose one that is harder to guess".to_owned());
         }
         Ok(password)
-    }
-
-    /// Generates a random password with at least 128 random bits and at least the policy's minimum length.
-    pub fn generate(&self) -> Secret {
-        let mut text = foundation::random::id();
-        while text.len() < self.min_length {
-            text.push_str(&foundation::random::id());
-        }
-        Secret::new(text)
     }
 
     /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no permit

@@ -1,6 +1,8 @@
 //! Sessions, which browsers identify by the `sid` cookie.
 
+use crate::authentication_methods::AuthenticationMethods;
 use crate::grants::refresh_families::{self, Selection};
+use crate::logout_notices;
 use crate::users::{User, UserRow};
 use audit::events::{Event, EventName};
 use audit::revocation::RevocationMirror;
@@ -14,21 +16,35 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
+/// The columns of [`SessionSummary`].
+macro_rules! columns {
+    () => {
+        "id, created_at, last_seen_at, expires_at, address, user_agent"
+    };
+}
+
 sql! {
-    INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent)
-              VALUES ($1, $2, $3, $3, $4, $5, $6) RETURNING id";
+    INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
+              VALUES ($1, $2, $3, $3, $4, $5, $6, $7) RETURNING id";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
-    LIST = "SELECT id, created_at, last_seen_at, expires_at, address, user_agent, id = $4 AS current FROM sessions
-            WHERE user_id = $1 AND last_seen_at > $2 AND expires_at > $3
-            ORDER BY last_seen_at DESC, id DESC LIMIT 100";
+    LIST = concat!(
+        "SELECT ", columns!(), ", id = $4 AS current FROM sessions
+         WHERE user_id = $1 AND last_seen_at > $2 AND expires_at > $3 ORDER BY last_seen_at DESC, id DESC LIMIT 100");
+    PAGE = concat!(
+        "SELECT ", columns!(), ", user_id FROM sessions
+         WHERE last_seen_at > $1 AND expires_at > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
+    PAGE_OF_USER = concat!(
+        "SELECT ", columns!(), ", user_id FROM sessions
+         WHERE user_id = $5 AND last_seen_at > $1 AND expires_at > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";
-    DELETE_FOR_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
+    // Without a user, the session of any user.
+    DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = COALESCE($2, user_id) RETURNING user_id";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1";
     PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
@@ -76,9 +92,8 @@ struct Row {
     user: UserRow,
 }
 
-/// A session, as the API represents it to its user.
+/// A session, without its secret.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
-#[schema(as = Session)]
 pub struct SessionSummary {
     /// The session's id, which is not secret.
     pub id: i64,
@@ -94,14 +109,36 @@ pub struct SessionSummary {
     /// The `User-Agent` header of the sign-in.
     #[schema(required)]
     pub user_agent: Option<String>,
+}
+
+/// A session, as the API represents it to its user.
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
+#[schema(as = Session)]
+pub struct OwnSession {
+    /// The session.
+    #[serde(flatten)]
+    #[sqlx(flatten)]
+    pub session: SessionSummary,
     /// Whether this is the session of the current request.
     pub current: bool,
 }
 
-/// Starts a session and returns its new `sid`.
+/// A session, as administrators see it.
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
+pub struct UserSession {
+    /// The session.
+    #[serde(flatten)]
+    #[sqlx(flatten)]
+    pub session: SessionSummary,
+    /// The user who signed in.
+    pub user_id: i64,
+}
+
+/// Starts a session of a user who signed in by these methods. Returns its new `sid`.
 pub async fn start(
     tx: &mut Tx,
     user_id: i64,
+    methods: AuthenticationMethods,
     lifetimes: Lifetimes,
     context: &RequestContext,
 ) -> Result<Secret, Error> {
@@ -116,6 +153,7 @@ pub async fn start(
         now.after(lifetimes.absolute),
         context.address.map(|address| address.to_string()),
         context.user_agent.as_deref(),
+        methods.as_str(),
     )?;
     Ok(sid)
 }
@@ -161,14 +199,18 @@ pub async fn lock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
 }
 
 /// Ends the session with this `sid` and returns its id, if there is one. The caller revokes the refresh families.
-pub async fn end_by_sid(tx: &mut Tx, sid: &Secret) -> Result<Option<i64>, Error> {
-    let ended = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())?;
-    Ok(ended.map(|(id,)| id))
+pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Option<i64>, Error> {
+    let Some((id,)) = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())? else {
+        return Ok(None);
+    };
+    logout_notices::queue_of_session(tx, id, now).await?;
+    Ok(Some(id))
 }
 
 /// Ends the session with this id. The caller revokes the refresh families.
-pub async fn end(tx: &mut Tx, id: i64) -> Result<(), Error> {
-    execute!(tx.on(), DELETE, id).map(|_| ())
+pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
+    execute!(tx.on(), DELETE, id)?;
+    logout_notices::queue_of_session(tx, id, now).await
 }
 
 /// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session` as the
@@ -178,11 +220,11 @@ pub async fn list(
     session: &Session,
     lifetimes: Lifetimes,
     now: Timestamp,
-) -> Result<Vec<SessionSummary>, Error> {
+) -> Result<Vec<OwnSession>, Error> {
     let idle_since = now.before(lifetimes.idle);
     fetch_all!(
         db.reader(),
-        SessionSummary,
+        OwnSession,
         LIST,
         session.user.id,
         idle_since,
@@ -191,19 +233,38 @@ pub async fn list(
     )
 }
 
-/// Ends one of a user's sessions, and revokes the refresh families of first-party clients that were created in it.
-/// Returns whether the user had a session with this id.
+/// Returns up to `limit` live sessions, of this user or else of all users, the newest first: those with smaller ids than `before`,
+/// or the newest of all.
+pub async fn page(
+    db: &Db,
+    user_id: Option<i64>,
+    before: Option<i64>,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<UserSession>, Error> {
+    let (on, idle_since) = (db.reader(), now.before(lifetimes.idle));
+    let before = before.unwrap_or(i64::MAX);
+    match user_id {
+        None => fetch_all!(on, UserSession, PAGE, idle_since, now, before, limit),
+        Some(id) => fetch_all!(on, UserSession, PAGE_OF_USER, idle_since, now, before, limit, id),
+    }
+}
+
+/// Ends a session, and revokes the refresh families of first-party clients that were created in it. Returns whether there was a
+/// session with this id, of this user or else of any user.
 pub async fn revoke(
     db: &Db,
     revocations: &RevocationMirror,
-    user_id: i64,
+    user_id: Option<i64>,
     id: i64,
     context: &RequestContext,
 ) -> Result<bool, Error> {
     let mut tx = db.begin().await?;
-    if execute!(tx.on(), DELETE_FOR_USER, id, user_id)? == 0 {
+    let Some((user_id,)) = fetch_optional!(tx.on(), (i64,), DELETE_OF_USER, id, user_id)? else {
         return Ok(false);
-    }
+    };
+    logout_notices::queue_of_session(&mut tx, id, context.now).await?;
     let announcement = refresh_families::revoke(&mut tx, Selection::OfSession(id), context).await?;
     let event = Event::success(EventName::SessionRevoked).user(user_id);
     event
@@ -216,7 +277,8 @@ pub async fn revoke(
 }
 
 /// Ends every session of a user. The caller revokes the refresh families.
-pub async fn end_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
+pub async fn end_all(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Error> {
+    logout_notices::queue_of_user(tx, user_id, now).await?;
     execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
 }
 

@@ -8,16 +8,16 @@ use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
 
 /// Ends every session, refresh token and access token of a user, every unused mailed link and every sign-in in
-/// progress. Called by every change of the password, the second factor, the address or the role, and when an account is
-/// disabled or deleted. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the
-/// commit.
+/// progress. Called by every change of the password, the second factor, the address or the role, when an account is
+/// disabled or deleted, and when an administrator signs the user out. Call
+/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
 pub(crate) async fn sign_out_everywhere(
     tx: &mut Tx,
     user_id: i64,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
     changes::invalidate_sign_ins(tx, user_id).await?;
-    sessions::end_all(tx, user_id).await?;
+    sessions::end_all(tx, user_id, context.now).await?;
     mailed_tokens::delete_unused(tx, user_id).await?;
     refresh_families::revoke(tx, Selection::OfUser(user_id), context).await
 }

@@ -1,14 +1,16 @@
 //! Users: the records of accounts, and the credentials that sign-in verifies.
 
+pub mod account;
 pub mod changes;
 
 pub use foundation::role::Role;
 
+use crate::passwords::HashedPassword;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use serde::Serialize;
 use storage::db::{self, Db, Tx};
-use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{execute, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The query of [`StoredCredentials`] without its condition. It reads the table `totp` too, which another module owns,
@@ -29,18 +31,9 @@ sql! {
               RETURNING id, email, email_verified, role, created_at, updated_at";
     FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
             WHERE id = $1 AND deleted_at IS NULL";
-    LIST = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
-            WHERE deleted_at IS NULL ORDER BY id";
     FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' AND deleted_at IS NULL LIMIT 1";
     FIND_ENABLED = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                     WHERE id = $1 AND disabled_at IS NULL";
-    // Reads the table `totp` too, which another module owns, so that `GET /me` takes one round trip.
-    FIND_PROFILE = "SELECT id, email, email_verified, role, created_at, updated_at,
-                           EXISTS (SELECT 1 FROM totp WHERE user_id = users.id AND confirmed_at IS NOT NULL)
-                           AS mfa_enabled
-                    FROM users WHERE id = $1 AND disabled_at IS NULL";
-    FIND_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
-                     WHERE email_key = $1";
     CREDENTIALS = concat!(credentials!(), " WHERE email_key = $1 AND disabled_at IS NULL");
     CREDENTIALS_BY_ID = concat!(credentials!(), " WHERE id = $1 AND disabled_at IS NULL");
     FIND_ENABLED_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
@@ -77,15 +70,6 @@ pub struct User {
     pub updated_at: Timestamp,
 }
 
-/// A user with the account's settings.
-#[derive(Clone, Debug)]
-pub struct Profile {
-    /// The user.
-    pub user: User,
-    /// Whether two-step sign-in is on.
-    pub mfa_enabled: bool,
-}
-
 /// The fields of a user to create.
 #[derive(Clone, Debug)]
 pub struct NewUser {
@@ -93,10 +77,8 @@ pub struct NewUser {
     pub email: Email,
     /// The user's role.
     pub role: Role,
-    /// The hash of the password, as a PHC string.
-    pub password_hash: String,
-    /// Whether the user must choose another password before doing anything else.
-    pub password_change_required: bool,
+    /// The hash of the password.
+    pub password: HashedPassword,
 }
 
 /// The stored values against which presented credentials are verified.
@@ -138,13 +120,6 @@ pub(crate) struct UserRow {
     updated_at: Timestamp,
 }
 
-#[derive(sqlx::FromRow)]
-struct ProfileRow {
-    #[sqlx(flatten)]
-    user: UserRow,
-    mfa_enabled: bool,
-}
-
 /// Inserts a user. Fails with [`Error::EmailTaken`] if an account has this address.
 pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, Error> {
     let row = fetch_one!(
@@ -154,8 +129,8 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
         new.email.as_str(),
         new.email.key(),
         new.role.as_str(),
-        new.password_hash.as_str(),
-        new.password_change_required,
+        new.password.hash.as_str(),
+        new.password.change_required,
         now,
     );
     match row {
@@ -175,31 +150,9 @@ pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
     Ok(fetch_optional!(db.reader(), UserRow, FIND_ENABLED, id)?.map(User::from))
 }
 
-/// Returns the user with this id and the settings of the account, unless the account is disabled.
-pub async fn find_profile(db: &Db, id: i64) -> Result<Option<Profile>, db::Error> {
-    let row = fetch_optional!(db.reader(), ProfileRow, FIND_PROFILE, id)?;
-    Ok(row.map(|row| Profile {
-        user: row.user.into(),
-        mfa_enabled: row.mfa_enabled,
-    }))
-}
-
-/// Returns the user with this address, including a disabled one.
-pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), UserRow, FIND_BY_EMAIL, email.key())?.map(User::from))
-}
-
 /// Returns the user with this address, unless the account is disabled.
 pub(crate) async fn find_enabled_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
     Ok(fetch_optional!(db.reader(), UserRow, FIND_ENABLED_BY_EMAIL, email.key())?.map(User::from))
-}
-
-/// Returns all users, ordered by id.
-pub async fn list(db: &Db) -> Result<Vec<User>, db::Error> {
-    Ok(fetch_all!(db.reader(), UserRow, LIST)?
-        .into_iter()
-        .map(User::from)
-        .collect())
 }
 
 /// Returns whether there is an administrator, including a disabled one.

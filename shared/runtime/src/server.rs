@@ -131,8 +131,9 @@ async fn accept(listener: &TcpListener) -> (std::net::TcpStream, SocketAddr) {
     }
 }
 
-/// Returns a future that resolves at SIGINT or SIGTERM.
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+/// Returns a future that resolves at SIGINT or SIGTERM. From this call on, these signals do not end the process by
+/// themselves. Fails if they cannot be received.
+pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

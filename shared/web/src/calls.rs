@@ -13,13 +13,7 @@ use storage::rate_limits::RateLimiter;
 /// an error response. One middleware of the router does all three, because each layer of an axum router costs about
 /// nine allocations per request.
 pub async fn handle(cors: &Cors, limiter: &RateLimiter, db: &Db, request: Request, next: Next) -> Response {
-    cors.add_headers(
-        request.method(),
-        request.uri().path(),
-        request.headers(),
-        request.extensions(),
-    )
-    .await;
+    let request = cors.add_to_response(request).await;
     let context = match request_context(request.extensions()) {
         Ok(context) => Arc::clone(context),
         Err(error) => return error.into_response(),

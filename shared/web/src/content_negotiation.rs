@@ -43,6 +43,12 @@ pub fn prefers_to_json(headers: &HeaderMap, media_type: &str) -> bool {
     weight > 0 && weight >= accept.weight(&["application/json", "application/*", "*/*"])
 }
 
+/// Returns whether `Accept` lists a media type by its name, and neither JSON nor a range that contains JSON.
+pub fn excludes_json(headers: &HeaderMap, media_type: &str) -> bool {
+    let accept = Preferences::read(headers, &header::ACCEPT);
+    accept.weight(&[media_type]) > 0 && accept.weight(&["application/json", "application/*", "*/*"]) == 0
+}
+
 /// Parses a member into its name in lower case and its weight, which is 1000 without the parameter `q`. Other
 /// parameters are ignored. Returns `None` if the weight is malformed.
 fn parse_member(text: &str) -> Option<(String, u16)> {

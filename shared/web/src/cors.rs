@@ -6,7 +6,7 @@
 use crate::headers::single;
 use crate::{DeferredHeaders, Policy};
 use axum::extract::{Request, State};
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use identity::grants::origins::{Origins, Party};
@@ -49,36 +49,24 @@ struct AllowedOrigin {
 
 /// Middleware: adds the CORS headers if the request comes from an allowed origin.
 pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next) -> Response {
-    cors.add_headers(
-        request.method(),
-        request.uri().path(),
-        request.headers(),
-        request.extensions(),
-    )
-    .await;
-    next.run(request).await
+    next.run(cors.add_to_response(request).await).await
 }
 
 impl Cors {
     /// Adds the CORS headers to the response if the request comes from an allowed origin. A request from any other
-    /// origin is handled as usual, but the browser does not let the page read the response. Takes the parts of the request,
-    /// because the body cannot be shared between threads.
-    pub(crate) async fn add_headers(
-        &self,
-        method: &Method,
-        path: &str,
-        headers: &HeaderMap,
-        extensions: &Extensions,
-    ) {
-        let Some(deferred) = extensions.get::<DeferredHeaders>() else {
-            return;
-        };
-        if let Self::KnownOrigins { .. } = self {
-            deferred.add(header::VARY, HeaderValue::from_static("Origin"));
+    /// origin is handled as usual, but the browser does not let the page read the response. Takes the request and returns
+    /// it, because its body cannot be shared between threads.
+    pub(crate) async fn add_to_response(&self, request: Request) -> Request {
+        let (parts, body) = request.into_parts();
+        if let Some(deferred) = parts.extensions.get::<DeferredHeaders>() {
+            if let Self::KnownOrigins { .. } = self {
+                deferred.add(header::VARY, HeaderValue::from_static("Origin"));
+            }
+            if let Some(origin) = self.allowed_origin(parts.uri.path(), &parts.headers).await {
+                add_cors_headers(deferred, origin, is_preflight(&parts.method, &parts.headers));
+            }
         }
-        if let Some(origin) = self.allowed_origin(path, headers).await {
-            add_cors_headers(deferred, origin, is_preflight(method, headers));
-        }
+        Request::from_parts(parts, body)
     }
 
     /// Returns the allowed origin of a request; `None` without an `Origin` header or for an unknown origin.

@@ -101,8 +101,8 @@ def insert_users(database):
             FROM {database.series(1, USERS)}"""
     )
     database.rows(
-        f"""INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at)
-            SELECT {database.sha256("'sid' || id")}, id, {at}, {at}, {at + 10 * HOUR}
+        f"""INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, amr)
+            SELECT {database.sha256("'sid' || id")}, id, {at}, {at}, {at + 10 * HOUR}, 'pwd'
             FROM users WHERE email LIKE '%@bench.example'"""
     )
     database.rows(
@@ -153,9 +153,10 @@ def insert_families(database, client_id, count):
     at = now()
     database.rows(
         f"""INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                          last_used_at, idle_expires_at, expires_at)
+                                          last_used_at, idle_expires_at, expires_at, auth_time, amr)
             SELECT {database.random_id}, '{client_id}', {first_user(database)} + n % {USERS}, n,
-                   'posts:read posts:write', 1, {at} - n, {at} - n, {at + 300 * HOUR} - n, {at + 700 * HOUR} - n
+                   'posts:read posts:write', 1, {at} - n, {at} - n, {at + 300 * HOUR} - n, {at + 700 * HOUR} - n, {at} - n,
+                   'pwd'
             FROM {database.series(1, count)}"""
     )
 
@@ -164,9 +165,10 @@ def insert_sessions(database, count):
     """Inserts sessions that nobody uses."""
     at = now()
     database.rows(
-        f"""INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent)
+        f"""INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
             SELECT {database.sha256("'more' || n")}, {first_user(database)} + n % {USERS}, {at} - n, {at} - n,
-                   {at + 10 * HOUR} - n, '203.0.113.7', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0'
+                   {at + 10 * HOUR} - n, '203.0.113.7', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+                   'pwd'
             FROM {database.series(1, count)}"""
     )
 

@@ -2,7 +2,7 @@
 //!
 //! Each row is a test. [`every_operation_is_in_the_permission_table`] fails if a row is missing or names no operation.
 
-use foundation::scope::ALL as SCOPES;
+use foundation::scope::OF_API as SCOPES;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -173,11 +173,46 @@ table! {
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     enable_client: "enableClient" POST "/admin/clients/{client}/enablements" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    // Some have no such user, because they would end the sessions of the columns.
+    list_accounts: "listAccounts" GET "/admin/users" Body::None,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    create_account: "createAccount" POST "/admin/users" SIGN_UP,
+                                                                           [401 | 403 403 403 201 | 403 | 403 403 403 403 403 403 403 201 403 | 401 | 401 401];
+    read_account: "readAccount" GET "/admin/users/{owner}" Body::None,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    update_account: "updateAccount" PATCH "/admin/users/{owner}" NOTHING,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    set_account_password: "setAccountPassword" PUT "/admin/users/999999/password" NOTHING,
+                                                                           [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
+    disable_account: "disableAccount" POST "/admin/users/999999/disablements" Body::None,
+                                                                           [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
+    enable_account: "enableAccount" POST "/admin/users/{owner}/enablements" Body::None,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    unlock_account: "unlockAccount" DELETE "/admin/users/{owner}/lockouts" Body::None,
+                                                                           [401 | 403 403 403 204 | 403 | 403 403 403 403 403 403 403 204 403 | 401 | 401 401];
+    reset_account_mfa: "resetAccountMfa" DELETE "/admin/users/{owner}/mfa" Body::None,
+                                                                           [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
+    sign_user_out: "signUserOut" DELETE "/admin/users/999999/sessions" Body::None,
+                                                                           [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
+    list_user_sessions: "listUserSessions" GET "/admin/sessions" Body::None,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    end_user_session: "endUserSession" DELETE "/admin/sessions/999999" Body::None,
+                                                                           [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
+    list_consents: "listConsents" GET "/admin/consents" Body::None,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    revoke_consent: "revokeConsent" DELETE "/admin/consents/none" Body::None,
+                                                                           [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
+
+    read_user_info: "readUserInfo" GET "/userinfo" Body::None,             [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 403 | 401 | 401 401];
+    read_user_info_by_post: "readUserInfoByPost" POST "/userinfo" Body::Form,
+                                                                           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 403 | 401 | 401 401];
 
     // The same for everyone: credentials are not checked.
     read_resource_metadata: "readResourceMetadata" GET "/.well-known/oauth-protected-resource" Body::None,
                                                                            [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_issuer_metadata: "readIssuerMetadata" GET "/.well-known/oauth-authorization-server" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_openid_configuration: "readOpenIdConfiguration" GET "/.well-known/openid-configuration" Body::None,
                                                                            [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_keys: "readKeys" GET "/.well-known/jwks.json" Body::None,         [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_document: "readDocument" GET "/openapi.json" Body::None,          [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
@@ -191,6 +226,10 @@ table! {
     revoke_token: "revokeToken" POST "/revoke" Body::Form,               [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
     revoke_token_in_cookie: "revokeTokenInCookie" POST "/token/revoke" Body::Form,               [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
     introspect_token: "introspectToken" POST "/introspect" Body::Form,   [401 | 401 401 401 401 | 401 | 401 401 401 401 401 401 401 401 401 | 401 | 401 401];
+    sign_out: "signOut" GET "/signout" Body::None,                         [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    sign_out_by_form: "signOutByForm" POST "/signout" Body::Form,          [303 | 303 303 303 303 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    confirm_sign_out: "confirmSignOut" POST "/signout/confirmation" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     authorize: "authorize" GET "/authorize" Body::None,                    [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
@@ -223,6 +262,7 @@ impl Fixture {
         );
         let disabled = world.sign_up().await;
         let every = SCOPES[..6].join(" ");
+        let every_of_user = format!("{every} openid");
         let revoked = app.tokens(&owner, &every).await;
         app.refresh(&world.anyone(), &revoked.refresh).await.expect(200);
         let replayed = app.refresh(&world.anyone(), &revoked.refresh).await;
@@ -238,12 +278,14 @@ impl Fixture {
         let bearer = |token: &str| world.anyone().bearer(token);
         let mut callers = vec![world.anyone()];
         callers.extend([&other, &owner, &editor, &admin].map(|user| Caller::clone(user)));
-        callers.push(bearer(&app.tokens(&owner, &every).await.access));
-        for without in SCOPES {
+        callers.push(bearer(&app.tokens(&owner, &every_of_user).await.access));
+        for without in SCOPES.iter().copied() {
             let user = if without == "admin" { &admin } else { &owner };
             callers.push(bearer(&tokens_without(&app, user, without).await));
         }
-        callers.push(bearer(&app.tokens(&admin, &SCOPES.join(" ")).await.access));
+        callers.push(bearer(
+            &app.tokens(&admin, &format!("{every_of_user} admin")).await.access,
+        ));
         callers.push(bearer(&service_token(world, &every).await));
         callers.extend([
             bearer(&revoked.access),
@@ -267,6 +309,7 @@ async fn tokens_without(app: &App, user: &User, without: &str) -> String {
         .iter()
         .copied()
         .filter(|scope| *scope != without)
+        .chain(["openid"])
         .collect();
     app.tokens(user, &scopes.join(" ")).await.access
 }

@@ -196,6 +196,7 @@ async fn pages_are_not_readable_by_other_origins(world: World) {
         "/signin",
         "/consent",
         "/password",
+        "/signout",
         "/livez",
         "/readyz",
     ];
@@ -223,6 +224,7 @@ async fn public_documents_are_readable_by_any_origin_without_credentials(world: 
     for path in [
         "/.well-known/jwks.json",
         "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration",
         "/.well-known/oauth-protected-resource",
     ] {
         for origin in [UNREGISTERED, world.base(), "null"] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use tests::{RawConnection, Reply, World, on_every_shape};
 
 /// Paths with all their methods except OPTIONS.
-const PATHS: [(&str, &[&str]); 25] = [
+const PATHS: [(&str, &[&str]); 27] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
     ("/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
@@ -28,6 +28,8 @@ const PATHS: [(&str, &[&str]); 25] = [
     ("/token", &["POST"]),
     ("/revoke", &["POST"]),
     ("/introspect", &["POST"]),
+    ("/userinfo", &["GET", "HEAD", "POST"]),
+    ("/signout", &["GET", "HEAD", "POST"]),
     ("/authorize", &["GET", "HEAD", "POST"]),
     ("/.well-known/jwks.json", &["GET", "HEAD"]),
 ];

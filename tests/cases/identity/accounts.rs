@@ -1,5 +1,6 @@
 //! Accounts: sign-up, sign-in, passwords, disabling.
 
+mod administration;
 mod commands;
 mod connected_apps;
 mod deletion_and_export;

@@ -1,7 +1,7 @@
 //! Credentials at `/admin/…`: every documented operation with every kind of caller. The table in `api::permissions` has
 //! the status of each operation; these tests have the rest.
 
-use foundation::scope::ALL as SCOPES;
+use foundation::scope::OF_API as SCOPES;
 use serde_json::json;
 use tests::{Caller, RawConnection, Reply, TokenForger, World, on_every_shape};
 

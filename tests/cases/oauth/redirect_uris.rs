@@ -163,6 +163,27 @@ async fn native_apps_on_a_loopback_literal_may_use_any_port(world: World) {
     }
 }
 
+/// The name may resolve to another address than the loopback one (RFC 8252 §8.3).
+async fn localhost_has_one_port(world: World) {
+    let app = world
+        .app()
+        .kind("native")
+        .redirect_uri("http://localhost:4000/cb")
+        .register();
+    opens(&world, &app, "http://localhost:4000/cb").await;
+    for uri in [
+        "http://localhost:4001/cb",
+        "http://localhost/cb",
+        "http://127.0.0.1:4000/cb",
+        "http://[::1]:4000/cb",
+    ] {
+        app.authorization()
+            .set("redirect_uri", uri)
+            .expect_error_page(&world)
+            .await;
+    }
+}
+
 async fn the_loopback_flow_works_with_an_ephemeral_port(world: World) {
     let user = world.sign_up().await;
     let mut app = world
@@ -249,6 +270,7 @@ on_every_shape!(
     a_request_without_a_redirect_uri_gets_an_error_page,
     any_registered_redirect_uri_may_be_used,
     native_apps_on_a_loopback_literal_may_use_any_port,
+    localhost_has_one_port,
     the_loopback_flow_works_with_an_ephemeral_port,
     the_exchange_requires_the_same_redirect_uri,
     dangerous_redirect_uris_cannot_be_registered,

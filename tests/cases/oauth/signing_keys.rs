@@ -3,9 +3,11 @@
 mod administration;
 mod compromised;
 mod database_rules;
+mod drill;
 mod life_cycle;
 mod load;
 mod races;
+mod reseal;
 
 use serde_json::Value;
 use std::process::Output;

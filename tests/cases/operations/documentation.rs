@@ -237,3 +237,29 @@ fn the_settings_page_is_current() {
 fn the_published_openapi_documents_are_current() {
     tests::run(Shape::Split, openapi_documents_are_current);
 }
+
+/// The second column of the tables in `docs/develop/conformance.md` names tests.
+#[test]
+fn the_tests_of_the_conformance_page_exist() {
+    let page = std::fs::read_to_string(root().join("docs/develop/conformance.md")).unwrap();
+    let mut sources = String::new();
+    for directory in ["tests/cases/oauth", "tests/cases/oauth/openid_connect"] {
+        let files = std::fs::read_dir(root().join(directory)).unwrap();
+        sources.extend(
+            files
+                .flatten()
+                .filter_map(|file| std::fs::read_to_string(file.path()).ok()),
+        );
+    }
+    let rows = page.lines().filter(|line| line.starts_with("| `oidcc-"));
+    let named: Vec<&str> = rows
+        .flat_map(|row| row.split('|').nth(2).unwrap().split('`').skip(1).step_by(2))
+        .collect();
+    assert!(named.len() > 40, "the tables were not found: {named:?}");
+    for test in named {
+        assert!(
+            sources.contains(&format!("async fn {test}(")),
+            "no test has the name {test}"
+        );
+    }
+}

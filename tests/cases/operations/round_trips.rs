@@ -102,7 +102,9 @@ impl Fixture {
             .start()
             .await;
         let (owner, app) = world.user_and_app().await;
-        let tokens = app.tokens(&owner, &foundation::scope::ALL[..6].join(" ")).await;
+        let tokens = app
+            .tokens(&owner, &foundation::scope::OF_API[..6].join(" "))
+            .await;
         let published = owner.publish("A post").await;
         owner.comment(&published, "A comment").await;
         owner.pay(100).await;

@@ -1,9 +1,9 @@
 //! Comments in the database.
 
 use super::comment::{Comment, NewComment, columns};
-use crate::ids::Id;
 use crate::posts::{Actor, VisiblePost};
 use foundation::clock::Timestamp;
+use foundation::ids::Id;
 use storage::db;
 use storage::db::{Db, WriteTarget};
 use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};

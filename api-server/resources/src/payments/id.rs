@@ -3,6 +3,7 @@
 use foundation::clock::Timestamp;
 use foundation::{random, schema};
 use serde::Serialize;
+use std::str::FromStr;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 /// The prefix of every id.
@@ -22,18 +23,23 @@ schema! {
         .description(Some("`pay_` and a UUID."));
 }
 
+impl FromStr for PaymentId {
+    type Err = &'static str;
+
+    /// Parses an id. Checks only the prefix, the length and the characters: an id that is malformed in another way
+    /// matches no row.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_uuid_character = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+        let uuid = text.strip_prefix(PREFIX);
+        let uuid = uuid.filter(|uuid| uuid.len() == 36 && uuid.bytes().all(is_uuid_character));
+        uuid.map(|_| Self(text.to_owned())).ok_or("not a payment id")
+    }
+}
+
 impl PaymentId {
     /// Returns a new id, which contains the time `now`.
     pub(super) fn new(now: Timestamp) -> Self {
         Self(format!("{PREFIX}{}", random::uuid_v7(now)))
-    }
-
-    /// Parses an id. Checks only the prefix, the length and the characters: an id that is malformed in another way
-    /// matches no row.
-    pub fn parse(text: &str) -> Option<Self> {
-        let uuid = text.strip_prefix(PREFIX)?;
-        let is_uuid_character = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
-        (uuid.len() == 36 && uuid.bytes().all(is_uuid_character)).then(|| Self(text.to_owned()))
     }
 
     /// Returns the id as it is stored and sent.
@@ -46,7 +52,7 @@ impl TryFrom<String> for PaymentId {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("not a payment id")
+        text.parse()
     }
 }
 
@@ -58,7 +64,7 @@ mod tests {
     fn ids_are_parsed_as_written_and_sort_by_their_millisecond() {
         let id = |millis: i64| PaymentId::new(Timestamp::from_micros(millis * 1_000));
         let (older, newer) = (id(1_700_000_000_000), id(1_700_000_000_001));
-        assert_eq!(PaymentId::parse(older.as_str()), Some(older.clone()));
+        assert_eq!(older.as_str().parse(), Ok(older.clone()));
         assert!(older.as_str() < newer.as_str());
         assert!(older.as_str().starts_with("pay_018bcfe5-6800-7"), "{older:?}");
         for text in [
@@ -68,7 +74,7 @@ mod tests {
             &older.as_str()[4..],
             &older.as_str().to_uppercase(),
         ] {
-            assert_eq!(PaymentId::parse(text), None, "{text}");
+            assert!(text.parse::<PaymentId>().is_err(), "{text}");
         }
     }
 }

@@ -26,8 +26,8 @@ pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jw
 const MAX_LENGTH: usize = 8 * 1024;
 /// The longest `jti`, in bytes.
 const MAX_JTI_LENGTH: usize = 256;
-/// The longest time until the expiry of an assertion.
-const MAX_LIFETIME: Duration = Duration::from_secs(300);
+/// The longest time until the expiry of an assertion: client libraries choose up to an hour by default.
+const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 /// The time by which the clock of a client may be ahead.
 const MAX_SKEW: Duration = Duration::from_secs(30);
 /// The time for which a used assertion is remembered after its expiry, because the clocks of the issuer's machines differ.
@@ -182,7 +182,7 @@ impl<'a> Assertion<'a> {
         ensure(expires_at > now, "it has expired")?;
         ensure(
             expires_at <= now.after(MAX_LIFETIME + MAX_SKEW),
-            "its exp is over 300 s ahead",
+            "its exp is over an hour ahead",
         )?;
         ensure(
             claims.iat.is_none_or(|at| at <= latest),

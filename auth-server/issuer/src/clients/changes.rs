@@ -18,6 +18,9 @@ use storage::db;
 use storage::db::{Db, Tx};
 use utoipa::ToSchema;
 
+/// The time for which two secrets of a client are valid after a rotation that names no other time.
+pub const DEFAULT_OVERLAP: Duration = Duration::from_secs(24 * 3600);
+
 /// The longest time for which two secrets of a client can be valid.
 pub const MAX_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -30,6 +33,12 @@ pub struct ClientChanges {
     /// The redirect URIs, which replace all present ones.
     #[schema(nullable = false)]
     pub redirect_uris: Option<Vec<String>>,
+    /// The URIs to which the browser may return after a logout, which replace all present ones.
+    #[schema(nullable = false)]
+    pub post_logout_redirect_uris: Option<Vec<String>>,
+    /// The URL that gets logout tokens; `Some(None)`, in a request an empty text, removes it.
+    #[schema(value_type = String, required = false)]
+    pub backchannel_logout_uri: Option<Option<ForeignUrl>>,
     /// The scope that the client may request.
     #[schema(nullable = false)]
     pub scope: Option<Scope>,
@@ -156,6 +165,12 @@ impl ClientChanges {
         client.default_scope = self.default_scope.unwrap_or(client.default_scope);
         client.name = self.name.unwrap_or_else(|| client.name.clone());
         client.redirect_uris = self.redirect_uris.unwrap_or_else(|| client.redirect_uris.clone());
+        if let Some(uris) = self.post_logout_redirect_uris {
+            client.post_logout_redirect_uris = uris;
+        }
+        if let Some(uri) = self.backchannel_logout_uri {
+            client.backchannel_logout_uri = uri.map(String::from);
+        }
         if self.jwks.is_some() || self.jwks_uri.is_some() {
             client.jwks = self.jwks;
             client.jwks_uri = self.jwks_uri.map(String::from);

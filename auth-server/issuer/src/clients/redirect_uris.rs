@@ -5,7 +5,7 @@ use url::{Host, Url};
 
 /// Returns whether a redirect URI equals a registered one, apart from the port of a loopback address
 /// (RFC 9700 §4.1.3, RFC 8252 §7.3).
-pub(super) fn matches(registered: &str, redirect_uri: &str) -> bool {
+pub(crate) fn matches(registered: &str, redirect_uri: &str) -> bool {
     registered == redirect_uri
         || match (
             without_loopback_port(registered),
@@ -18,7 +18,7 @@ pub(super) fn matches(registered: &str, redirect_uri: &str) -> bool {
 
 /// Fails if a redirect URI could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7). The error completes a
 /// message that begins with the URI, such as "it may have no fragment and no wildcard".
-pub(super) fn check(text: &str, kind: ClientType) -> Result<(), String> {
+pub(crate) fn check(text: &str, kind: ClientType) -> Result<(), String> {
     let uri = Url::parse(text).map_err(|error| error.to_string())?;
     if uri.as_str() != text {
         return Err(format!("write it in its normal form, {uri}"));

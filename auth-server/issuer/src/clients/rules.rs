@@ -41,7 +41,16 @@ pub(super) fn check(client: &Client, issuer: &str) -> Result<(), String> {
     if client.redirect_uris.is_empty() || client.redirect_uris.len() > MAX_REDIRECT_URIS {
         return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
     }
-    client.redirect_uris.iter().try_for_each(|uri| {
+    if client.post_logout_redirect_uris.len() > MAX_REDIRECT_URIS {
+        return Err(format!(
+            "a client has at most {MAX_REDIRECT_URIS} redirect URIs for after a logout"
+        ));
+    }
+    let mut redirect_uris = client
+        .redirect_uris
+        .iter()
+        .chain(&client.post_logout_redirect_uris);
+    redirect_uris.try_for_each(|uri| {
         redirect_uris::check(uri, client.kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
     })?;
     if client.refresh_cookie {
@@ -82,6 +91,17 @@ fn check_keys(client: &Client) -> Result<(), String> {
 fn check_service(client: &Client) -> Result<(), String> {
     if !client.redirect_uris.is_empty() {
         return Err("a service has no redirect URI, because it does not sign users in".to_owned());
+    }
+    if !client.post_logout_redirect_uris.is_empty() || client.backchannel_logout_uri.is_some() {
+        return Err("a service has no URI for logouts, because it does not sign users in".to_owned());
+    }
+    if ["openid", "profile", "email"]
+        .iter()
+        .any(|name| client.scope.contains(name))
+    {
+        return Err(
+            "a service cannot have the scopes openid, profile and email, which are about users".to_owned(),
+        );
     }
     if client.refresh_cookie || !client.refresh_retry_window.is_zero() {
         return Err("a service has no refresh token, and so no cookie and no retry window for it".to_owned());

@@ -4,6 +4,7 @@ use super::PresentedCode;
 use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::secret;
+use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::{Family, Lifetimes, NewFamily};
 use std::collections::HashMap;
@@ -26,44 +27,48 @@ sql! {
             ORDER BY code_hash LIMIT $8
         ), code AS (
             SELECT place, now, idle_expires_at, family_expires_at,
-                   code_hash, family_id, client_id, user_id, session_id, consent_id, scope
+                   code_hash, family_id, client_id, user_id, session_id, consent_id, scope, nonce
             FROM presented JOIN authorization_codes AS codes USING (code_hash, client_id, redirect_uri, code_challenge)
             WHERE used_at IS NULL AND expires_at > now
             FOR UPDATE OF codes
         ), session AS (
-            SELECT sessions.id FROM sessions JOIN code ON sessions.id = code.session_id
+            SELECT sessions.id, sessions.created_at AS auth_time, sessions.amr
+            FROM sessions JOIN code ON sessions.id = code.session_id
             WHERE sessions.expires_at > code.now FOR SHARE OF sessions
         ), consent AS (
             SELECT consents.user_id, consents.client_id, consents.id FROM consents JOIN code
                 ON (consents.user_id, consents.client_id, consents.id) = (code.user_id, code.client_id, code.consent_id)
             FOR SHARE OF consents
         ), claimed AS (
-            UPDATE authorization_codes AS codes SET used_at = code.now FROM code
+            UPDATE authorization_codes AS codes SET used_at = code.now
+            FROM code JOIN session ON session.id = code.session_id
             WHERE codes.code_hash = code.code_hash
-              AND code.session_id IN (SELECT id FROM session)
               AND (code.user_id, code.client_id, code.consent_id) IN (SELECT user_id, client_id, id FROM consent)
             RETURNING code.family_id, code.client_id, code.user_id, code.session_id, code.scope, code.now,
-                      code.idle_expires_at, code.family_expires_at
+                      code.idle_expires_at, code.family_expires_at, session.auth_time, session.amr
         ), family AS (
             INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                          last_used_at, idle_expires_at, expires_at)
-            SELECT family_id, client_id, user_id, session_id, scope, 1, now, now, idle_expires_at, family_expires_at
+                                          last_used_at, idle_expires_at, expires_at, auth_time, amr)
+            SELECT family_id, client_id, user_id, session_id, scope, 1, now, now, idle_expires_at, family_expires_at,
+                   auth_time, amr
             FROM claimed
         )
-        SELECT DISTINCT ON (code_hash) place, family_id, client_id, user_id, session_id, scope, users.role,
-               session_id IN (SELECT id FROM session) AS has_session,
+        SELECT DISTINCT ON (code_hash) place, family_id, client_id, user_id, session_id, scope, nonce, users.role,
+               session.auth_time, session.amr,
                (user_id, client_id, consent_id) IN (SELECT user_id, client_id, id FROM consent) AS has_consent
-        FROM code JOIN users ON users.id = code.user_id ORDER BY code_hash, place";
+        FROM code JOIN users ON users.id = code.user_id LEFT JOIN session ON session.id = code.session_id
+        ORDER BY code_hash, place";
     // The same for one code in three statements of one transaction, which excludes all other writers.
     FIND_VALID_SQLITE = "
-        SELECT family_id, client_id, user_id, session_id, scope,
-               (SELECT role FROM users WHERE users.id = user_id) AS role,
-               EXISTS (SELECT 1 FROM sessions WHERE id = session_id AND expires_at > $5) AS has_session,
+        SELECT family_id, client_id, codes.user_id, session_id, scope, nonce,
+               (SELECT role FROM users WHERE users.id = codes.user_id) AS role,
+               sessions.created_at AS auth_time, sessions.amr,
                EXISTS (SELECT 1 FROM consents WHERE consents.user_id = codes.user_id
                        AND consents.client_id = codes.client_id AND consents.id = consent_id) AS has_consent
         FROM authorization_codes AS codes
+             LEFT JOIN sessions ON sessions.id = session_id AND sessions.expires_at > $5
         WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
-          AND used_at IS NULL AND expires_at > $5";
+          AND used_at IS NULL AND codes.expires_at > $5";
     CLAIM_SQLITE = "UPDATE authorization_codes SET used_at = $2 WHERE code_hash = $1";
 }
 
@@ -74,9 +79,22 @@ struct Row {
     user_id: i64,
     session_id: i64,
     scope: String,
+    nonce: Option<String>,
     role: String,
-    has_session: bool,
+    /// `None` if the session has ended.
+    auth_time: Option<Timestamp>,
+    /// `None` if the session has ended.
+    amr: Option<String>,
     has_consent: bool,
+}
+
+/// A code that was exchanged.
+#[derive(Clone, Debug)]
+pub struct ExchangedCode {
+    /// The family of refresh tokens that it began.
+    pub family: Family,
+    /// The `nonce` of the authorization request (OpenID Connect Core §3.1.2.1).
+    pub nonce: Option<String>,
 }
 
 /// The reason why a code was not exchanged. The code stays as it was.
@@ -103,7 +121,7 @@ pub async fn exchange(
     presented: PresentedCode<'_>,
     lifetimes: Lifetimes,
     now: Timestamp,
-) -> Result<Family, ExchangeError> {
+) -> Result<ExchangedCode, ExchangeError> {
     let row = match db.engine() {
         Engine::Postgres(()) => {
             let exchange = Exchange {
@@ -119,7 +137,9 @@ pub async fn exchange(
         }
         Engine::Sqlite(()) => exchange_on_sqlite(db, presented, lifetimes, now).await?,
     };
-    row.ok_or(ExchangeError::InvalidCode)?.check().map(Family::from)
+    let row = row.ok_or(ExchangeError::InvalidCode)?;
+    let sign_in = row.check()?;
+    Ok(row.exchanged(sign_in))
 }
 
 /// The call that exchanges a code on PostgreSQL if the returned row passes [`Row::check`]; `None` if the code is not valid.
@@ -186,13 +206,14 @@ async fn exchange_on_sqlite(
     let Some(row) = row else {
         return Ok(None);
     };
-    let row = row.check()?;
+    let sign_in = row.check()?;
     execute!(tx.on(), CLAIM_SQLITE, code_hash.as_slice(), now)?;
     let family = NewFamily {
         id: &row.family_id,
         client_id: &row.client_id,
         user_id: row.user_id,
         session_id: row.session_id,
+        sign_in,
         scope: &row.scope,
     };
     refresh_families::create(&mut tx, family, lifetimes, now).await?;
@@ -201,31 +222,33 @@ async fn exchange_on_sqlite(
 }
 
 impl Row {
-    /// Fails if the session or the consent of the code is gone.
-    fn check(self) -> Result<Self, ExchangeError> {
-        match &self {
-            Self {
-                has_session: false, ..
-            } => Err(ExchangeError::SessionEnded),
-            Self {
-                has_consent: false, ..
-            } => Err(ExchangeError::ConsentWithdrawn),
-            _ => Ok(self),
+    /// Returns the sign-in of the code's session. Fails if the session or the consent of the code is gone.
+    fn check(&self) -> Result<SignIn, ExchangeError> {
+        let (Some(at), Some(amr)) = (self.auth_time, &self.amr) else {
+            return Err(ExchangeError::SessionEnded);
+        };
+        if !self.has_consent {
+            return Err(ExchangeError::ConsentWithdrawn);
         }
+        let methods = AuthenticationMethods::stored(amr);
+        Ok(SignIn { at, methods })
     }
-}
 
-impl From<Row> for Family {
-    fn from(row: Row) -> Self {
-        Self {
-            id: row.family_id,
-            client_id: row.client_id,
-            user_id: row.user_id,
-            // An unknown name becomes the role that permits least.
-            role: Role::stored(&row.role),
-            scope: row.scope.parse().unwrap_or_default(),
-            generation: 1,
-            revoked_at: None,
+    fn exchanged(self, sign_in: SignIn) -> ExchangedCode {
+        ExchangedCode {
+            family: Family {
+                id: self.family_id,
+                client_id: self.client_id,
+                user_id: self.user_id,
+                session_id: self.session_id,
+                sign_in,
+                // An unknown name becomes the role that permits least.
+                role: Role::stored(&self.role),
+                scope: self.scope.parse().unwrap_or_default(),
+                generation: 1,
+                revoked_at: None,
+            },
+            nonce: self.nonce,
         }
     }
 }

@@ -3,11 +3,12 @@
 
 use super::interaction::{Interaction, MissingInteraction};
 use super::oxide::{self, PendingAuthorization, RequestError};
-use super::{AuthorizationRequest, Grants};
+use super::{AuthorizationRequest, Grants, ONE_RESOURCE};
 use crate::codes::{self, NewCode};
 use crate::params::{Params, REPEATED, ReadError};
 use crate::pkce::CodeChallenge;
 use audit::events::{Event, EventName};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
@@ -48,6 +49,8 @@ pub struct CheckedRequest {
     pub scope: Scope,
     /// The interaction with the user that it demands.
     pub interaction: Interaction,
+    /// The user whose ID token the request contains as a hint.
+    expected_user: Option<i64>,
     request: AuthorizationRequest,
     code_challenge: CodeChallenge,
     pending: PendingAuthorization,
@@ -76,9 +79,20 @@ struct CodeIssue<'a> {
     scope: &'a Scope,
     redirect_uri: &'a str,
     code_challenge: &'a CodeChallenge,
+    nonce: Option<&'a str>,
 }
 
 impl CheckedRequest {
+    /// Returns whether the request admits this user: it names no user by an `id_token_hint`, or this one.
+    pub fn admits(&self, user_id: i64) -> bool {
+        self.expected_user.is_none_or(|expected| expected == user_id)
+    }
+
+    /// Returns whether the user must sign in although there is a session of this user, who signed in at `signed_in_at`.
+    pub fn needs_sign_in(&self, user_id: i64, signed_in_at: Timestamp, now: Timestamp) -> bool {
+        !self.admits(user_id) || self.interaction.needs_sign_in(signed_in_at, now)
+    }
+
     /// Returns the redirect URI, which the client has registered.
     pub fn redirect_uri(&self) -> &str {
         &self.request.redirect_uri
@@ -120,22 +134,48 @@ impl Grants {
         let reject = |error, description| {
             AuthorizationError::Redirect(self.error_redirect(&request, error, description))
         };
-        match oxide::validate(&request, flaw, &client).await {
-            Ok((pending, scope, code_challenge)) => {
-                let interaction = Interaction::read(request.prompt.as_deref(), request.max_age.as_deref());
-                Ok(CheckedRequest {
-                    client,
-                    scope,
-                    interaction: interaction.map_err(|flaw| reject("invalid_request", flaw))?,
-                    request,
-                    code_challenge,
-                    pending,
-                })
-            }
-            Err(RequestError::RedirectUri) => Err(no_redirect_uri()),
-            Err(RequestError::Response { error, description }) => Err(reject(error, description)),
-            Err(RequestError::StateMachine) => Err(AuthorizationError::StateMachine),
+        let validated = oxide::validate(&request, flaw, &client).await;
+        if matches!(validated, Err(RequestError::RedirectUri)) {
+            return Err(no_redirect_uri());
         }
+        // Before the other errors, which the parameters inside a request object may have avoided.
+        if let Some(error) = request.unsupported_parameter() {
+            return Err(reject(error, "send the parameters of the request in its query"));
+        }
+        let (pending, scope, code_challenge) = validated.map_err(|error| match error {
+            RequestError::RedirectUri => no_redirect_uri(),
+            RequestError::Response { error, description } => reject(error, description),
+            RequestError::StateMachine => AuthorizationError::StateMachine,
+        })?;
+        if !self.issues_tokens_for(request.resource.as_deref()) {
+            return Err(reject("invalid_target", ONE_RESOURCE));
+        }
+        let interaction = Interaction::read(request.prompt.as_deref(), request.max_age.as_deref());
+        let interaction = interaction.map_err(|flaw| reject("invalid_request", flaw))?;
+        let expected_user = self.expected_user(&request).await;
+        let expected_user = expected_user.map_err(|flaw| reject("invalid_request", flaw))?;
+        Ok(CheckedRequest {
+            client,
+            scope,
+            interaction,
+            expected_user,
+            request,
+            code_challenge,
+            pending,
+        })
+    }
+
+    /// Returns the user whose ID token the request contains as a hint (OpenID Connect Core §3.1.2.1); `None` without a hint. Fails
+    /// if the hint is not an ID token that this issuer gave to the client.
+    async fn expected_user(&self, request: &AuthorizationRequest) -> Result<Option<i64>, &'static str> {
+        let Some(hint) = &request.id_token_hint else {
+            return Ok(None);
+        };
+        let read = self.read_id_token(hint).await;
+        let own = read.filter(|(client_id, _)| *client_id == request.client_id);
+        let (_, hint) =
+            own.ok_or("the id_token_hint is no ID token that this issuer gave to the client, or too old")?;
+        Ok(Some(hint.user_id))
     }
 
     /// Returns the consent that a request lacks, or `None` if the consent page can be skipped: the client is first-party, or
@@ -177,6 +217,7 @@ impl Grants {
             scope: &scope,
             redirect_uri: &request.redirect_uri,
             code_challenge: &code_challenge,
+            nonce: request.nonce.as_deref(),
         };
         let issued = self.issue_code(&issue, context);
         let issued = oxide::authorize(pending, &request, &client, owner.user_id, issued).await;
@@ -221,6 +262,7 @@ impl Grants {
             redirect_uri: issue.redirect_uri,
             code_challenge: issue.code_challenge,
             scope: issue.scope.to_string(),
+            nonce: issue.nonce,
             expires_at: context.now.after(self.lifetimes.code),
         };
         let code = codes::create(&mut tx, &code).await?.ok_or_else(client_disabled)?;

@@ -4,13 +4,12 @@ use super::oxide;
 use super::requests::required;
 use super::tokens::TokenGrant;
 use super::{Grants, TokenRequest, TokenResponse};
-use crate::codes::{self, ExchangeError, PresentedCode};
+use crate::codes::{self, ExchangeError, ExchangedCode, PresentedCode};
 use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
-use identity::grants::refresh_families::Family;
 
 const INVALID_CODE: TokenError = TokenError::InvalidGrant(
     "the code is unknown, expired or used, or is not for this client, redirect_uri and code_verifier",
@@ -38,10 +37,11 @@ impl Grants {
         // Before the claim: if no key can sign, the client keeps its code.
         let signer = self.keys.signer(context.now)?;
         let claim = self.claim_code(presented, context);
-        let issue = |family: &Family| {
+        let issue = |code: &ExchangedCode| {
             let grant = TokenGrant {
-                family,
-                scope: family.scope,
+                family: &code.family,
+                scope: code.family.scope,
+                nonce: code.nonce.as_deref(),
             };
             Ok(self.issue_tokens(&signer, &grant, context.now)?)
         };
@@ -56,9 +56,9 @@ impl Grants {
         &self,
         presented: PresentedCode<'_>,
         context: &RequestContext,
-    ) -> Result<Family, TokenError> {
+    ) -> Result<ExchangedCode, TokenError> {
         match codes::exchange(&self.db, presented, self.lifetimes.refresh, context.now).await {
-            Ok(family) => Ok(family),
+            Ok(code) => Ok(code),
             Err(ExchangeError::InvalidCode) => {
                 self.revoke_replayed(presented, context).await?;
                 Err(INVALID_CODE)

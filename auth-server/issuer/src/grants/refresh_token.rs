@@ -41,6 +41,8 @@ impl Grants {
             let grant = TokenGrant {
                 family,
                 scope: scope.unwrap_or(family.scope),
+                // OpenID Connect Core §12.2: an ID token of a refresh has no nonce.
+                nonce: None,
             };
             Ok(self.issue_tokens(&signer, &grant, context.now)?)
         };

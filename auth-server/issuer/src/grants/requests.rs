@@ -36,6 +36,51 @@ pub struct AuthorizationRequest {
     pub max_age: Option<String>,
     /// The e-mail address that the sign-in page suggests.
     pub login_hint: Option<String>,
+    /// An opaque value, returned in the ID token (OpenID Connect Core §3.1.2.1).
+    pub nonce: Option<String>,
+    /// An ID token of the user that the client expects. Another user must sign in as this one.
+    pub id_token_hint: Option<String>,
+    /// The resource that the access tokens are for (RFC 8707): the URL of the API, which is the default.
+    pub resource: Option<String>,
+    /// Not supported.
+    #[schema(ignore)]
+    #[param(ignore)]
+    pub request: Option<String>,
+    /// Not supported.
+    #[schema(ignore)]
+    #[param(ignore)]
+    pub request_uri: Option<String>,
+    /// Not supported.
+    #[schema(ignore)]
+    #[param(ignore)]
+    pub registration: Option<String>,
+}
+
+impl AuthorizationRequest {
+    /// Returns the error for a parameter that this issuer does not support (OpenID Connect Core §3.1.2.6).
+    pub(super) fn unsupported_parameter(&self) -> Option<&'static str> {
+        let present = [
+            (&self.request, "request_not_supported"),
+            (&self.request_uri, "request_uri_not_supported"),
+            (&self.registration, "registration_not_supported"),
+        ];
+        let (_, error) = present.into_iter().find(|(value, _)| value.is_some())?;
+        Some(error)
+    }
+}
+
+/// A request to sign the user out (OpenID Connect RP-Initiated Logout 1.0 §2).
+#[derive(Debug, Deserialize, IntoParams, ToSchema)]
+#[into_params(parameter_in = Query)]
+pub struct EndSessionRequest {
+    /// An ID token of the user, which may have expired. The user then need not confirm.
+    pub id_token_hint: Option<String>,
+    /// The identifier of the client. The default is that of the ID token.
+    pub client_id: Option<String>,
+    /// The URI for the redirect after the logout: identical to a registered one.
+    pub post_logout_redirect_uri: Option<String>,
+    /// An opaque value, returned with the redirect.
+    pub state: Option<String>,
 }
 
 /// A token request (RFC 6749 §4.1.3, §4.4.2, §6).
@@ -62,6 +107,8 @@ pub struct TokenRequest {
     /// For a refresh, a subset of the granted scopes, for this access token only. For a service, the requested scopes; by
     /// default those of its registration.
     pub scope: Option<String>,
+    /// The resource that the access token is for (RFC 8707): the URL of the API, which is the default.
+    pub resource: Option<String>,
 }
 
 /// A revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1).

@@ -1,10 +1,12 @@
-//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token.
+//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token, and an ID token if
+//! the scope asks for one.
 
 use super::{Grants, TokenResponse};
 use crate::keys::{self, SigningKey};
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::role::Role;
+use foundation::scope;
 use foundation::scope::Scope;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families::Family;
@@ -33,6 +35,8 @@ pub(super) struct TokenGrant<'a> {
     pub(super) family: &'a Family,
     /// The scope of the access token.
     pub(super) scope: Scope,
+    /// The `nonce` of the authorization request, for the ID token.
+    pub(super) nonce: Option<&'a str>,
 }
 
 /// The subject of an access token, and the grant that the token belongs to.
@@ -45,14 +49,15 @@ struct Subject<'a> {
 }
 
 impl Grants {
-    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token.
+    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token. Signs an ID token
+    /// too if the scope contains `openid`.
     pub(super) fn issue_tokens(
         &self,
         signer: &SigningKey,
         grant: &TokenGrant<'_>,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
-        let TokenGrant { family, scope } = *grant;
+        let TokenGrant { family, scope, .. } = *grant;
         let subject = Subject {
             sub: &family.user_id.to_string(),
             client_id: &family.client_id,
@@ -60,9 +65,14 @@ impl Grants {
             role: Some(family.role),
         };
         let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
+        let tokens = self.sign(signer, &subject, scope, now)?;
         Ok(TokenResponse {
             refresh_token: Some(refresh_token.expose().to_owned()),
-            ..self.sign(signer, &subject, scope, now)?
+            id_token: match scope.contains(scope::OPENID) {
+                true => Some(self.sign_id_token(signer, grant, &tokens.access_token, now)?),
+                false => None,
+            },
+            ..tokens
         })
     }
 
@@ -109,6 +119,7 @@ impl Grants {
             token_type: "Bearer",
             expires_in: self.lifetimes.access_token.as_secs(),
             refresh_token: None,
+            id_token: None,
             scope,
         })
     }

@@ -1,11 +1,11 @@
 //! The signing keys of a running issuer, held in memory: the parsed private keys and the published key set.
 
+use super::master_keys::MasterKeys;
 use super::table::{self, Key, MAX_STALENESS, PUBLICATION_DELAY, State, in_state};
 use super::{Error, SigningKey};
 use access_tokens::PublicKeys;
 use arc_swap::ArcSwap;
 use foundation::clock::Timestamp;
-use foundation::sealing::SealingKey;
 use foundation::secret;
 use jwt::VerifyingKey;
 use std::sync::Arc;
@@ -92,14 +92,14 @@ impl Keyring {
 
     /// Reads the table. Returns whether the keys changed. Fails, and keeps the previous set, if the database does not
     /// answer, or if a new key cannot be unsealed or parsed.
-    pub(super) async fn reload(&self, db: &Db, master_key: &SealingKey) -> Result<bool, Error> {
+    pub(super) async fn reload(&self, db: &Db, master_keys: &MasterKeys) -> Result<bool, Error> {
         let _guard = self.0.reload.lock().await;
         let read_at = Instant::now();
-        let keys = table::list_published(db).await?;
+        let keys = table::list_published(db.reader()).await?;
         let current = self.key_set();
         let changed = keys != current.keys;
         let set = match changed {
-            true => Arc::new(current.successor(keys, master_key)?),
+            true => Arc::new(current.successor(keys, master_keys)?),
             false => current,
         };
         self.0.loaded.store(Arc::new(LoadedKeys { set, read_at }));
@@ -146,14 +146,14 @@ impl KeySet {
 
     /// Builds the key set for `keys`. Reuses the active and the staged key if `self` holds them parsed, and parses them
     /// otherwise.
-    fn successor(&self, keys: Vec<Key>, master_key: &SealingKey) -> Result<Self, Error> {
+    fn successor(&self, keys: Vec<Key>, master_keys: &MasterKeys) -> Result<Self, Error> {
         let may_sign = keys
             .iter()
             .filter(|key| matches!(key.state, State::Active | State::Staged));
         let parsed: Result<_, Error> = may_sign
             .map(|key| match self.parsed(&key.kid) {
                 Some(parsed) => Ok(parsed),
-                None => SigningKey::parse(&key.kid, &key.unseal(master_key)?).map(Arc::new),
+                None => SigningKey::parse(&key.kid, &key.unseal(master_keys)?).map(Arc::new),
             })
             .collect();
         let (jwks, etag) = jwk_set(&keys);

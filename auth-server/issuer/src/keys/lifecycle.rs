@@ -1,9 +1,10 @@
 //! The changes of signing keys. Each is one transaction; if several callers request the same change at once, at
 //! most one of their transactions commits.
 
+use super::master_keys::MasterKeys;
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
-use super::{Error, keyring};
+use super::{Error, installation_secret, keyring};
 use audit::revocation::{self, PendingAnnouncement};
 use foundation::clock;
 use foundation::clock::Timestamp;
@@ -12,7 +13,7 @@ use foundation::sealing::SealingKey;
 use serde::Serialize;
 use std::time::Duration;
 use storage::db;
-use storage::db::Db;
+use storage::db::{Db, Tx};
 use storage::notifications::{Notification, Notifications};
 use utoipa::ToSchema;
 
@@ -24,8 +25,8 @@ const ATTEMPTS: usize = 10;
 pub struct KeyStore {
     /// The database of the keys.
     pub db: Db,
-    /// Seals the private keys.
-    pub master_key: SealingKey,
+    /// Open the private keys. One of them seals new ones.
+    pub master_keys: MasterKeys,
     /// The size of new keys in bits.
     pub bits: u32,
     /// The time for which clients may cache the JWKS.
@@ -86,7 +87,7 @@ impl KeyStore {
     /// Retires the active key, activates the staged one and stages a new one. Fails with [`Error::NoneStaged`], or with
     /// [`Error::SignsLater`] if the staged key may not sign yet.
     pub async fn rotate(&self, context: &RequestContext) -> Result<KeyChange, Error> {
-        let keys = table::list_published(&self.db).await?;
+        let keys = table::list_published(self.db.reader()).await?;
         let active = in_state(&keys, State::Active).map(|key| key.kid.as_str());
         let staged = in_state(&keys, State::Staged).ok_or(Error::NoneStaged)?;
         if staged.sign_after > clock::now() {
@@ -129,7 +130,7 @@ impl KeyStore {
     pub async fn discard(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         for _ in 0..ATTEMPTS {
             let key = self.find(kid).await?;
-            let keys = table::list_published(&self.db).await?;
+            let keys = table::list_published(self.db.reader()).await?;
             let new = self.generate(&keys).await?;
             if let Some(revocation) = self.replace_compromised(&key, &keys, &new, context).await? {
                 revocation.publish(&self.notifications).await;
@@ -145,8 +146,8 @@ impl KeyStore {
         match transition {
             KeyTransition::Stage => {
                 let new = self.generate(keys).await?;
-                let mut tx = self.db.begin().await?;
-                table::stage(&mut tx, &new, self.max_age, &context.at_present()).await?;
+                let (mut tx, sealing_key) = self.begin_staging().await?;
+                table::stage(&mut tx, &new, sealing_key, self.max_age, &context.at_present()).await?;
                 tx.commit().await?;
             }
             // Stages no key in the same transaction: signing must not wait for the generation of a key.
@@ -178,16 +179,24 @@ impl KeyStore {
         }
     }
 
-    /// Generates a key without storing it. Fails if the master key does not unseal the keys in `keys`: the running
-    /// issuer could not unseal a key that this master key seals.
+    /// Generates a key without storing it. Fails, before it takes the time, if neither of the master keys opens a key in
+    /// `keys`: then they do not open the installation secret either, and the key could not be staged.
     async fn generate(&self, keys: &[Key]) -> Result<NewKey, Error> {
         for key in keys {
-            key.unseal(&self.master_key)?;
+            key.unseal(&self.master_keys)?;
         }
-        let (master_key, bits) = (self.master_key.clone(), self.bits);
-        tokio::task::spawn_blocking(move || signing::generate(bits, &master_key))
+        let bits = self.bits;
+        tokio::task::spawn_blocking(move || signing::generate(bits))
             .await
             .map_err(|panicked| Error::Rsa(panicked.to_string()))?
+    }
+
+    /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of a reseal comes
+    /// first in each such transaction, so that the two do not deadlock.
+    async fn begin_staging(&self) -> Result<(Tx, &SealingKey), Error> {
+        let mut tx = self.db.begin().await?;
+        let sealing_key = installation_secret::lock_sealing_key(&mut tx, &self.master_keys).await?;
+        Ok((tx, sealing_key))
     }
 
     /// Retires the active key, activates the staged one and stages the new one, in one transaction. Returns
@@ -201,14 +210,14 @@ impl KeyStore {
     ) -> Result<bool, Error> {
         // The tokens of the retired key are counted from the present: the generation of a key takes a while.
         let context = context.at_present();
-        let mut tx = self.db.begin().await?;
+        let (mut tx, sealing_key) = self.begin_staging().await?;
         if let Some(active) = active
             && !table::retire(&mut tx, active, &context).await?
         {
             return Ok(false);
         }
         let activated = unless_conflict(table::activate(&mut tx, staged, &context).await)?;
-        if !activated || !table::stage(&mut tx, new, self.max_age, &context).await? {
+        if !activated || !table::stage(&mut tx, new, sealing_key, self.max_age, &context).await? {
             return Ok(false);
         }
         tx.commit().await?;
@@ -236,7 +245,7 @@ impl KeyStore {
         let staged = in_state(keys, State::Staged).filter(|staged| staged.kid != key.kid);
         let successor =
             staged.filter(|staged| key.state == State::Active && staged.sign_after <= context.now);
-        let mut tx = self.db.begin().await?;
+        let (mut tx, sealing_key) = self.begin_staging().await?;
         if !table::discard(&mut tx, key, &context).await? {
             return Ok(None);
         }
@@ -247,14 +256,14 @@ impl KeyStore {
             return Ok(None);
         }
         // Has no effect if another key is staged.
-        table::stage(&mut tx, new, self.max_age, &context).await?;
+        table::stage(&mut tx, new, sealing_key, self.max_age, &context).await?;
         tx.commit().await?;
         Ok(Some(announcement))
     }
 
     /// Notifies every process of a change. Returns the change with the keys after it.
     async fn announce(&self, outcome: Outcome, kid: Option<&str>) -> Result<KeyChange, Error> {
-        let keys = table::list_published(&self.db).await?;
+        let keys = table::list_published(self.db.reader()).await?;
         let (_, etag) = keyring::jwk_set(&keys);
         self.notifications
             .publish(Notification::SigningKeysChanged(etag))

@@ -25,7 +25,7 @@ pub struct KeyRotation {
 
 impl KeyRotation {
     /// Returns a keyring with the stored keys, after making all due transitions. At the first start, generates the
-    /// active and the staged key. Fails if the database does not answer or another master key sealed the keys.
+    /// active and the staged key. Fails if the database does not answer or neither of the master keys opens the keys.
     pub async fn open(&self) -> Result<Keyring, Error> {
         let keyring = Keyring::empty();
         self.reload(&keyring, None).await?;
@@ -62,7 +62,7 @@ impl KeyRotation {
     /// Reads the table. Notifies other processes of a change unless a notification announced this key set.
     async fn reload(&self, keyring: &Keyring, announced_etag: Option<String>) -> Result<(), Error> {
         let store = &self.store;
-        let changed = keyring.reload(&store.db, &store.master_key).await?;
+        let changed = keyring.reload(&store.db, &store.master_keys).await?;
         let set = keyring.key_set();
         if changed && announced_etag.as_deref() != Some(set.etag()) {
             store

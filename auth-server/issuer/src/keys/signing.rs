@@ -6,7 +6,6 @@ use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::KeyPair as _;
 use foundation::random;
-use foundation::sealing::SealingKey;
 use foundation::secret::encode;
 use jsonwebtoken::jwk::{
     AlgorithmParameters, CommonParameters, Jwk, KeyAlgorithm, PublicKeyUse, RSAKeyParameters, RSAKeyType,
@@ -25,11 +24,11 @@ pub struct SigningKey {
     header: Header,
 }
 
-/// A generated key that is not stored yet: its public JWK and its sealed private key.
+/// A generated key that is not stored yet: its public JWK and its private key, which is erased from memory on drop.
 pub(super) struct NewKey {
     pub(super) kid: String,
     pub(super) public_jwk: String,
-    pub(super) sealed_private_key: Vec<u8>,
+    pub(super) private_key: Pkcs8V1Der<'static>,
 }
 
 impl SigningKey {
@@ -68,7 +67,7 @@ impl SigningKey {
 }
 
 /// Generates a key. Takes up to a second of CPU time, so call it outside the async threads.
-pub(super) fn generate(bits: u32, master_key: &SealingKey) -> Result<NewKey, Error> {
+pub(super) fn generate(bits: u32) -> Result<NewKey, Error> {
     let size = match bits {
         4096 => KeySize::Rsa4096,
         3072 => KeySize::Rsa3072,
@@ -78,10 +77,9 @@ pub(super) fn generate(bits: u32, master_key: &SealingKey) -> Result<NewKey, Err
     let pair = KeyPair::generate(size).map_err(failed)?;
     // A UUID never begins with a hyphen, so commands can take the kid as an argument.
     let kid = random::uuid();
-    let private_key: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;
     Ok(NewKey {
         public_jwk: public_jwk(&kid, &pair)?,
-        sealed_private_key: master_key.seal(&kid, private_key.as_ref()),
+        private_key: pair.as_der().map_err(failed)?,
         kid,
     })
 }
@@ -115,10 +113,8 @@ mod tests {
 
     #[test]
     fn a_signed_token_verifies_with_the_published_key() {
-        let master_key = SealingKey::generate();
-        let new = generate(2048, &master_key).unwrap();
-        let private_key = master_key.open(&new.kid, &new.sealed_private_key).unwrap();
-        let key = SigningKey::parse(&new.kid, &private_key).unwrap();
+        let new = generate(2048).unwrap();
+        let key = SigningKey::parse(&new.kid, new.private_key.as_ref()).unwrap();
         let claims = json!({ "sub": "1", "exp": 4_000_000_000_u64 });
         let token = key.sign_access_token(&claims).unwrap();
 
@@ -132,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_jwk_has_the_members_of_a_public_rsa_key() {
-        let new = generate(2048, &SealingKey::generate()).unwrap();
+        let new = generate(2048).unwrap();
         let jwk: Value = serde_json::from_str(&new.public_jwk).unwrap();
         let n = jwk["n"].as_str().unwrap();
         let expected = json!({

@@ -1,13 +1,14 @@
 //! The table of signing keys. Each transition is one conditional statement, recorded as a security event.
 
+use super::master_keys::MasterKeys;
 use super::signing::NewKey;
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use foundation::sealing::{SealingKey, UnsealError};
+use foundation::sealing::SealingKey;
 use serde::Serialize;
 use std::time::Duration;
-use storage::db::{Db, Error, Tx};
+use storage::db::{Db, Error, Executor, Tx};
 use storage::{execute, fetch_all, sql};
 use utoipa::ToSchema;
 
@@ -33,6 +34,7 @@ sql! {
     DISCARD = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL,
                                        compromised = TRUE
                WHERE kid = $1 AND state = $3";
+    REPLACE_PRIVATE_KEY = "UPDATE signing_keys SET sealed_private_key = $2 WHERE kid = $1 AND state <> 'deleted'";
 }
 
 /// The longest lifetime of an access token. The settings enforce it, and a retired key stays published until the last
@@ -93,10 +95,26 @@ pub struct Key {
 }
 
 impl Key {
-    /// Returns the private key in PKCS#8 DER. Fails if another master key sealed it, or if it is erased.
-    pub(super) fn unseal(&self, master_key: &SealingKey) -> Result<Vec<u8>, UnsealError> {
-        let sealed = self.sealed_private_key.as_deref().unwrap_or_default();
-        master_key.open(&self.kid, sealed)
+    /// Returns the private key in PKCS#8 DER. Fails if neither of the master keys opens it, or if it is erased.
+    pub(super) fn unseal(&self, master_keys: &MasterKeys) -> Result<Vec<u8>, super::Error> {
+        let opened = master_keys.open(&self.kid, self.sealed_private_key());
+        opened
+            .map(|opened| opened.plain)
+            .map_err(|_| self.sealed_otherwise())
+    }
+
+    /// Seals the private key under the master key. Returns `None` if it is already. Fails as [`Key::unseal`] does.
+    pub(super) fn reseal(&self, master_keys: &MasterKeys) -> Result<Option<Vec<u8>>, super::Error> {
+        let resealed = master_keys.reseal(&self.kid, self.sealed_private_key());
+        resealed.map_err(|_| self.sealed_otherwise())
+    }
+
+    fn sealed_private_key(&self) -> &[u8] {
+        self.sealed_private_key.as_deref().unwrap_or_default()
+    }
+
+    fn sealed_otherwise(&self) -> super::Error {
+        super::Error::Sealed(format!("the signing key {}", self.kid))
     }
 }
 
@@ -128,8 +146,8 @@ pub async fn list(db: &Db) -> Result<Vec<Key>, Error> {
 }
 
 /// Returns the published keys, oldest first.
-pub(super) async fn list_published(db: &Db) -> Result<Vec<Key>, Error> {
-    fetch_all!(db.reader(), Key, LIST_PUBLISHED)
+pub(super) async fn list_published(on: Executor<'_>) -> Result<Vec<Key>, Error> {
+    fetch_all!(on, Key, LIST_PUBLISHED)
 }
 
 /// Returns the oldest key in this state, if there is one. At most one key is staged, and at most one is active.
@@ -137,11 +155,12 @@ pub(super) fn in_state(keys: &[Key], state: State) -> Option<&Key> {
     keys.iter().find(|key| key.state == state)
 }
 
-/// Stages a new key unless one is staged. Returns whether the key was staged. It may sign once no cache can hold a
-/// key set without it; `max_age` is the time for which clients may cache the JWKS.
+/// Stages a new key, sealed under `sealing_key`, unless one is staged. Returns whether the key was staged. It may sign once
+/// no cache can hold a key set without it; `max_age` is the time for which clients may cache the JWKS.
 pub(super) async fn stage(
     tx: &mut Tx,
     new: &NewKey,
+    sealing_key: &SealingKey,
     max_age: Duration,
     context: &RequestContext,
 ) -> Result<bool, Error> {
@@ -150,7 +169,7 @@ pub(super) async fn stage(
         STAGE,
         new.kid.as_str(),
         new.public_jwk.as_str(),
-        new.sealed_private_key.as_slice(),
+        sealing_key.seal(&new.kid, new.private_key.as_ref()),
         context.now,
         context.now.after(max_age + PUBLICATION_DELAY),
     )?;
@@ -182,6 +201,11 @@ pub(super) async fn discard(tx: &mut Tx, seen: &Key, context: &RequestContext) -
     let kid = seen.kid.as_str();
     let rows = execute!(tx.on(), DISCARD, kid, context.now, seen.state.as_str())?;
     record_change(tx, rows, Event::failure(EventName::KeyCompromised), kid, context).await
+}
+
+/// Stores another sealed form of the private key, unless the key is deleted. Returns the number of changed rows.
+pub(super) async fn replace_private_key(tx: &mut Tx, kid: &str, sealed: &[u8]) -> Result<u64, Error> {
+    execute!(tx.on(), REPLACE_PRIVATE_KEY, kid, sealed)
 }
 
 /// Records the event if `rows`, the number of changed rows, is 1. Returns whether it is.

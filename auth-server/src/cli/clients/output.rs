@@ -48,6 +48,10 @@ fn describe(client: &Client) -> Vec<String> {
             .iter()
             .map(|uri| format!("redirect URI: {uri}")),
     );
+    let after_logout = client.post_logout_redirect_uris.iter();
+    lines.extend(after_logout.map(|uri| format!("redirect URI after a logout: {uri}")));
+    let backchannel = client.backchannel_logout_uri.iter();
+    lines.extend(backchannel.map(|uri| format!("logout tokens to: {uri}")));
     lines
 }
 

@@ -1,6 +1,7 @@
 //! The extractors that protect `/admin/…`.
 
 use crate::app::App;
+use crate::http::access_token;
 use crate::http::browser::BrowserSession;
 use access_tokens::{Subject, Token};
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -70,13 +71,8 @@ impl Credentials {
     async fn authenticate(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         if let Some(token) = bearer::token(&parts.headers)? {
             let now = request_context(&parts.extensions)?.now;
-            let verified = app.grants.verifier.verify(token, now).await;
-            return verified.map(Self::Token).map_err(|error| match error {
-                access_tokens::Error::Invalid(_) => bearer::invalid_token(error.to_string()),
-                access_tokens::Error::NoKeys(_) | access_tokens::Error::Revocations(_) => {
-                    Error::unavailable(&error)
-                }
-            });
+            let verified = access_token::verify(&app.grants, token, now).await;
+            return verified.map(Self::Token);
         }
         let session = match parts.headers.contains_key(header::AUTHORIZATION) {
             true => None,

@@ -3,9 +3,9 @@
 mod body;
 mod query;
 
-use super::{Administrator, AdministratorRequest, Page, PathId, page};
+use super::{Administrator, AdministratorRequest, ListRequest, PAGE_SIZE, Page, TextId, secret_response};
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use body::SecretRotation;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use storage::db::Db;
 use web::error::FieldError;
 use web::openapi::error_responses::code;
-use web::{Code, Error, JsonBody, Policy};
+use web::{Code, Error, JsonBody, PathId};
 
 const PATH: &str = "/admin/clients";
 
@@ -37,18 +37,12 @@ const PATH: &str = "/admin/clients";
 pub(crate) async fn list(
     _: Administrator,
     State(identity): State<Identity>,
-    State(policy): State<Arc<Policy>>,
-    RawQuery(query): RawQuery,
+    request: ListRequest<ClientsQuery>,
 ) -> Result<Json<Page<Client>>, Error> {
-    let query = ClientsQuery::read(&query.unwrap_or_default());
+    let query = &request.query;
     let after = query.cursor.as_deref().unwrap_or_default();
-    let items = clients::page(&identity.db, query.filter(), after, page::SIZE).await?;
-    Ok(Json(Page::new(
-        items,
-        |client| client.id.clone(),
-        &query.filters(),
-        (&policy, PATH),
-    )))
+    let items = clients::page(&identity.db, query.filter(), after, PAGE_SIZE).await?;
+    Ok(request.page(items, |client| client.id.clone()))
 }
 
 /// Register a client
@@ -71,7 +65,10 @@ pub(crate) async fn create(
     let registered = register(&identity.db, &grants.issuer, registration, &context).await;
     let (client, secret) = registered.map_err(error_response)?;
     let location = [(header::LOCATION, format!("{PATH}/{}", client.id))];
-    let created = with_secret(&ClientWithSecret::new(&client, secret.as_ref()));
+    let created = secret_response(
+        StatusCode::CREATED,
+        &ClientWithSecret::new(&client, secret.as_ref()),
+    );
     Ok((location, created).into_response())
 }
 
@@ -86,7 +83,7 @@ pub(crate) async fn create(
 )]
 pub(crate) async fn read(
     _: Administrator,
-    id: PathId,
+    id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<Json<Client>, Error> {
     find(&identity.db, id).await.map(Json)
@@ -103,7 +100,7 @@ pub(crate) async fn read(
     responses((status = 200, description = "The changed client.", body = Client), Administrator, PathId, JsonBody)
 )]
 pub(crate) async fn change(
-    id: PathId,
+    id: PathId<TextId>,
     State(grants): State<Arc<Grants>>,
     AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
 ) -> Result<Json<Client>, Error> {
@@ -135,7 +132,7 @@ pub(crate) async fn change(
     )
 )]
 pub(crate) async fn rotate(
-    id: PathId,
+    id: PathId<TextId>,
     State(identity): State<Identity>,
     AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
 ) -> Result<Response, Error> {
@@ -143,7 +140,8 @@ pub(crate) async fn rotate(
     let SecretRotation { overlap } = body::read_rotation(&body.unwrap_or_default())?;
     let rotated = rotate_secret(&identity.db, &id, overlap, &context).await;
     let (client, secret) = rotated.map_err(error_response)?;
-    Ok(with_secret(&ClientWithSecret::new(&client, Some(&secret))))
+    let body = ClientWithSecret::new(&client, Some(&secret));
+    Ok(secret_response(StatusCode::CREATED, &body))
 }
 
 /// Disable a client
@@ -158,10 +156,10 @@ pub(crate) async fn rotate(
 )]
 pub(crate) async fn disable_client(
     Administrator(context): Administrator,
-    id: PathId,
+    id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<Json<Client>, Error> {
-    let id = id.or_not_found()?;
+    let TextId(id) = id.or_not_found()?;
     let disabled = disable(&identity.db, &identity.revocations, &id, &context).await;
     disabled.map(Json).map_err(error_response)
 }
@@ -177,23 +175,17 @@ pub(crate) async fn disable_client(
 )]
 pub(crate) async fn enable_client(
     Administrator(context): Administrator,
-    id: PathId,
+    id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<Json<Client>, Error> {
-    let enabled = enable(&identity.db, &id.or_not_found()?, &context).await;
+    let enabled = enable(&identity.db, &id.or_not_found()?.0, &context).await;
     enabled.map(Json).map_err(error_response)
 }
 
 /// Returns the client with this id. Fails with 404 if there is none.
-async fn find(db: &Db, id: PathId) -> Result<Client, Error> {
-    let client = clients::find(db, &id.or_not_found()?).await?;
+async fn find(db: &Db, id: PathId<TextId>) -> Result<Client, Error> {
+    let client = clients::find(db, &id.or_not_found()?.0).await?;
     client.ok_or_else(Error::not_found)
-}
-
-/// Returns the response with a new secret, which no cache may store.
-fn with_secret(client: &ClientWithSecret<'_>) -> Response {
-    let caching = [(header::CACHE_CONTROL, "no-store")];
-    (StatusCode::CREATED, caching, Json(client)).into_response()
 }
 
 /// Returns the response to a change that failed.

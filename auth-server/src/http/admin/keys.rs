@@ -1,6 +1,6 @@
 //! `/admin/keys`.
 
-use super::{Administrator, AdministratorRequest, PathId};
+use super::{Administrator, AdministratorRequest, TextId};
 use axum::Json;
 use axum::extract::State;
 use foundation::clock;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
-use web::{Code, Error, JsonBody};
+use web::{Code, Error, JsonBody, PathId};
 
 /// All signing keys.
 #[derive(Serialize, ToSchema)]
@@ -79,11 +79,11 @@ pub(crate) async fn rotate(
     )
 )]
 pub(crate) async fn retire(
-    kid: PathId,
+    kid: PathId<TextId>,
     State(store): State<KeyStore>,
     AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
 ) -> Result<Json<KeyChange>, Error> {
-    let key = store.find(&kid.or_not_found()?).await.map_err(error_response)?;
+    let key = store.find(&kid.or_not_found()?.0).await.map_err(error_response)?;
     let change = match read_retirement(&body.unwrap_or_default())?.compromised {
         true => store.discard(&key.kid, &context).await,
         false => store.retire(&key.kid, &context).await,
@@ -109,9 +109,10 @@ fn error_response(error: keys::Error) -> Error {
             conflict(&error).retry_after(Duration::from_secs(1))
         }
         keys::Error::Staged(_) | keys::Error::Deleted { .. } => conflict(&error),
-        keys::Error::Sealed(_) | keys::Error::Rsa(_) | keys::Error::CannotSign { .. } => {
-            Error::internal(&error)
-        }
+        keys::Error::Sealed(_)
+        | keys::Error::NoSecret
+        | keys::Error::Rsa(_)
+        | keys::Error::CannotSign { .. } => Error::internal(&error),
     }
 }
 

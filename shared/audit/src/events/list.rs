@@ -7,16 +7,26 @@ use storage::db::{Db, Error};
 use storage::{fetch_all, sql};
 use utoipa::ToSchema;
 
+/// Returns the text of the statement for a page of the events with this condition.
+macro_rules! page {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail
+             FROM security_events WHERE ",
+            $condition,
+            "(at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3"
+        )
+    };
+}
+
 sql! {
-    LIST = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
-            WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3";
-    LIST_BY_NAME = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
-                    WHERE name = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3";
-    LIST_BY_USER = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail FROM security_events
-                    WHERE user_id = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3";
-    LIST_BY_USER_AND_NAME = "SELECT id, at, name, outcome, user_id, client_id, address, trace_id, detail
-                             FROM security_events WHERE user_id = $4 AND name = $5 AND (at, id) < ($1, $2)
-                             ORDER BY at DESC, id DESC LIMIT $3";
+    LIST = page!("");
+    LIST_BY_NAME = page!("name = $4 AND ");
+    LIST_BY_USER = page!("user_id = $4 AND ");
+    LIST_BY_USER_AND_NAME = page!("user_id = $4 AND name = $5 AND ");
+    // The other conditions come first, so that PostgreSQL learns the types of their values from the comparisons.
+    LIST_BY_ADMINISTRATOR =
+        page!("administrator_id = $4 AND (user_id = $5 OR $5 IS NULL) AND (name = $6 OR $6 IS NULL) AND ");
 }
 
 /// A recorded security event.
@@ -30,12 +40,15 @@ pub struct SecurityEvent {
     pub name: String,
     /// `success` or `failure`.
     pub outcome: String,
-    /// The user that the event concerns; if it concerns none, the administrator who caused it.
+    /// The user that the event concerns.
     #[schema(required)]
     pub user_id: Option<i64>,
     /// The client that the event concerns.
     #[schema(required)]
     pub client_id: Option<String>,
+    /// The administrator whose request at `/admin/…` caused the event.
+    #[schema(required)]
+    pub administrator_id: Option<i64>,
     /// The IP address of the caller; null for a command or a background task.
     #[schema(required)]
     pub address: Option<String>,
@@ -53,6 +66,8 @@ pub struct Filter {
     pub name: Option<String>,
     /// Only events of this user.
     pub user_id: Option<i64>,
+    /// Only events that this administrator caused.
+    pub administrator_id: Option<i64>,
 }
 
 impl SecurityEvent {
@@ -61,6 +76,15 @@ impl SecurityEvent {
         Cursor {
             created_at: self.at,
             id: self.id,
+        }
+    }
+
+    /// Returns the event as the user that it concerns may see it: without the address of an administrator.
+    #[must_use]
+    pub fn for_its_user(self) -> Self {
+        Self {
+            address: self.address.filter(|_| self.administrator_id.is_none()),
+            ..self
         }
     }
 }
@@ -78,8 +102,21 @@ pub async fn newest(
         id: i64::MAX,
     };
     let Cursor { created_at: at, id } = before.unwrap_or(end);
-    let on = db.reader();
-    match (filter.user_id, filter.name.as_deref()) {
+    let (on, user, name) = (db.reader(), filter.user_id, filter.name.as_deref());
+    if let Some(administrator) = filter.administrator_id {
+        return fetch_all!(
+            on,
+            SecurityEvent,
+            LIST_BY_ADMINISTRATOR,
+            at,
+            id,
+            limit,
+            administrator,
+            user,
+            name
+        );
+    }
+    match (user, name) {
         (None, None) => fetch_all!(on, SecurityEvent, LIST, at, id, limit),
         (None, Some(name)) => fetch_all!(on, SecurityEvent, LIST_BY_NAME, at, id, limit, name),
         (Some(user), None) => fetch_all!(on, SecurityEvent, LIST_BY_USER, at, id, limit, user),

@@ -33,7 +33,7 @@ pub struct Delivery {
 
 /// A claimed mail.
 #[derive(sqlx::FromRow)]
-pub(crate) struct ClaimedMail {
+pub struct ClaimedMail {
     id: i64,
     sealed: Vec<u8>,
     created_at: Timestamp,

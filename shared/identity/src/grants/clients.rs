@@ -20,7 +20,7 @@ macro_rules! columns {
     () => {
         "id, name, type, secret_hash, secret_created_at, secret_last_used_at, previous_secret_hash,
          previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, jwks, jwks_uri,
-         redirect_uris, scope, default_scope, first_party, refresh_cookie, refresh_retry_window, grant_id, created_at,
+         redirect_uris, post_logout_redirect_uris, backchannel_logout_uri, scope, default_scope, first_party, refresh_cookie, refresh_retry_window, grant_id, created_at,
          disabled_at"
     };
 }
@@ -29,8 +29,9 @@ use columns;
 sql! {
     INSERT = "INSERT INTO clients
               (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
-               grant_id, created_at, jwks, refresh_cookie, refresh_retry_window, jwks_uri)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+               grant_id, created_at, jwks, refresh_cookie, refresh_retry_window, jwks_uri, post_logout_redirect_uris,
+               backchannel_logout_uri)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     // The values of a filter that is not set are those of the row.
@@ -42,7 +43,7 @@ sql! {
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
                    grant_id = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
-                   jwks_uri = $12
+                   jwks_uri = $12, post_logout_redirect_uris = $13, backchannel_logout_uri = $14
             WHERE id = $1";
 }
 
@@ -108,6 +109,13 @@ pub struct Client {
     pub jwks_uri: Option<String>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
+    /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout 1.0 §3.1).
+    pub post_logout_redirect_uris: Vec<String>,
+    /// The URL that gets a logout token when a session ends in which the client got ID tokens (OpenID Connect Back-Channel Logout
+    /// 1.0 §2.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = "uri")]
+    pub backchannel_logout_uri: Option<String>,
     /// The largest scope that the client may request.
     pub scope: Scope,
     /// The scope of a request without a `scope` parameter.
@@ -161,6 +169,8 @@ struct Row {
     jwks: Option<String>,
     jwks_uri: Option<String>,
     redirect_uris: String,
+    post_logout_redirect_uris: String,
+    backchannel_logout_uri: Option<String>,
     scope: String,
     default_scope: String,
     first_party: bool,
@@ -192,6 +202,8 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.refresh_cookie,
         client.refresh_retry_seconds(),
         client.jwks_uri.as_deref(),
+        serde_json::json!(client.post_logout_redirect_uris).to_string(),
+        client.backchannel_logout_uri.as_deref(),
     )
     .map(|_| ())
 }
@@ -220,6 +232,8 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.refresh_cookie,
         client.refresh_retry_seconds(),
         client.jwks_uri.as_deref(),
+        serde_json::json!(client.post_logout_redirect_uris).to_string(),
+        client.backchannel_logout_uri.as_deref(),
     )
     .map(|_| ())
 }
@@ -258,6 +272,9 @@ impl From<Row> for Client {
         Self {
             kind: ClientType::named(&row.r#type).unwrap_or(ClientType::Service),
             redirect_uris: serde_json::from_str(&row.redirect_uris).unwrap_or_default(),
+            post_logout_redirect_uris: serde_json::from_str(&row.post_logout_redirect_uris)
+                .unwrap_or_default(),
+            backchannel_logout_uri: row.backchannel_logout_uri,
             scope: row.scope.parse().unwrap_or_default(),
             default_scope: row.default_scope.parse().unwrap_or_default(),
             id: row.id,

@@ -6,6 +6,7 @@ pub(crate) mod revocation;
 
 pub use revocation::{Selection, revoke};
 
+use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use audit::revocation::RETENTION;
 use foundation::clock::Timestamp;
 use foundation::role::Role;
@@ -16,22 +17,22 @@ use storage::{execute, fetch_all_postgres, fetch_optional, sql};
 
 sql! {
     INSERT_SQLITE = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                                   last_used_at, idle_expires_at, expires_at)
-                     VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8)";
+                                                   last_used_at, idle_expires_at, expires_at, auth_time, amr)
+                     VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8, $9, $10)";
     // The statements that return a family read the table `users` too, which another module owns: the role becomes a claim of
     // the access token. A transaction that changes the role of a user also revokes the user's families.
-    FIND = "SELECT id, client_id, user_id, scope, generation, revoked_at,
+    FIND = "SELECT id, client_id, user_id, session_id, auth_time, amr, scope, generation, revoked_at,
                    (SELECT role FROM users WHERE users.id = user_id) AS role
             FROM refresh_families WHERE id = $1";
-    FIND_CURRENT = "SELECT id, client_id, user_id, scope, generation, revoked_at, last_used_at, idle_expires_at,
-                           expires_at, (SELECT role FROM users WHERE users.id = user_id) AS role
+    FIND_CURRENT = "SELECT id, client_id, user_id, session_id, auth_time, amr, scope, generation, revoked_at,
+                           last_used_at, idle_expires_at, expires_at, (SELECT role FROM users WHERE users.id = user_id) AS role
                     FROM refresh_families
                     WHERE id = $1 AND generation = $2 AND revoked_at IS NULL AND idle_expires_at > $3
                       AND expires_at > $3";
     ROTATE_SQLITE = "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
                      WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
                        AND idle_expires_at > $5 AND expires_at > $5
-                     RETURNING id, client_id, user_id, scope, generation, revoked_at,
+                     RETURNING id, client_id, user_id, session_id, auth_time, amr, scope, generation, revoked_at,
                                (SELECT role FROM users WHERE users.id = user_id) AS role";
     // The same for several tokens. A token that occurs twice changes its row, and returns it, once. The statements lock the
     // rows in the order of their ids. For a LIMIT with a parameter, a generic plan expects one token (a tenth of the ten that
@@ -46,7 +47,8 @@ sql! {
         WHERE family.id = token.family_id AND family.generation = token.generation
           AND family.client_id = token.client_id AND family.revoked_at IS NULL
           AND family.idle_expires_at > token.now AND family.expires_at > token.now
-        RETURNING family.id, family.client_id, family.user_id, family.scope, family.generation, family.revoked_at,
+        RETURNING family.id, family.client_id, family.user_id, family.session_id, family.auth_time, family.amr,
+                  family.scope, family.generation, family.revoked_at,
                   (SELECT role FROM users WHERE users.id = family.user_id) AS role";
     PRUNE = "DELETE FROM refresh_families WHERE expires_at <= $1";
 }
@@ -62,6 +64,8 @@ pub struct NewFamily<'a> {
     pub user_id: i64,
     /// The session in which the user consented.
     pub session_id: i64,
+    /// The sign-in that began the session.
+    pub sign_in: SignIn,
     /// The granted scope names, separated by spaces.
     pub scope: &'a str,
 }
@@ -77,6 +81,10 @@ pub struct Family {
     pub user_id: i64,
     /// The user's role.
     pub role: Role,
+    /// The session in which the user granted access.
+    pub session_id: i64,
+    /// The sign-in that began the session.
+    pub sign_in: SignIn,
     /// The granted scope.
     pub scope: Scope,
     /// The generation of the only valid refresh token.
@@ -110,6 +118,9 @@ struct Row {
     id: String,
     client_id: String,
     user_id: i64,
+    session_id: i64,
+    auth_time: Timestamp,
+    amr: String,
     scope: String,
     generation: i64,
     revoked_at: Option<Timestamp>,
@@ -144,6 +155,8 @@ pub async fn create(
         now,
         idle,
         absolute,
+        new.sign_in.at,
+        new.sign_in.methods.as_str(),
     )
     .map(|_| ())
 }
@@ -254,6 +267,11 @@ impl From<Row> for Family {
             scope: row.scope.parse().unwrap_or_default(),
             // An unknown name becomes the role that permits least.
             role: Role::stored(&row.role),
+            sign_in: SignIn {
+                at: row.auth_time,
+                methods: AuthenticationMethods::stored(&row.amr),
+            },
+            session_id: row.session_id,
             id: row.id,
             client_id: row.client_id,
             user_id: row.user_id,

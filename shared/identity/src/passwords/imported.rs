@@ -13,16 +13,14 @@ pub(super) fn is_bcrypt_hash(stored: &str) -> bool {
     PREFIXES.iter().any(|prefix| stored.starts_with(prefix))
 }
 
-/// Returns `hash` if it is a bcrypt hash of cost 4 to 14 that can be imported. Otherwise fails with a message to
-/// display.
+/// Returns `hash` if it is a bcrypt hash of cost 4 to 14 that can be imported. The error text continues a
+/// sentence that begins with the name of the hash.
 pub fn parse_imported_hash(hash: &str) -> std::result::Result<String, String> {
     let parts: Option<HashParts> = hash.parse().ok().filter(|_| is_bcrypt_hash(hash));
     match parts.map(|parts| parts.get_cost()) {
         Some(4..=MAX_COST) => Ok(hash.to_owned()),
-        Some(_) => Err(format!(
-            "the cost of the bcrypt hash is not between 4 and {MAX_COST}"
-        )),
-        None => Err("the text is not a bcrypt hash ($2a$, $2b$ or $2y$)".to_owned()),
+        Some(_) => Err(format!("has a bcrypt cost that is not between 4 and {MAX_COST}")),
+        None => Err("is not a bcrypt hash ($2a$, $2b$ or $2y$)".to_owned()),
     }
 }
 

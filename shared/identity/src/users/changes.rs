@@ -1,6 +1,8 @@
 //! Changes to accounts by administrators, and deletion. No change removes the last active administrator.
 
-use crate::users::{Role, StoredCredentials, User, UserRow};
+use crate::passwords::HashedPassword;
+use crate::users::account::{Account, AccountRow, columns};
+use crate::users::{Role, StoredCredentials};
 use foundation::clock::Timestamp;
 use storage::db::{Error, Tx};
 use storage::{execute, fetch_optional, sql};
@@ -22,18 +24,20 @@ sql! {
                                SELECT 1 FROM users AS one WHERE one.id = $1 AND one.role = 'admin')";
     DISABLE = concat!(
         "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL AND ",
-        not_the_last_administrator!());
-    ENABLE = "UPDATE users SET disabled_at = NULL
-              WHERE id = $1 AND disabled_at IS NOT NULL AND deleted_at IS NULL";
+        not_the_last_administrator!(), " RETURNING ", columns!());
+    ENABLE = concat!(
+        "UPDATE users SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL AND deleted_at IS NULL
+         RETURNING ", columns!());
     SET_ROLE = concat!(
         "UPDATE users SET role = $2, updated_at = $3 WHERE id = $1 AND deleted_at IS NULL AND ($2 = 'admin' OR ",
         not_the_last_administrator!(),
-        ") RETURNING id, email, email_verified, role, created_at, updated_at");
+        ") RETURNING ", columns!());
     // A sign-in in progress fails when it locks the row, because the version no longer matches.
     INVALIDATE_SIGN_INS = "UPDATE users SET password_version = password_version + 1 WHERE id = $1";
-    REPLACE_PASSWORD = "UPDATE users SET password_hash = $2, password_version = password_version + 1,
-                        password_change_required = $3, updated_at = $4
-                        WHERE id = $1 AND deleted_at IS NULL";
+    REPLACE_PASSWORD = concat!(
+        "UPDATE users SET password_hash = $2, password_version = password_version + 1, password_change_required = $3,
+                updated_at = $4
+         WHERE id = $1 AND deleted_at IS NULL RETURNING ", columns!());
     UNLOCK = "UPDATE users SET unlocked_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its key.
     ANONYMIZE = concat!(
@@ -44,29 +48,29 @@ sql! {
         not_the_last_administrator!());
 }
 
-/// Disables a user. Returns false, without effect, if the user is disabled already, is the last active administrator or
+/// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is the last active administrator or
 /// does not exist. The caller ends the user's sessions and tokens.
-pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
+pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<Option<Account>, Error> {
     lock_active_administrators(tx, id).await?;
-    Ok(execute!(tx.on(), DISABLE, id, now)? == 1)
+    Ok(fetch_optional!(tx.on(), AccountRow, DISABLE, id, now)?.map(Account::from))
 }
 
-/// Enables a user again. Returns false, without effect, if the user is not disabled, does not exist or was deleted.
-pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), ENABLE, id)? == 1)
+/// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not disabled, does not exist or was deleted.
+pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<Option<Account>, Error> {
+    Ok(fetch_optional!(tx.on(), AccountRow, ENABLE, id)?.map(Account::from))
 }
 
-/// Sets a user's role and returns the changed user. Returns `None`, without effect, if the last active administrator
+/// Sets a user's role and returns the changed account. Returns `None`, without effect, if the last active administrator
 /// would lose the role, or if the user was deleted.
 pub(crate) async fn set_role(
     tx: &mut Tx,
     id: i64,
     role: Role,
     now: Timestamp,
-) -> Result<Option<User>, Error> {
+) -> Result<Option<Account>, Error> {
     lock_active_administrators(tx, id).await?;
-    let row = fetch_optional!(tx.on(), UserRow, SET_ROLE, id, role.as_str(), now)?;
-    Ok(row.map(User::from))
+    let row = fetch_optional!(tx.on(), AccountRow, SET_ROLE, id, role.as_str(), now)?;
+    Ok(row.map(Account::from))
 }
 
 /// Makes every sign-in and credential change of a user that is in progress fail, because it verified an older version
@@ -75,20 +79,30 @@ pub(crate) async fn invalidate_sign_ins(tx: &mut Tx, id: i64) -> Result<(), Erro
     execute!(tx.on(), INVALIDATE_SIGN_INS, id).map(|_| ())
 }
 
-/// Replaces a password without verifying the current one. No effect on deleted users.
+/// Replaces a password without verifying the current one and returns the changed account. Returns `None`, without effect, if
+/// the user does not exist or was deleted.
 pub(crate) async fn replace_password(
     tx: &mut Tx,
     id: i64,
-    password_hash: &str,
-    change_required: bool,
+    password: &HashedPassword,
     now: Timestamp,
-) -> Result<(), Error> {
-    execute!(tx.on(), REPLACE_PASSWORD, id, password_hash, change_required, now).map(|_| ())
+) -> Result<Option<Account>, Error> {
+    let (hash, change_required) = (password.hash.as_str(), password.change_required);
+    let row = fetch_optional!(
+        tx.on(),
+        AccountRow,
+        REPLACE_PASSWORD,
+        id,
+        hash,
+        change_required,
+        now
+    )?;
+    Ok(row.map(Account::from))
 }
 
-/// Clears the failed sign-ins of a user. No effect on deleted users.
-pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
-    execute!(tx.on(), UNLOCK, id, now).map(|_| ())
+/// Clears the failed sign-ins of a user. Returns false, without effect, if the user does not exist or was deleted.
+pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
+    Ok(execute!(tx.on(), UNLOCK, id, now)? == 1)
 }
 
 /// Marks a user as deleted and anonymizes their row, which remains because other tables refer to it. Returns false,

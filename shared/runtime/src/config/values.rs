@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use url::Url;
 
 /// Parses an http or https URL without path, query, fragment, user name and password.
-pub(super) fn parse_origin(text: &str) -> Result<Url, String> {
+pub fn parse_origin(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
     let has_no_user = url.username().is_empty() && url.password().is_none();

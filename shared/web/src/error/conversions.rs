@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Error, FieldError};
 use identity::mail_throttle::MailThrottled;
-use identity::{accounts, email_verifications, login, mfa, password_resets, passwords};
+use identity::{accounts, email_verifications, login, mfa, password_resets, passwords, users};
 use storage::{db, redis};
 
 impl From<db::Error> for Error {
@@ -97,6 +97,15 @@ impl From<MailThrottled> for Error {
     }
 }
 
+impl From<users::Error> for Error {
+    fn from(error: users::Error) -> Self {
+        match error {
+            users::Error::EmailTaken => Self::new(Code::EmailTaken, "An account with this e-mail exists."),
+            users::Error::Database(error) => error.into(),
+        }
+    }
+}
+
 impl From<accounts::Error> for Error {
     fn from(error: accounts::Error) -> Self {
         match error {
@@ -104,6 +113,12 @@ impl From<accounts::Error> for Error {
                 Code::Forbidden,
                 "This is the last administrator. Make another user an administrator first.",
             ),
+            accounts::Error::OwnAccount => Self::new(
+                Code::Forbidden,
+                "This is your own account. Change your password and two-step sign-in at /me; another administrator can do the \
+                 rest.",
+            ),
+            accounts::Error::NotFound | accounts::Error::NoSecondFactor => Self::not_found(),
             accounts::Error::Credentials(error) => reauthentication_error(error, "password"),
             accounts::Error::Database(error) => error.into(),
         }

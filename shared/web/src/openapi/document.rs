@@ -36,7 +36,7 @@ first one, for at most five seconds.
 **Versions**: every path of the API exists with and without the prefix `/v1`. Both are version 1.";
 
 /// The tags of operations with their descriptions, in the order of the document.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("Posts", "Posts of users: drafts and published posts."),
     ("Comments", "Comments on posts."),
     ("Payments", "Payments and their states."),
@@ -51,6 +51,7 @@ const TAGS: [(&str, &str); 10] = [
         "HTML forms for people: sign-in, consent and password reset.",
     ),
     ("Administration", "Operations for administrators only."),
+    ("OpenID Connect", "Claims about the user, and logout by clients."),
     ("Discovery", "Metadata for OAuth client libraries."),
     ("Service", "Health checks and this document."),
 ];
@@ -131,13 +132,14 @@ fn servers(declared: Option<Vec<Server>>, urls: &Urls) -> Vec<Server> {
 /// Adds the security schemes, which operations name in `security`, to the collected components.
 fn components(collected: Option<Components>, urls: &Urls) -> Components {
     let mut components = collected.unwrap_or_default();
-    let scopes = scope::ALL.map(|name| (name, scope::in_words(name)));
+    let scopes =
+        |names: &[&'static str]| Scopes::from_iter(names.iter().map(|name| (*name, scope::in_words(name))));
     let (authorize, token) = (
         format!("{}/authorize", urls.issuer),
         format!("{}/token", urls.issuer),
     );
-    let code = AuthorizationCode::with_refresh_url(&authorize, &token, Scopes::from_iter(scopes), &token);
-    let service = ClientCredentials::new(&token, Scopes::from_iter(scopes));
+    let code = AuthorizationCode::with_refresh_url(&authorize, &token, scopes(&scope::ALL), &token);
+    let service = ClientCredentials::new(&token, scopes(scope::OF_API));
     let sid = ApiKeyValue::with_description(cookies::SID, "The session cookie that signing in sets.");
     let token =
         ApiKeyValue::with_description(csrf::HEADER, "The value of the csrf cookie. Get one from /csrf.");

@@ -8,15 +8,15 @@ use tests::{App, Authenticator, PASSWORD, Tokens, User, World, on_every_shape};
 const NEW: &str = "a new good password";
 
 /// A user with two sessions, and an app with tokens of the user.
-struct Fixture {
-    ann: User,
-    elsewhere: User,
-    app: App,
-    tokens: Tokens,
+pub(super) struct Fixture {
+    pub(super) ann: User,
+    pub(super) elsewhere: User,
+    pub(super) app: App,
+    pub(super) tokens: Tokens,
 }
 
 impl Fixture {
-    async fn create(world: &World) -> Self {
+    pub(super) async fn create(world: &World) -> Self {
         let (ann, app) = world.user_and_app().await;
         Self {
             elsewhere: world.log_in(&ann.email, PASSWORD).await,
@@ -26,8 +26,8 @@ impl Fixture {
         }
     }
 
-    /// Expects that all sessions and tokens ended. Servers learn within a second what a command did.
-    async fn expect_signed_out(&self, world: &World) {
+    /// Expects that all sessions and tokens ended. Every server learns within a second what a command or another server did.
+    pub(super) async fn expect_signed_out(&self, world: &World) {
         world
             .expect_revoked_within(Duration::from_secs(1), &self.tokens.access)
             .await;

@@ -104,7 +104,7 @@ async fn a_compromised_key_is_deleted_at_once(shape: Shape) {
     let again = admin.post(&retirements(&first)).json(&compromised).await;
     let again = again.expect_error(409, "key_state_conflict");
     assert!(!again.has("retry-after"), "{again}");
-    let query = "SELECT name, user_id, address FROM security_events WHERE trace_id = $1 ORDER BY id";
+    let query = "SELECT name, administrator_id, address FROM security_events WHERE trace_id = $1 ORDER BY id";
     type Event = (String, Option<i64>, Option<String>);
     let events = fetch_all!(world.db().await.reader(), Event, query, reply.correlation_id()).unwrap();
     let by_admin = |name: &str| (name.to_owned(), Some(admin.id), Some("127.0.0.1".to_owned()));

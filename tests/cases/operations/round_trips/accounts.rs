@@ -14,18 +14,18 @@ routes! {
     };
     readUser "bearer" [1 1] |f| f.bearer.get(&format!("/users/{}", f.owner.id));
     login "" [7 7] |f| f.world.anyone().login(&f.owner.email, PASSWORD);
-    logout "session" [6 6] |f| f.world.log_in(&f.owner.email, PASSWORD).await.post("/logout");
+    logout "session" [7 7] |f| f.world.log_in(&f.owner.email, PASSWORD).await.post("/logout");
     readMe "bearer" [1 1] |f| f.bearer.get("/me");
     readMe "session" [2 2] |f| f.owner.get("/me");
-    changePassword "session" [11 11] |f| {
+    changePassword "session" [12 12] |f| {
         let body = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
         f.world.sign_up().await.call("PUT", "/me/password").json(&body)
     };
     exportAccount "session" [9 9] |f| f.world.sign_up().await.get("/me/export");
-    deleteAccount "session" [19 19] |f|
+    deleteAccount "session" [21 21] |f|
         f.world.sign_up().await.delete("/me").json(&json!({ "password": PASSWORD }));
     listSessions "session" [2 2] |f| f.owner.get("/me/sessions");
-    endSession "session" [6 6] |f| {
+    endSession "session" [7 7] |f| {
         let other = f.world.log_in(&f.owner.email, PASSWORD).await;
         let listed = other.get("/me/sessions").await.expect(200).json();
         let sessions = listed["items"].as_array().unwrap();
@@ -40,13 +40,13 @@ routes! {
     };
 
     beginTotp "session" [6 6] |f| f.owner.post("/me/mfa/totp").json(&json!({ "password": PASSWORD }));
-    confirmTotp "session" [25 25] |f| {
+    confirmTotp "session" [26 26] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::begin(&user).await;
         let body = json!({ "otp": app.next_code(&f.world) });
         user.post("/me/mfa/totp/verifications").json(&body)
     };
-    disableTotp "session" [20 20] |f| {
+    disableTotp "session" [21 21] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::enable(&f.world, &user).await;
         let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
@@ -62,7 +62,7 @@ routes! {
         let email = f.world.fresh_email();
         f.elsewhere().post("/password-resets").json(&json!({ "email": email }))
     };
-    confirmPasswordReset "" [12 12] |f| {
+    confirmPasswordReset "" [13 13] |f| {
         let body = json!({ "token": reset_token(f).await, "new_password": NEW_PASSWORD });
         f.world.anyone().post("/password-resets/confirmations").json(&body)
     };

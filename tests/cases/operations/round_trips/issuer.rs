@@ -2,7 +2,7 @@
 
 use super::{Fixture, routes};
 use serde_json::json;
-use tests::{Browser, Call, PASSWORD, Page, Signer};
+use tests::{Authenticator, Browser, Call, PASSWORD, Page, Signer, items};
 use url::Url;
 
 const NEW_PASSWORD: &str = "a new good password";
@@ -44,6 +44,15 @@ routes! {
     };
     readKeys "" [0 0] |f| f.world.anyone().get("/.well-known/jwks.json");
     readIssuerMetadata "" [0 0] |f| f.world.anyone().get("/.well-known/oauth-authorization-server");
+    readOpenIdConfiguration "" [0 0] |f| f.world.anyone().get("/.well-known/openid-configuration");
+    readUserInfo "" [1 1] |f| {
+        let tokens = f.app.tokens(&f.owner, "openid email").await;
+        f.world.anyone().bearer(&tokens.access).get("/userinfo")
+    };
+    readUserInfoByPost "" [1 1] |f| {
+        let tokens = f.app.tokens(&f.owner, "openid email").await;
+        f.world.anyone().post("/userinfo").form(&[("access_token", &tokens.access)])
+    };
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/security-events");
     listSigningKeys "session" [1 1] |f| f.admin.get("/admin/keys");
     rotateSigningKeys "too early" [1 1] |f| f.admin.post("/admin/keys/rotations");
@@ -67,6 +76,41 @@ routes! {
         f.admin.post(&format!("{client}/disablements")).await.expect(200);
         f.admin.post(&format!("{client}/enablements"))
     };
+    listAccounts "session" [2 2] |f| f.admin.get("/admin/users");
+    createAccount "session" [5 5] |f| {
+        f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
+    };
+    readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
+    updateAccount "session" [13 13] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
+    setAccountPassword "session" [13 13] |f| {
+        f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))
+    };
+    disableAccount "session" [12 12] |f| f.admin.post(&user_path(f, "/disablements").await);
+    enableAccount "session" [5 5] |f| {
+        let user = user_path(f, "").await;
+        f.admin.post(&format!("{user}/disablements")).await.expect(200);
+        f.admin.post(&format!("{user}/enablements"))
+    };
+    unlockAccount "session" [5 5] |f| f.admin.delete(&user_path(f, "/lockouts").await);
+    resetAccountMfa "session" [13 13] |f| {
+        let user = f.world.sign_up().await;
+        Authenticator::enable(&f.world, &user).await;
+        f.admin.delete(&format!("/admin/users/{}/mfa", user.id))
+    };
+    signUserOut "session" [10 10] |f| f.admin.delete(&user_path(f, "/sessions").await);
+    listUserSessions "session" [2 2] |f| f.admin.get("/admin/sessions");
+    endUserSession "session" [6 6] |f| {
+        let user = f.world.sign_up().await;
+        let list = f.admin.get(&format!("/admin/sessions?user_id={}", user.id)).await.expect(200);
+        f.admin.delete(&format!("/admin/sessions/{}", items(&list)[0]["id"]))
+    };
+    listConsents "session" [2 2] |f| f.admin.get("/admin/consents");
+    revokeConsent "session" [8 8] |f| {
+        let user = f.world.sign_up().await;
+        f.app.tokens(&user, "posts:read").await;
+        let list = f.admin.get(&format!("/admin/consents?user_id={}", user.id)).await.expect(200);
+        f.admin.delete(&format!("/admin/consents/{}", items(&list)[0]["id"].as_str().unwrap()))
+    };
 
     authorize "signed in" [1 1] |f| {
         let request = f.first_party_app.authorization().set("scope", "posts:read");
@@ -86,6 +130,14 @@ routes! {
         let page = browser.open("/signin").await;
         browser.submit_call(&page, &[("email", &f.owner.email), ("password", PASSWORD)])
     };
+    signOut "signed in" [1 1] |f| f.owner.browser().open_call("/signout");
+    signOut "signed out" [0 0] |f| f.world.browser().open_call("/signout");
+    signOutByForm "" [0 0] |f| f.world.anyone().post("/signout").form::<&str, &str>(&[]);
+    confirmSignOut "signed in" [7 7] |f| {
+        let mut browser = f.world.sign_up().await.browser();
+        let page = browser.open("/signout").await;
+        browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
+    };
     showConsent "signed in" [2 2] |f| {
         let mut browser = f.owner.browser();
         let url = consent_url(f, &mut browser).await;
@@ -98,7 +150,7 @@ routes! {
         browser.submit_call(&page, &[("decision", "allow")])
     };
     showPassword "signed in" [1 1] |f| f.owner.browser().open_call("/password");
-    submitPassword "signed in" [11 11] |f| {
+    submitPassword "signed in" [12 12] |f| {
         let mut browser = f.world.sign_up().await.browser();
         let page = browser.open("/password").await;
         browser.submit_call(&page, &[("current_password", PASSWORD), ("new_password", NEW_PASSWORD)])
@@ -111,7 +163,7 @@ routes! {
         browser.submit_call(&page, &[("email", &email)])
     };
     showReset "" [0 0] |f| f.world.anyone().get("/reset?token=x");
-    submitReset "" [12 12] |f| {
+    submitReset "" [13 13] |f| {
         let (browser, page) = reset_page(f).await;
         browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
     };
@@ -129,6 +181,11 @@ routes! {
 fn client_path(f: &Fixture, below: &str) -> String {
     let client = f.world.app().kind("web").register();
     format!("/admin/clients/{}{below}", client.id)
+}
+
+/// The path of a new user, or of a resource below it.
+async fn user_path(f: &Fixture, below: &str) -> String {
+    format!("/admin/users/{}{below}", f.world.sign_up().await.id)
 }
 
 /// The request of a new service that authenticates by a signed assertion.

@@ -3,13 +3,12 @@
 use super::deferred::Deferred;
 use super::grant::{issued_token, oxide_grant};
 use super::registrar::ClientRegistrar;
-use crate::codes::PresentedCode;
+use crate::codes::{ExchangedCode, PresentedCode};
 use crate::grants::TokenResponse;
 use crate::token_error::TokenError;
 use async_trait::async_trait;
 use foundation::clock::Timestamp;
 use identity::grants::clients::Client;
-use identity::grants::refresh_families::Family;
 use oxide_auth::code_grant::accesstoken::{Authorization, Request};
 use oxide_auth::primitives::grant::{Extensions, Grant};
 use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken};
@@ -24,11 +23,11 @@ pub(in crate::grants) async fn exchange_code<I>(
     client: &Client,
     presented: PresentedCode<'_>,
     expires_at: Timestamp,
-    claim: impl Future<Output = Result<Family, TokenError>> + Send,
+    claim: impl Future<Output = Result<ExchangedCode, TokenError>> + Send,
     issue: I,
 ) -> Option<Result<TokenResponse, TokenError>>
 where
-    I: FnOnce(&Family) -> Result<TokenResponse, TokenError> + Send + Sync,
+    I: FnOnce(&ExchangedCode) -> Result<TokenResponse, TokenError> + Send + Sync,
 {
     let mut exchange = CodeExchange {
         registrar: ClientRegistrar(client),
@@ -49,9 +48,9 @@ struct CodeExchange<'a, I> {
     registrar: ClientRegistrar<'a>,
     redirect_uri: &'a str,
     expires_at: Timestamp,
-    claim: Deferred<'a, Result<Family, TokenError>>,
+    claim: Deferred<'a, Result<ExchangedCode, TokenError>>,
     issue: Option<I>,
-    claimed: Option<Family>,
+    claimed: Option<ExchangedCode>,
     result: Option<Result<TokenResponse, TokenError>>,
 }
 
@@ -64,21 +63,21 @@ impl<I: Send + Sync> Authorizer for CodeExchange<'_, I> {
 
     /// Claims the code. The state machine passes the code that it read from the request.
     async fn extract(&mut self, _: &str) -> Result<Option<Grant>, ()> {
-        let family = match self.claim.run().await? {
-            Ok(family) => family,
+        let code = match self.claim.run().await? {
+            Ok(code) => code,
             Err(error) => {
                 self.result = Some(Err(error));
                 return Ok(None);
             }
         };
         let grant = oxide_grant(
-            family.user_id,
-            &family.client_id,
+            code.family.user_id,
+            &code.family.client_id,
             self.redirect_uri.parse().map_err(|_| ())?,
-            family.scope,
+            code.family.scope,
             self.expires_at,
         )?;
-        self.claimed = Some(family);
+        self.claimed = Some(code);
         Ok(Some(grant))
     }
 }
@@ -86,13 +85,13 @@ impl<I: Send + Sync> Authorizer for CodeExchange<'_, I> {
 #[async_trait]
 impl<I> Issuer for CodeExchange<'_, I>
 where
-    I: FnOnce(&Family) -> Result<TokenResponse, TokenError> + Send + Sync,
+    I: FnOnce(&ExchangedCode) -> Result<TokenResponse, TokenError> + Send + Sync,
 {
     /// Issues the tokens of the claimed code.
     async fn issue(&mut self, grant: Grant) -> Result<IssuedToken, ()> {
-        let family = self.claimed.take().ok_or(())?;
+        let code = self.claimed.take().ok_or(())?;
         let issue = self.issue.take().ok_or(())?;
-        let result = issue(&family);
+        let result = issue(&code);
         let issued = issued_token(&result, grant.until);
         self.result = Some(result);
         issued
@@ -116,7 +115,7 @@ where
 
 impl<I> Endpoint for CodeExchange<'_, I>
 where
-    I: FnOnce(&Family) -> Result<TokenResponse, TokenError> + Send + Sync,
+    I: FnOnce(&ExchangedCode) -> Result<TokenResponse, TokenError> + Send + Sync,
 {
     fn registrar(&self) -> &(dyn Registrar + Sync) {
         &self.registrar

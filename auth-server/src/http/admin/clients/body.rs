@@ -3,13 +3,10 @@
 use foundation::scope::Scope;
 use http_client::Guard;
 use identity::grants::clients::ClientType;
-use issuer::clients::{ClientChanges, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration};
+use issuer::clients::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration};
 use std::time::Duration;
 use utoipa::ToSchema;
 use web::{Error, JsonBody};
-
-/// The time for which the former secret stays valid unless the request names another one.
-const DEFAULT_OVERLAP: Duration = Duration::from_secs(24 * 3600);
 
 /// A rotation of the secret of a client.
 #[derive(ToSchema)]
@@ -28,17 +25,24 @@ pub(super) fn read_registration(body: &JsonBody, issuer: &str) -> Result<Registr
         .required("type", client_type)
         .zip(fields.required("scope", scope));
     let redirect_uris = fields.optional_list("redirect_uris").unwrap_or_default();
+    let post_logout_redirect_uris = fields
+        .optional_list("post_logout_redirect_uris")
+        .unwrap_or_default();
+    let guard = Guard::of_server(issuer);
+    let backchannel_logout_uri = fields.optional("backchannel_logout_uri", |uri| guard.parse(uri));
     let default_scope = fields.optional("default_scope", scope);
     let first_party = fields.optional_bool("first_party").unwrap_or_default();
     let refresh_cookie = fields.optional_bool("refresh_cookie").unwrap_or_default();
     let refresh_retry_window = fields.optional_integer("refresh_retry_window", retry_window);
     let jwks = fields.optional_object("jwks");
-    let jwks_uri = fields.optional("jwks_uri", |uri| Guard::of_server(issuer).parse(uri));
+    let jwks_uri = fields.optional("jwks_uri", |uri| guard.parse(uri));
     let registration = names.zip(limits).map(|((id, name), (kind, scope))| Registration {
         id,
         name,
         kind,
         redirect_uris,
+        post_logout_redirect_uris,
+        backchannel_logout_uri,
         scope,
         default_scope,
         first_party,
@@ -53,16 +57,22 @@ pub(super) fn read_registration(body: &JsonBody, issuer: &str) -> Result<Registr
 /// Reads the changes of a registration at the issuer with the URL `issuer`.
 pub(super) fn read_changes(body: &JsonBody, issuer: &str) -> Result<ClientChanges, Error> {
     let mut fields = body.fields()?;
+    let guard = Guard::of_server(issuer);
     let changes = ClientChanges {
         name: fields.optional("name", text),
         redirect_uris: fields.optional_list("redirect_uris"),
+        post_logout_redirect_uris: fields.optional_list("post_logout_redirect_uris"),
+        backchannel_logout_uri: fields.optional("backchannel_logout_uri", |uri| match uri {
+            "" => Ok(None),
+            uri => guard.parse(uri).map(Some),
+        }),
         scope: fields.optional("scope", scope),
         default_scope: fields.optional("default_scope", scope),
         first_party: fields.optional_bool("first_party"),
         refresh_cookie: fields.optional_bool("refresh_cookie"),
         refresh_retry_window: fields.optional_integer("refresh_retry_window", retry_window),
         jwks: fields.optional_object("jwks"),
-        jwks_uri: fields.optional("jwks_uri", |uri| Guard::of_server(issuer).parse(uri)),
+        jwks_uri: fields.optional("jwks_uri", |uri| guard.parse(uri)),
     };
     fields.finish(Some(changes))
 }

@@ -1,16 +1,14 @@
 //! The query of `GET /admin/clients`.
 
+use super::super::{ListQuery, TextId};
 use identity::grants::clients::{ClientType, Filter};
 use issuer::params::Params;
 use utoipa::IntoParams;
 
-/// The longest cursor, which is the id of a client, in bytes.
-const MAX_CURSOR: usize = 64;
-
 /// The filters and the page. Invalid values are ignored.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ClientsQuery {
+pub(crate) struct ClientsQuery {
     /// Only clients of this type.
     #[param(rename = "type", inline)]
     kind: Option<ClientType>,
@@ -22,18 +20,6 @@ pub(super) struct ClientsQuery {
 }
 
 impl ClientsQuery {
-    /// Reads a query string. If a parameter is repeated, its first value is read.
-    pub(super) fn read(query: &str) -> Self {
-        let params = Params::from_form(query.as_bytes());
-        let cursor = params.get("cursor");
-        let is_valid = |cursor: &&str| cursor.len() <= MAX_CURSOR && !cursor.contains('\0');
-        Self {
-            kind: params.get("type").and_then(ClientType::named),
-            first_party: params.get("first_party").and_then(|text| text.parse().ok()),
-            cursor: cursor.filter(is_valid).map(str::to_owned),
-        }
-    }
-
     /// Returns the condition on the listed clients.
     pub(super) fn filter(&self) -> Filter {
         Filter {
@@ -41,15 +27,22 @@ impl ClientsQuery {
             first_party: self.first_party,
         }
     }
+}
 
-    /// Returns the filters as query parameters, for the link to the next page.
-    pub(super) fn filters(&self) -> [(&'static str, Option<String>); 2] {
-        [
+impl ListQuery for ClientsQuery {
+    fn read(params: &Params) -> Self {
+        let cursor = params.get("cursor").and_then(|id| id.parse().ok());
+        Self {
+            kind: params.get("type").and_then(ClientType::named),
+            first_party: params.get("first_party").and_then(|text| text.parse().ok()),
+            cursor: cursor.map(|TextId(id)| id),
+        }
+    }
+
+    fn filters(&self) -> Vec<(&'static str, Option<String>)> {
+        vec![
             ("type", self.kind.map(|kind| kind.as_str().to_owned())),
-            (
-                "first_party",
-                self.first_party.map(|is_first_party| is_first_party.to_string()),
-            ),
+            ("first_party", self.first_party.map(|value| value.to_string())),
         ]
     }
 }

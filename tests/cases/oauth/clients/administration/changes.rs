@@ -127,7 +127,8 @@ async fn changes_are_recorded_with_their_administrator(world: World) {
         caller.post(&format!("{client}/secrets")).await.expect(201);
         caller.post(&format!("{client}/disablements")).await.expect(200);
         caller.post(&format!("{client}/enablements")).await.expect(200);
-        let query = "SELECT name, user_id, address FROM security_events WHERE client_id = $1 ORDER BY id";
+        let query =
+            "SELECT name, administrator_id, address FROM security_events WHERE client_id = $1 ORDER BY id";
         type Event = (String, Option<i64>, Option<String>);
         let events = fetch_all!(world.db().await.reader(), Event, query, id.as_str()).unwrap();
         let by_admin = |name: &str| {

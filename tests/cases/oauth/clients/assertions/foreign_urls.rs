@@ -1,7 +1,7 @@
 //! URLs of keys that would make the issuer call its own network (server-side request forgery).
 
 use super::super::at_each_issuer;
-use super::{Key, claims, jwks_file, request};
+use super::{Key, claims, create, jwks_file, request};
 use serde_json::json;
 use std::io;
 use std::net::TcpListener;
@@ -125,20 +125,7 @@ async fn in_production_no_url_leads_to_the_network_of_the_issuer(shape: Shape) {
 async fn invalid_urls_of_keys_are_refused(world: World) {
     let file = jwks_file(&world, &json!({ "keys": [Key::rsa("rsa").jwk()] }));
     let long = format!("https://app.test/{}", "a".repeat(2_000));
-    let create = |options: &[&str]| {
-        let command = [
-            "clients",
-            "create",
-            "--name",
-            "Some App",
-            "--scope",
-            "posts:read",
-            "--id",
-            "keyed",
-        ];
-        world.run(&[command.as_slice(), options].concat(), "")
-    };
-    let service = |uri| create(&["--type", "service", "--jwks-uri", uri]);
+    let service = |uri| create(&world, &["service", "--jwks-uri", uri]);
     let with_secret = world.app().kind("web").register();
     for (refused, reason) in [
         (service("http://app.test/jwks"), "must begin with https://"),
@@ -154,25 +141,23 @@ async fn invalid_urls_of_keys_are_refused(world: World) {
         (service("https://[::ffff:127.0.0.1]/jwks"), "not a public address"),
         (service(&long), "longer than 2000 characters"),
         (
-            create(&[
-                "--type",
-                "service",
-                "--jwks",
-                &file,
-                "--jwks-uri",
-                "https://app.test/jwks",
-            ]),
+            create(
+                &world,
+                &["service", "--jwks", &file, "--jwks-uri", "https://app.test/jwks"],
+            ),
             "cannot be used with",
         ),
         (
-            create(&[
-                "--type",
-                "spa",
-                "--redirect-uri",
-                "https://app.test/cb",
-                "--jwks-uri",
-                "https://app.test/jwks",
-            ]),
+            create(
+                &world,
+                &[
+                    "spa",
+                    "--redirect-uri",
+                    "https://app.test/cb",
+                    "--jwks-uri",
+                    "https://app.test/jwks",
+                ],
+            ),
             "type web or service",
         ),
         (

@@ -1,7 +1,7 @@
 //! The keys that clients register for their assertions.
 
 use super::super::{clients, expect_token_error_within_a_second};
-use super::{Key, claims, jwks_file, register, request};
+use super::{Key, claims, create, jwks_file, register, request};
 use serde_json::{Value, json};
 use tests::{World, on_every_shape};
 
@@ -36,17 +36,6 @@ async fn invalid_keys_are_refused(world: World) {
     };
     let key = |key: Value| json!({ "keys": [key] }).to_string();
     let many: Vec<Value> = (0..11).map(|n| with(&rsa, "kid", json!(n.to_string()))).collect();
-    let command = [
-        "clients",
-        "create",
-        "--name",
-        "Some App",
-        "--scope",
-        "posts:read",
-        "--id",
-        "keyed",
-        "--type",
-    ];
     for (jwks, reason) in [
         (key(with(&rsa, "d", json!("AQAB"))), "is private"),
         (key(json!({ "kty": "oct", "k": "c2VjcmV0" })), "is private"),
@@ -67,7 +56,7 @@ async fn invalid_keys_are_refused(world: World) {
         let path = world.data_dir().join("invalid.jwks");
         std::fs::write(&path, jwks).unwrap();
         let options = ["service", "--jwks", path.to_str().unwrap()];
-        let refused = world.run(&[command.as_slice(), &options].concat(), "");
+        let refused = create(&world, &options);
         assert_eq!(refused.status.code(), Some(64), "{reason}: {refused:?}");
         let message = String::from_utf8(refused.stderr).unwrap();
         assert!(message.contains(reason), "{reason}: {message}");
@@ -76,7 +65,7 @@ async fn invalid_keys_are_refused(world: World) {
     let spa = ["spa", "--redirect-uri", "https://app.test/cb", "--jwks", &good];
     let missing = ["service", "--jwks", "no-such-file.jwks"];
     for options in [spa.as_slice(), &missing] {
-        let refused = world.run(&[command.as_slice(), options].concat(), "");
+        let refused = create(&world, options);
         assert_eq!(refused.status.code(), Some(64), "{options:?}: {refused:?}");
     }
     let with_secret = world.app().kind("web").register();

@@ -1,0 +1,132 @@
+//! Logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0).
+
+use crate::keys::Keyring;
+use audit::outbox::{self, Due, Outbox};
+use foundation::clock::{self, Timestamp};
+use foundation::random;
+use http_client::GuardedClient;
+use identity::grants::clients::Clients;
+use identity::logout_notices::{self, LogoutNotice};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use storage::db::{Db, Error};
+
+/// The lifetime of a logout token, as recommended by §4.
+const TOKEN_LIFETIME: Duration = Duration::from_secs(120);
+/// The event that a logout token reports (§2.4).
+const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
+
+/// The delivery of the queued notices.
+#[derive(Clone)]
+pub struct LogoutDelivery {
+    /// The database of the notices.
+    pub db: Db,
+    /// The registered clients.
+    pub clients: Clients,
+    /// Calls the URLs of the clients.
+    pub http: GuardedClient,
+    /// The keys that sign the tokens.
+    pub keys: Keyring,
+    /// The issuer's URL.
+    pub issuer: String,
+}
+
+/// The claims of a logout token (§2.4).
+#[derive(Serialize)]
+struct Claims<'a> {
+    iss: &'a str,
+    sub: String,
+    aud: &'a str,
+    iat: i64,
+    exp: i64,
+    jti: String,
+    sid: String,
+    events: Value,
+}
+
+impl LogoutDelivery {
+    /// Delivers due notices until the task is aborted.
+    pub async fn run(self) {
+        outbox::run(self).await;
+    }
+
+    /// Signs a logout token.
+    fn sign(&self, notice: &LogoutNotice, now: Timestamp) -> Result<String, String> {
+        let claims = Claims {
+            iss: &self.issuer,
+            sub: notice.user_id.to_string(),
+            aud: &notice.client_id,
+            iat: now.seconds(),
+            exp: now.after(TOKEN_LIFETIME).seconds(),
+            jti: random::id(),
+            sid: notice.session_id.to_string(),
+            events: json!({ LOGOUT_EVENT: {} }),
+        };
+        let signed = self
+            .keys
+            .signer(now)
+            .and_then(|key| key.sign("logout+jwt", &claims));
+        signed.map_err(|error| error.to_string())
+    }
+}
+
+impl Outbox for LogoutDelivery {
+    const ITEM: &'static str = "logout token";
+    const POLL_INTERVAL: Duration = Duration::from_secs(1);
+    const CONCURRENCY: usize = 16;
+    const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
+    const LEASE: Duration = Duration::from_secs(60);
+
+    type Claimed = LogoutNotice;
+
+    async fn due(&self, now: Timestamp) -> Result<Vec<Due>, Error> {
+        logout_notices::due(&self.db, now).await
+    }
+
+    async fn claim(&self, due: Due, lease_end: Timestamp) -> Result<Option<LogoutNotice>, Error> {
+        logout_notices::claim(&self.db, due, lease_end).await
+    }
+
+    /// Posts the token to the client (§2.5). A client that is disabled or has no URL any more is left out.
+    async fn send(&self, notice: &LogoutNotice) -> Result<(), String> {
+        let client = self.clients.find(&notice.client_id).await;
+        let client = client.map_err(|error| error.to_string())?;
+        let client = client.filter(|client| client.disabled_at.is_none());
+        let Some(url) = client.and_then(|client| client.backchannel_logout_uri.clone()) else {
+            return Ok(());
+        };
+        let url = self.http.guard().parse(&url)?;
+        // A JWT has no character that a form encodes.
+        let form = format!("logout_token={}", self.sign(notice, clock::now())?);
+        let posted = self.http.post_form(&url, form).await;
+        posted.map_err(|error| format!("{}: {}", error.reason, error.detail))
+    }
+
+    async fn record_success(&self, notice: &LogoutNotice, _: Timestamp) -> Result<(), Error> {
+        logout_notices::delete(&self.db, notice).await
+    }
+
+    async fn record_failure(&self, notice: &LogoutNotice, error: &str, now: Timestamp) -> Result<(), Error> {
+        let LogoutNotice {
+            client_id, attempts, ..
+        } = notice;
+        let next = now.after(outbox::backoff(*attempts));
+        if next < notice.created_at.after(outbox::GIVE_UP_AFTER) {
+            tracing::warn!(
+                error,
+                client_id,
+                attempts,
+                "a logout token was not delivered and will be retried"
+            );
+            return logout_notices::postpone(&self.db, notice, next).await;
+        }
+        tracing::error!(
+            error,
+            client_id,
+            attempts,
+            "a logout token was given up after three days"
+        );
+        logout_notices::delete(&self.db, notice).await
+    }
+}

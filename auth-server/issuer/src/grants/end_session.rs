@@ -1,0 +1,92 @@
+//! The request of a client to sign the user out (OpenID Connect RP-Initiated Logout 1.0).
+
+use super::{EndSessionRequest, Grants, IdTokenHint};
+use crate::clients::redirect_uris;
+use storage::db;
+
+/// The reason why a logout request is not followed.
+#[derive(Debug, thiserror::Error)]
+pub enum EndSessionError {
+    /// The request is invalid. The message belongs on a page: a redirect would be open to abuse (§3).
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}
+
+/// A valid logout request.
+#[derive(Debug)]
+pub struct CheckedLogout {
+    /// The user and the session that the client names by an ID token, if it does.
+    hint: Option<IdTokenHint>,
+    /// The URI for the redirect to the client after the logout, with the `state`.
+    pub redirect: Option<String>,
+}
+
+impl CheckedLogout {
+    /// Returns whether the client has shown that it means this user, so that the user need not confirm the logout (§2).
+    pub fn names(&self, user_id: i64) -> bool {
+        self.hint.is_some_and(|hint| hint.user_id == user_id)
+    }
+}
+
+impl Grants {
+    /// Validates a logout request (§2). A hint that cannot be verified any more, for example because its key was deleted, counts as
+    /// absent. Fails if the client is unknown or disabled, or has not registered the redirect URI.
+    pub async fn check_logout(&self, request: &EndSessionRequest) -> Result<CheckedLogout, EndSessionError> {
+        let read = match &request.id_token_hint {
+            Some(token) => self.read_id_token(token).await,
+            None => None,
+        };
+        let (hinted_client, hint) = read.unzip();
+        let client_id = match (&request.client_id, &hinted_client) {
+            (Some(named), Some(hinted)) if named != hinted => {
+                return Err(EndSessionError::Invalid(
+                    "The client_id is not that of the ID token in id_token_hint.",
+                ));
+            }
+            (named, hinted) => named.as_ref().or(hinted.as_ref()),
+        };
+        let redirect = match &request.post_logout_redirect_uri {
+            Some(uri) => {
+                self.check_post_logout_uri(client_id, uri).await?;
+                Some(with_state(uri, request.state.as_deref()))
+            }
+            None => None,
+        };
+        Ok(CheckedLogout { hint, redirect })
+    }
+
+    async fn check_post_logout_uri(
+        &self,
+        client_id: Option<&String>,
+        uri: &str,
+    ) -> Result<(), EndSessionError> {
+        let client_id = client_id.ok_or(EndSessionError::Invalid(
+            "The request has a post_logout_redirect_uri, but neither a client_id nor a valid id_token_hint.",
+        ))?;
+        let client = self.clients.find(client_id).await?;
+        let client = client.filter(|client| client.disabled_at.is_none());
+        let client = client.ok_or(EndSessionError::Invalid(
+            "No enabled application is registered with this client_id.",
+        ))?;
+        let mut registered = client.post_logout_redirect_uris.iter();
+        match registered.any(|registered| redirect_uris::matches(registered, uri)) {
+            true => Ok(()),
+            false => Err(EndSessionError::Invalid(
+                "The application has not registered this post_logout_redirect_uri.",
+            )),
+        }
+    }
+}
+
+fn with_state(uri: &str, state: Option<&str>) -> String {
+    let Some(state) = state else {
+        return uri.to_owned();
+    };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("state", state);
+    let separator = if uri.contains('?') { '&' } else { '?' };
+    format!("{uri}{separator}{}", query.finish())
+}

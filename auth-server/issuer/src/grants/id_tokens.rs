@@ -1,0 +1,113 @@
+//! ID tokens (OpenID Connect Core §2).
+
+use super::Grants;
+use super::tokens::TokenGrant;
+use crate::keys::{self, SigningKey};
+use access_tokens::PublicKeys as _;
+use foundation::clock::Timestamp;
+use foundation::secret;
+use jsonwebtoken::{Algorithm, Validation};
+use serde::{Deserialize, Serialize};
+
+/// The claims of OpenID Connect Core §2, and `sid` (OpenID Connect Back-Channel Logout 1.0 §2.1).
+#[derive(Serialize)]
+struct Claims<'a> {
+    iss: &'a str,
+    sub: String,
+    aud: &'a str,
+    exp: i64,
+    iat: i64,
+    auth_time: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'a str>,
+    acr: &'static str,
+    amr: &'static [&'static str],
+    at_hash: String,
+    sid: String,
+}
+
+/// An ID token of this issuer that a client sends back to name the user or the session. It may have expired.
+#[derive(Clone, Copy, Debug)]
+pub struct IdTokenHint {
+    /// The id of the user.
+    pub user_id: i64,
+    /// The id of the session.
+    pub session_id: i64,
+}
+
+/// The claims of an ID token that a hint needs.
+#[derive(Deserialize)]
+struct HintClaims {
+    aud: String,
+    sub: String,
+    sid: String,
+}
+
+impl Grants {
+    /// Signs an ID token that belongs to an access token and has the same lifetime.
+    pub(super) fn sign_id_token(
+        &self,
+        signer: &SigningKey,
+        grant: &TokenGrant<'_>,
+        access_token: &str,
+        now: Timestamp,
+    ) -> Result<String, keys::Error> {
+        let family = grant.family;
+        signer.sign(
+            "JWT",
+            &Claims {
+                iss: &self.issuer,
+                sub: family.user_id.to_string(),
+                aud: &family.client_id,
+                exp: now.after(self.lifetimes.access_token).seconds(),
+                iat: now.seconds(),
+                auth_time: family.sign_in.at.seconds(),
+                nonce: grant.nonce,
+                acr: family.sign_in.methods.acr(),
+                amr: family.sign_in.methods.amr(),
+                at_hash: at_hash(access_token),
+                sid: family.session_id.to_string(),
+            },
+        )
+    }
+
+    /// Returns the client that an ID token was issued to, and the contents of the token, which may have expired (OpenID Connect
+    /// RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it with a key that is still published.
+    pub async fn read_id_token(&self, token: &str) -> Option<(String, IdTokenHint)> {
+        let header = jsonwebtoken::decode_header(token).ok()?;
+        if header.typ.as_deref() != Some("JWT") {
+            return None;
+        }
+        let key = self.keys.key(&header.kid?).await.ok()??;
+        let mut checks = Validation::new(Algorithm::RS256);
+        checks.set_issuer(&[&self.issuer]);
+        checks.set_required_spec_claims(&["iss"]);
+        checks.validate_exp = false;
+        checks.validate_aud = false;
+        let claims = jsonwebtoken::decode::<HintClaims>(token, key.decoding_key(), &checks);
+        let HintClaims { aud, sub, sid } = claims.ok()?.claims;
+        let hint = IdTokenHint {
+            user_id: sub.parse().ok()?,
+            session_id: sid.parse().ok()?,
+        };
+        Some((aud, hint))
+    }
+}
+
+/// Returns the left half of the hash of an access token (OpenID Connect Core §3.1.3.6).
+fn at_hash(access_token: &str) -> String {
+    let hash = secret::hash(access_token);
+    secret::encode(&hash[..hash.len() / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_hash_is_that_of_the_example_in_the_specification() {
+        // OpenID Connect Core, appendix A.3.
+        let access_token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y";
+        assert_eq!(at_hash(access_token), "77QmUPtjPfzWtF2AnpK9RQ");
+    }
+}

@@ -1,0 +1,153 @@
+//! `GET` and `POST /signout` (OpenID Connect RP-Initiated Logout 1.0): the user signs out, here and at the client that asked.
+
+use super::browser::BrowserSession;
+use super::documentation::{FormErrors, SignOutErrors};
+use super::extract::{FormOrQuery, PageForm};
+use super::form_page::FormRenderer;
+use super::forms::SignOutForm;
+use super::paths;
+use super::redirects::see_other;
+use crate::app::App;
+use crate::pages;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use foundation::context::RequestContext;
+use identity::login;
+use identity::sessions::Session;
+use issuer::grants::end_session::{CheckedLogout, EndSessionError};
+use issuer::grants::{EndSessionRequest, Grants};
+use issuer::params::Params;
+use web::cookies;
+use web::{Context, Error};
+
+/// Sign out
+///
+/// Ends the session of the browser and redirects it to the client, if the client names a registered `post_logout_redirect_uri`. The
+/// user must confirm, unless the client sends an ID token of the user.
+#[utoipa::path(
+    get, path = paths::SIGN_OUT, operation_id = "signOut", tag = "OpenID Connect", params(EndSessionRequest),
+    security((), ("session" = [])),
+    responses(
+        (status = 200, description = "The form to confirm, or the message that the session has ended.", body = String,
+         content_type = "text/html"),
+        (status = 303, description = "Redirect to the client.", headers(("Location"), ("Set-Cookie"))),
+        SignOutErrors,
+    )
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    Context(context): Context,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+    FormOrQuery(params): FormOrQuery,
+) -> Result<Response, Response> {
+    let request = read(&params)?;
+    let logout = check(&app.grants, &request).await?;
+    match session {
+        Some(session) if logout.names(session.user.id) => end(&app, &session, &logout, &context).await,
+        Some(session) => Ok(renderer.show(|form| {
+            pages::render(&pages::SignOutPage {
+                form,
+                email: &session.user.email,
+                request: &request,
+            })
+        })),
+        None => Ok(signed_out(&logout)),
+    }
+}
+
+/// Sign out by a form
+///
+/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form from
+/// another site.
+#[utoipa::path(
+    post, path = paths::SIGN_OUT, operation_id = "signOutByForm", tag = "OpenID Connect", security(()),
+    request_body(content = EndSessionRequest, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "Redirect to the same request by GET.", headers(("Location"))),
+        SignOutErrors, FormOrQuery,
+    )
+)]
+pub(crate) async fn show_by_form(
+    State(app): State<App>,
+    FormOrQuery(params): FormOrQuery,
+) -> Result<Response, Response> {
+    check(&app.grants, &read(&params)?).await?;
+    Ok(see_other(&format!("{}?{}", paths::SIGN_OUT, params.to_form())))
+}
+
+/// Confirm the sign-out
+///
+/// Ends the session of the browser.
+#[utoipa::path(
+    post, path = paths::SIGN_OUT_CONFIRMATION, operation_id = "confirmSignOut", tag = "OpenID Connect",
+    security((), ("session" = [])),
+    request_body(content = SignOutForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, description = "The session has ended.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the client.", headers(("Location"), ("Set-Cookie"))),
+        FormErrors, SignOutErrors,
+    )
+)]
+pub(crate) async fn confirm(
+    State(app): State<App>,
+    Context(context): Context,
+    BrowserSession(session): BrowserSession,
+    PageForm(fields): PageForm<SignOutForm>,
+) -> Result<Response, Response> {
+    let logout = check(&app.grants, &fields.into_request()).await?;
+    match session {
+        Some(session) => end(&app, &session, &logout, &context).await,
+        None => Ok(signed_out(&logout)),
+    }
+}
+
+fn read(params: &Params) -> Result<EndSessionRequest, Response> {
+    match params.flaw() {
+        Some(flaw) => Err(invalid(&format!("The request cannot be read: {flaw}."))),
+        None => params
+            .read()
+            .map_err(|error| Error::internal(&error).into_response()),
+    }
+}
+
+async fn check(grants: &Grants, request: &EndSessionRequest) -> Result<CheckedLogout, Response> {
+    let checked = grants.check_logout(request).await;
+    checked.map_err(|error| match error {
+        EndSessionError::Invalid(message) => invalid(message),
+        EndSessionError::Database(error) => Error::from(error).into_response(),
+    })
+}
+
+fn invalid(message: &str) -> Response {
+    pages::error(
+        StatusCode::BAD_REQUEST,
+        "This request to sign out is invalid",
+        message,
+    )
+}
+
+/// Ends the session. Returns the response that follows, which removes the cookie.
+async fn end(
+    app: &App,
+    session: &Session,
+    logout: &CheckedLogout,
+    context: &RequestContext,
+) -> Result<Response, Response> {
+    let ended = login::logout(&app.identity, session, context).await;
+    ended.map_err(|error| Error::from(error).into_response())?;
+    let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
+    Ok((cookie, signed_out(logout)).into_response())
+}
+
+fn signed_out(logout: &CheckedLogout) -> Response {
+    match &logout.redirect {
+        Some(to) => see_other(to),
+        None => pages::message(
+            "You are signed out",
+            "Your session in this browser has ended.",
+            Some((paths::SIGN_IN, "Sign in")),
+        ),
+    }
+}

@@ -1,0 +1,142 @@
+//! `GET` and `POST /userinfo` (OpenID Connect Core §5.3).
+
+use super::{access_token, paths};
+use crate::app::App;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use foundation::context::RequestContext;
+use foundation::scope::OPENID;
+use issuer::grants::UserInfo;
+use issuer::params::Params;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use web::content_negotiation::excludes_json;
+use web::openapi::error_responses::code;
+use web::{Code, Context, Error, bearer, body, error_responses, rate_limits};
+
+/// The media type of a signed response.
+const SIGNED: &str = "application/jwt";
+
+/// The errors of both methods.
+struct UserInfoErrors;
+
+error_responses!(UserInfoErrors: Unauthenticated, InvalidToken, InsufficientScope, Forbidden;);
+
+/// A request with the access token in its body (RFC 6750 §2.2).
+#[derive(Deserialize, ToSchema)]
+struct UserInfoForm {
+    /// The access token, unless the `Authorization` header has it.
+    access_token: Option<String>,
+}
+
+/// Read claims about the user
+///
+/// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A request that accepts
+/// `application/jwt` and no JSON gets them as a JWT that the issuer has signed.
+#[utoipa::path(
+    get, path = paths::USER_INFO, operation_id = "readUserInfo", tag = "OpenID Connect",
+    security(("oauth2" = ["openid"])),
+    responses(
+        (status = 200, description = "The claims.", content(
+            (UserInfo = "application/json"), (String = "application/jwt"),
+        ), headers(("Cache-Control"))),
+        UserInfoErrors,
+    )
+)]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Context(context): Context,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let token = bearer::token(&parts.headers)?.map(str::to_owned);
+    respond(&app, &parts, token, &context).await
+}
+
+/// Read claims about the user by POST
+///
+/// The same by POST, with the access token in the `Authorization` header or in a form.
+#[utoipa::path(
+    post, path = paths::USER_INFO, operation_id = "readUserInfoByPost", tag = "OpenID Connect",
+    request_body(content = Option<UserInfoForm>, content_type = "application/x-www-form-urlencoded"),
+    security(("oauth2" = ["openid"])),
+    responses(
+        (status = 200, description = "The claims.", content(
+            (UserInfo = "application/json"), (String = "application/jwt"),
+        ), headers(("Cache-Control"))),
+        UserInfoErrors, code::PayloadTooLarge, code::RequestTimeout, code::MalformedJson,
+    )
+)]
+pub(crate) async fn read_by_post(
+    State(app): State<App>,
+    Context(context): Context,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, body) = request.into_parts();
+    let token = match (
+        bearer::token(&parts.headers)?,
+        token_in_body(&parts.headers, body).await?,
+    ) {
+        (Some(_), Some(_)) => {
+            return Err(Error::new(
+                Code::InvalidToken,
+                "The request has an access token in its Authorization header and another one in its body. Send one.",
+            )
+            .status(StatusCode::BAD_REQUEST)
+            .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_request""#));
+        }
+        (in_header, in_body) => in_header.map(str::to_owned).or(in_body),
+    };
+    respond(&app, &parts, token, &context).await
+}
+
+/// Returns the access token of a form; `None` if the body is no form or has none.
+async fn token_in_body(headers: &HeaderMap, body: Body) -> Result<Option<String>, Error> {
+    let bytes = body::read(body, body::DEFAULT_LIMIT).await?;
+    if body::media_type(headers).as_deref() != Some("application/x-www-form-urlencoded") {
+        return Ok(None);
+    }
+    let form: UserInfoForm = Params::from_form(&bytes)
+        .read()
+        .map_err(|error| Error::internal(&error))?;
+    Ok(form.access_token)
+}
+
+async fn respond(
+    app: &App,
+    parts: &Parts,
+    token: Option<String>,
+    context: &RequestContext,
+) -> Result<Response, Error> {
+    let token = token.ok_or_else(|| {
+        Error::new(
+            Code::Unauthenticated,
+            "Send an access token with the scope openid.",
+        )
+        .header(header::WWW_AUTHENTICATE, "Bearer")
+    })?;
+    let token = access_token::verify(&app.grants, &token, context.now).await?;
+    rate_limits::by_principal(&app.rate_limiter, parts, token.user_id(), &token.client_id)?;
+    if token.user_id().is_none() {
+        return Err(bearer::user_required());
+    }
+    if !token.scope.contains(OPENID) {
+        return Err(bearer::insufficient_scope(OPENID));
+    }
+    let user_info = app.grants.user_info(&token).await?;
+    let user_info =
+        user_info.ok_or_else(|| bearer::invalid_token("the account of its user has ended".to_owned()))?;
+    let no_store = [(header::CACHE_CONTROL, "no-store")];
+    if !excludes_json(&parts.headers, SIGNED) {
+        return Ok((no_store, Json(user_info)).into_response());
+    }
+    let signed = app
+        .grants
+        .sign_user_info(&token.client_id, &user_info, context.now);
+    let signed = signed.map_err(|error| Error::unavailable(&error))?;
+    Ok((no_store, [(header::CONTENT_TYPE, SIGNED)], signed).into_response())
+}

@@ -1,0 +1,197 @@
+//! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process within a second.
+
+use super::Error;
+use crate::mfa;
+use crate::passwords::HashedPassword;
+use crate::sign_out::sign_out_everywhere;
+use crate::users::account::{self, Account};
+use crate::users::{self, NewUser, Role, changes};
+use audit::events::{Event, EventName};
+use audit::mail::{Mails, Notice};
+use audit::revocation::RevocationMirror;
+use foundation::context::RequestContext;
+use foundation::secret::Secret;
+use serde::Serialize;
+use storage::db::{self, Db};
+use utoipa::ToSchema;
+
+/// An account and, as one more member, the initial password that was generated for it just now.
+#[derive(Serialize, ToSchema)]
+pub struct AccountWithPassword<'a> {
+    /// The account.
+    #[serde(flatten)]
+    account: &'a Account,
+    /// The initial password, if no password was given. It is shown once, and the user must replace it at the first sign-in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    one_time_password: Option<&'a str>,
+}
+
+impl<'a> AccountWithPassword<'a> {
+    /// Returns the account with the password that [`NewPassword::hash`](crate::passwords::NewPassword::hash) returned.
+    pub fn new(account: &'a Account, generated: Option<&'a Secret>) -> Self {
+        Self {
+            account,
+            one_time_password: generated.map(Secret::expose),
+        }
+    }
+}
+
+/// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if there is
+/// none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out, and a stolen session
+/// replaces neither the password nor the second factor of its user.
+pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
+    let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
+    match context.administrator == Some(id) {
+        true => Err(Error::OwnAccount),
+        false => Ok(account),
+    }
+}
+
+/// Creates an account. Fails with [`users::Error::EmailTaken`] if an account has this address.
+pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, users::Error> {
+    let mut tx = db.begin().await?;
+    let user = super::create(&mut tx, new, context).await?;
+    tx.commit().await?;
+    Ok(Account::of_new_user(user))
+}
+
+/// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens and access tokens.
+/// Returns the account. No effect on a disabled account. Fails with [`Error::LastAdministrator`] for the last active
+/// administrator, and with [`Error::NotFound`] if there is no account with this id.
+pub async fn disable(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: i64,
+    context: &RequestContext,
+) -> Result<Account, Error> {
+    let mut tx = db.begin().await?;
+    let Some(account) = changes::disable(&mut tx, id, context.now).await? else {
+        drop(tx);
+        let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
+        return match account.disabled_at {
+            Some(_) => Ok(account),
+            None => Err(Error::LastAdministrator),
+        };
+    };
+    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let event = Event::success(EventName::UserDisabled).user(id);
+    event.record(&mut tx, context).await?;
+    tx.commit().await?;
+    revocations.announce(announcement).await;
+    Ok(account)
+}
+
+/// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled account. Fails with
+/// [`Error::NotFound`] if there is no account with this id.
+pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
+    let mut tx = db.begin().await?;
+    let Some(account) = changes::enable(&mut tx, id).await? else {
+        drop(tx);
+        return account::find(db, id).await?.ok_or(Error::NotFound);
+    };
+    let event = Event::success(EventName::UserEnabled).user(id);
+    event.record(&mut tx, context).await?;
+    tx.commit().await?;
+    Ok(account)
+}
+
+/// Sets the role of a user and ends the user's sessions and tokens, so that the new role takes effect with a new sign-in. Returns
+/// the changed account. No effect if the user has the role already. Fails with [`Error::LastAdministrator`] if the last active
+/// administrator would lose the role, and with [`Error::NotFound`] if the account was deleted meanwhile.
+pub async fn set_role(
+    db: &Db,
+    revocations: &RevocationMirror,
+    account: &Account,
+    role: Role,
+    context: &RequestContext,
+) -> Result<Account, Error> {
+    let (id, former) = (account.user.id, account.user.role);
+    if former == role {
+        return Ok(account.clone());
+    }
+    let mut tx = db.begin().await?;
+    let Some(changed) = changes::set_role(&mut tx, id, role, context.now).await? else {
+        drop(tx);
+        account::find(db, id).await?.ok_or(Error::NotFound)?;
+        return Err(Error::LastAdministrator);
+    };
+    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let detail = format!("{} to {}", former.as_str(), role.as_str());
+    let event = Event::success(EventName::RoleChange).user(id).detail(detail);
+    event.record(&mut tx, context).await?;
+    tx.commit().await?;
+    revocations.announce(announcement).await;
+    Ok(changed)
+}
+
+/// Replaces the password of a user, ends the user's sessions and tokens, and mails the user a notice. Returns the changed account.
+/// Fails with [`Error::NotFound`] if there is no account with this id.
+pub async fn set_password(
+    db: &Db,
+    revocations: &RevocationMirror,
+    mails: &Mails,
+    id: i64,
+    password: &HashedPassword,
+    context: &RequestContext,
+) -> Result<Account, Error> {
+    let mut tx = db.begin().await?;
+    let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
+    let changed = changed.ok_or(Error::NotFound)?;
+    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let event = Event::success(EventName::PasswordChange).user(id);
+    let event = event.detail("by an administrator");
+    event.record(&mut tx, context).await?;
+    let address = &changed.user.email;
+    mails
+        .send_notice(&mut tx, address, Notice::PasswordSet, context)
+        .await?;
+    tx.commit().await?;
+    revocations.announce(announcement).await;
+    Ok(changed)
+}
+
+/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still apply. Fails
+/// with [`Error::NotFound`] if there is no account with this id.
+pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Error> {
+    let mut tx = db.begin().await?;
+    if !changes::unlock(&mut tx, id, context.now).await? {
+        return Err(Error::NotFound);
+    }
+    let event = Event::success(EventName::LoginUnlock).user(id);
+    event.record(&mut tx, context).await?;
+    Ok(tx.commit().await?)
+}
+
+/// Turns the two-step sign-in of a user off, ends the user's sessions and tokens, and mails the user a notice. Fails with
+/// [`Error::NoSecondFactor`] if it is off already.
+pub async fn reset_mfa(
+    db: &Db,
+    revocations: &RevocationMirror,
+    mails: &Mails,
+    account: &Account,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let mut tx = db.begin().await?;
+    let announcement = mfa::reset(&mut tx, mails, &account.user, context).await?;
+    let announcement = announcement.ok_or(Error::NoSecondFactor)?;
+    tx.commit().await?;
+    revocations.announce(announcement).await;
+    Ok(())
+}
+
+/// Ends every session, refresh token and access token of a user, who can sign in again.
+pub async fn sign_out(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: i64,
+    context: &RequestContext,
+) -> Result<(), db::Error> {
+    let mut tx = db.begin().await?;
+    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let event = Event::success(EventName::SessionRevoked).user(id);
+    event.detail("all sessions").record(&mut tx, context).await?;
+    tx.commit().await?;
+    revocations.announce(announcement).await;
+    Ok(())
+}

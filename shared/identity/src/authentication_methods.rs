@@ -1,0 +1,58 @@
+//! The methods by which a user signed in, as ID tokens name them.
+
+use foundation::clock::Timestamp;
+
+/// The methods by which a user signed in (RFC 8176).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuthenticationMethods {
+    /// The password alone.
+    Password,
+    /// The password and a one-time code or a recovery code.
+    PasswordAndCode,
+}
+
+/// The sign-in that began a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignIn {
+    /// The time of the sign-in: `auth_time` (OpenID Connect Core §2).
+    pub at: Timestamp,
+    /// Its methods.
+    pub methods: AuthenticationMethods,
+}
+
+impl AuthenticationMethods {
+    /// The values of [`acr`](Self::acr), the weakest first.
+    pub const ACR: [&'static str; 2] = ["1", "2"];
+
+    /// Returns the text that the database stores.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Password => "pwd",
+            Self::PasswordAndCode => "pwd otp",
+        }
+    }
+
+    /// Returns the methods of a stored text. An unknown text becomes the weakest methods.
+    pub fn stored(text: &str) -> Self {
+        match text {
+            "pwd otp" => Self::PasswordAndCode,
+            _ => Self::Password,
+        }
+    }
+
+    /// Returns the authentication methods references (RFC 8176 §2).
+    pub const fn amr(self) -> &'static [&'static str] {
+        match self {
+            Self::Password => &["pwd"],
+            Self::PasswordAndCode => &["pwd", "otp", "mfa"],
+        }
+    }
+
+    /// Returns the authentication context class (OpenID Connect Core §2): the number of factors.
+    pub const fn acr(self) -> &'static str {
+        match self {
+            Self::Password => Self::ACR[0],
+            Self::PasswordAndCode => Self::ACR[1],
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Passwords that administrators and the first start set.
+
+use super::{Error, Password, Passwords};
+use foundation::secret::Secret;
+
+/// A password to set.
+#[derive(Clone, Debug)]
+pub enum NewPassword {
+    /// A given password.
+    Chosen(Password),
+    /// The bcrypt hash of a password of another service, as [`parse_imported_hash`](super::parse_imported_hash) returned it.
+    Imported(String),
+    /// An initial password to generate, which the user must replace at the first sign-in.
+    Generated,
+}
+
+/// A hashed password to store.
+#[derive(Clone, Debug)]
+pub struct HashedPassword {
+    /// The hash: a PHC string, or an imported bcrypt hash.
+    pub hash: String,
+    /// Whether the user must choose another password before doing anything else.
+    pub change_required: bool,
+}
+
+impl NewPassword {
+    /// Hashes the password. Returns its hash, and the password itself if it was generated.
+    pub async fn hash(self, passwords: &Passwords) -> Result<(HashedPassword, Option<Secret>), Error> {
+        let hash = match self {
+            Self::Chosen(password) => passwords.hash(password).await?,
+            Self::Imported(hash) => hash,
+            Self::Generated => {
+                let (password, generated) = passwords.generate().await?;
+                return Ok((password, Some(generated)));
+            }
+        };
+        let change_required = false;
+        Ok((
+            HashedPassword {
+                hash,
+                change_required,
+            },
+            None,
+        ))
+    }
+}
+
+impl Passwords {
+    /// Generates an initial password, which the user must replace at the first sign-in. Returns its hash and the password.
+    pub async fn generate(&self) -> Result<(HashedPassword, Secret), Error> {
+        let mut text = foundation::random::id();
+        while text.len() < self.min_length {
+            text.push_str(&foundation::random::id());
+        }
+        let password =
+            Password::parse(&text).map_err(|flaw| Error::Failed(format!("the password {flaw}")))?;
+        let hash = self.hash(password).await?;
+        let change_required = true;
+        Ok((
+            HashedPassword {
+                hash,
+                change_required,
+            },
+            Secret::new(text),
+        ))
+    }
+}

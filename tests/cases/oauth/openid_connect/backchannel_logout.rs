@@ -1,0 +1,228 @@
+//! OpenID Connect Back-Channel Logout 1.0.
+
+use super::{id_token, sign_in, verify};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tests::{App, Shape, StubServer, User, World, claims, eventually, on_every_shape};
+
+const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
+
+fn app(world: &World, server: &StubServer) -> App {
+    let url = format!("{}/logout?tenant=1", server.url);
+    world.app().option(&["--backchannel-logout-uri", &url]).register()
+}
+
+/// The logout tokens that a server received.
+fn received(server: &StubServer) -> Vec<String> {
+    let of_form = |body: &str| {
+        let mut fields = form_urlencoded::parse(body.as_bytes());
+        fields.find_map(|(name, value)| (name == "logout_token").then(|| value.into_owned()))
+    };
+    server
+        .received()
+        .iter()
+        .map(|request| of_form(&request.body).unwrap())
+        .collect()
+}
+
+async fn wait_for(server: &StubServer, count: usize) -> Vec<String> {
+    eventually("the client was not told", async || {
+        received(server).len() >= count
+    })
+    .await;
+    received(server)
+}
+
+/// Advances the clock until the client got this many tokens.
+async fn wait_while_time_passes(world: &World, server: &StubServer, count: usize) -> Vec<String> {
+    eventually("the client was not told", async || {
+        world.advance(Duration::from_secs(2));
+        received(server).len() >= count
+    })
+    .await;
+    received(server)
+}
+
+async fn a_logout_token_names_user_and_session(world: World) {
+    let server = StubServer::start().await;
+    let (user, app) = (world.sign_up().await, app(&world, &server));
+    let tokens = sign_in(&app, &mut user.browser(), &user, "openid").await;
+    // A second grant of the same session does not lead to a second token.
+    sign_in(&app, &mut user.browser(), &user, "openid").await;
+    let sid = claims(&id_token(&tokens))["sid"].clone();
+    user.post("/logout").await.expect(204);
+    let received = wait_for(&server, 1).await;
+    let request = &server.received()[0];
+    assert_eq!(
+        request.headers["content-type"],
+        "application/x-www-form-urlencoded"
+    );
+    let claims = verify(&world, &received[0], "logout+jwt", &app.id).await;
+    let at = claims["iat"].as_i64().unwrap();
+    assert!(!claims["jti"].as_str().unwrap().is_empty());
+    let expected = json!({
+        "iss": world.base(), "aud": app.id, "sub": user.id.to_string(), "sid": sid, "iat": at, "exp": at + 120,
+        "jti": claims["jti"], "events": { LOGOUT_EVENT: {} },
+    });
+    assert_eq!(claims, expected);
+    // It cannot be used in place of another token.
+    world
+        .anyone()
+        .bearer(&received[0])
+        .get("/me")
+        .await
+        .expect_error(401, "invalid_token");
+}
+
+/// Every cause that ends a session tells the clients of the session.
+async fn every_end_of_a_session_is_told(world: World) {
+    let server = StubServer::start().await;
+    let app = app(&world, &server);
+    for (count, cause) in (1..).zip([
+        "logout",
+        "end session",
+        "sign in again",
+        "password",
+        "disable",
+        "sign out",
+    ]) {
+        let user = world.sign_up().await;
+        let mut browser = user.browser();
+        let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
+        end_session(&world, cause, &user, &hint).await;
+        let tokens = wait_for(&server, count).await;
+        assert_eq!(tokens.len(), count, "{cause}");
+        let claims = verify(&world, &tokens[count - 1], "logout+jwt", &app.id).await;
+        assert_eq!(claims["sub"], user.id.to_string(), "{cause}");
+    }
+}
+
+async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
+    let mut browser = user.browser();
+    match cause {
+        "logout" => drop(user.post("/logout").await.expect(204)),
+        "end session" => {
+            let id = claims(hint)["sid"].as_str().unwrap().to_owned();
+            user.delete(&format!("/me/sessions/{id}")).await.expect(204);
+        }
+        "sign in again" => {
+            let page = browser.open("/signin").await;
+            assert!(page.visible_text().contains("signed in"));
+            let body = json!({ "email": user.email, "password": user.password });
+            user.post("/login").json(&body).await.expect(200);
+        }
+        "password" => {
+            let body =
+                json!({ "current_password": user.password, "new_password": "another long passphrase 1" });
+            user.call("PUT", "/me/password").json(&body).await.expect(204);
+        }
+        "disable" => drop(world.cli(&["users", "disable", "--json", "--email", &user.email], "")),
+        "sign out" => {
+            browser.open(&format!("/signout?id_token_hint={hint}")).await;
+        }
+        _ => panic!("{cause}"),
+    }
+}
+
+async fn other_clients_are_not_told(world: World) {
+    let server = StubServer::start().await;
+    let (told, without_openid) = (app(&world, &server), app(&world, &server));
+    let of_other_user = app(&world, &server);
+    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    sign_in(&without_openid, &mut user.browser(), &user, "profile:read").await;
+    sign_in(&of_other_user, &mut other.browser(), &other, "openid").await;
+    sign_in(&told, &mut user.browser(), &user, "openid").await;
+    user.post("/logout").await.expect(204);
+    let tokens = wait_for(&server, 1).await;
+    let audiences: Vec<Value> = tokens.iter().map(|token| claims(token)["aud"].clone()).collect();
+    assert_eq!(audiences, [json!(told.id)]);
+    assert!(!world.dump().contains("INSERT INTO logout_notices"));
+}
+
+async fn an_undelivered_token_is_sent_again(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let server = StubServer::start().await;
+    let (user, app) = (world.sign_up().await, app(&world, &server));
+    server.answer(503, "");
+    sign_in(&app, &mut user.browser(), &user, "openid").await;
+    user.post("/logout").await.expect(204);
+    wait_while_time_passes(&world, &server, 2).await;
+    server.answer(204, "");
+    let failed = received(&server).len();
+    let all = wait_while_time_passes(&world, &server, failed + 1).await;
+    let last = verify(&world, all.last().unwrap(), "logout+jwt", &app.id).await;
+    // Each attempt has a token of its own, which is valid when it arrives.
+    assert_ne!(last["jti"], claims(&all[0])["jti"]);
+    assert!(last["exp"].as_i64().unwrap() > world.now().seconds());
+    let delivered = server.received().len();
+    world.advance(Duration::from_secs(7200));
+    sign_in_and_out(&world, &app).await;
+    wait_for(&server, delivered + 1).await;
+    assert_eq!(
+        server.received().len(),
+        delivered + 1,
+        "a delivered token was sent again"
+    );
+}
+
+async fn sign_in_and_out(world: &World, app: &App) {
+    let user = world.sign_up().await;
+    sign_in(app, &mut user.browser(), &user, "openid").await;
+    user.post("/logout").await.expect(204);
+}
+
+async fn the_url_is_checked_like_every_url_of_third_parties(world: World) {
+    let create = |url: &str| {
+        world.run(
+            &[
+                "clients",
+                "create",
+                "--id",
+                "logged-out",
+                "--name",
+                "Logged out",
+                "--type",
+                "web",
+                "--scope",
+                "openid",
+                "--redirect-uri",
+                "https://app.test/cb",
+                "--backchannel-logout-uri",
+                url,
+            ],
+            "",
+        )
+    };
+    for url in [
+        "http://app.test/logout",
+        "https://10.0.0.1/logout",
+        "https://app.test/logout#x",
+        "/logout",
+    ] {
+        let output = create(url);
+        assert!(!output.status.success(), "{url}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains("backchannel_logout_uri"), "{message}");
+    }
+    assert!(create("https://app.test/logout").status.success());
+    let updated = world.cli(
+        &[
+            "clients",
+            "update",
+            "--json",
+            "logged-out",
+            "--backchannel-logout-uri",
+            "",
+        ],
+        "",
+    );
+    assert_eq!(updated.get("backchannel_logout_uri"), None);
+}
+
+on_every_shape!(
+    a_logout_token_names_user_and_session,
+    every_end_of_a_session_is_told,
+    other_clients_are_not_told,
+    an_undelivered_token_is_sent_again,
+    the_url_is_checked_like_every_url_of_third_parties,
+);

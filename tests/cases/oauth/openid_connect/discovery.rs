@@ -1,0 +1,89 @@
+//! `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0).
+
+use serde_json::json;
+use tests::{World, on_every_shape};
+
+async fn both_documents_are_the_same(world: World) {
+    let caller = world.anyone().with("origin", "https://app.test");
+    let openid = caller.get("/.well-known/openid-configuration").await.expect(200);
+    let oauth = caller
+        .get("/.well-known/oauth-authorization-server")
+        .await
+        .expect(200);
+    assert_eq!(openid.json(), oauth.json());
+    assert_eq!(openid.header("access-control-allow-origin"), "*");
+}
+
+async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: World) {
+    let metadata = world
+        .anyone()
+        .get("/.well-known/openid-configuration")
+        .await
+        .expect(200)
+        .json();
+    let base = world.base();
+    let scopes = metadata["scopes_supported"].as_array().unwrap();
+    assert!(
+        ["openid", "profile", "email"]
+            .iter()
+            .all(|scope| scopes.contains(&json!(scope))),
+        "{metadata}"
+    );
+    for (name, expected) in [
+        ("issuer", json!(base)),
+        ("userinfo_endpoint", json!(format!("{base}/userinfo"))),
+        ("end_session_endpoint", json!(format!("{base}/signout"))),
+        ("subject_types_supported", json!(["public"])),
+        ("response_types_supported", json!(["code"])),
+        ("id_token_signing_alg_values_supported", json!(["RS256"])),
+        ("userinfo_signing_alg_values_supported", json!(["RS256"])),
+        ("acr_values_supported", json!(["1", "2"])),
+        ("claims_parameter_supported", json!(false)),
+        ("request_parameter_supported", json!(false)),
+        ("request_uri_parameter_supported", json!(false)),
+        ("backchannel_logout_supported", json!(true)),
+        ("backchannel_logout_session_supported", json!(true)),
+    ] {
+        assert_eq!(metadata[name], expected, "{name}");
+    }
+}
+
+async fn unsupported_parameters_are_refused_by_name(world: World) {
+    let (user, app) = world.user_and_app().await;
+    for (name, error) in [
+        ("request", "request_not_supported"),
+        ("request_uri", "request_uri_not_supported"),
+        ("registration", "registration_not_supported"),
+    ] {
+        // A request object may hold the other parameters.
+        let request = app
+            .authorization()
+            .without("code_challenge")
+            .set(name, "eyJhbGciOiJub25lIn0.e30.");
+        let page = user.browser().open(&request.path()).await;
+        request.expect_error_response(&world, &page.location().unwrap(), error);
+    }
+    let request = app
+        .authorization()
+        .set("claims", "{}")
+        .set("acr_values", "2")
+        .set("display", "page");
+    app_accepts(&world, &user, &request).await;
+}
+
+async fn app_accepts(world: &World, user: &tests::User, request: &tests::Authorization) {
+    let page = user.browser().open(&request.path()).await;
+    let location = page.location().unwrap();
+    assert!(
+        location
+            .as_str()
+            .starts_with(&format!("{}/consent", world.base())),
+        "{location}"
+    );
+}
+
+on_every_shape!(
+    both_documents_are_the_same,
+    the_metadata_names_the_endpoints_and_denies_the_defaults,
+    unsupported_parameters_are_refused_by_name,
+);

@@ -1,0 +1,96 @@
+//! Clients that nobody here wrote sign a user in, refresh, introspect, revoke, read claims and sign the user out, configured by
+//! discovery alone. Services among them get tokens for themselves.
+
+use serde_json::json;
+use tests::{Chromium, ClientLibrary, PASSWORD, Signer, StubServer, World, on_every_shape, single_page_app};
+
+const POST_LOGOUT: &str = "https://app.test/bye";
+
+async fn run(world: &World, library: ClientLibrary) {
+    let user = world.sign_up().await;
+    let web = world
+        .app()
+        .kind("web")
+        .option(&["--post-logout-redirect-uri", POST_LOGOUT])
+        .register();
+    let service = world.app().kind("service").scope("posts:read").register();
+    let (key, file) = (
+        Signer::unknown("key-1"),
+        world.data_dir().join("keys-of-client.json"),
+    );
+    std::fs::write(&file, json!({ "keys": [key.jwk()] }).to_string()).unwrap();
+    let keyed = world
+        .app()
+        .kind("service")
+        .scope("posts:read")
+        .jwks(file.to_str().unwrap())
+        .register();
+    let settings = json!({
+        "issuer": world.base(),
+        "redirectUri": web.redirect_uri,
+        "postLogoutUri": POST_LOGOUT,
+        "user": { "id": user.id.to_string(), "email": user.email },
+        "web": { "id": web.id, "secret": web.secret },
+        "service": { "id": service.id, "secret": service.secret },
+        "keyed": { "id": keyed.id, "kid": key.kid, "key": key.private_pem() },
+    });
+    let mut browser = world.browser();
+    library.run(&settings, &mut browser, &user).await;
+    assert_eq!(browser.cookie("sid"), None, "the user is still signed in");
+}
+
+async fn openid_client(world: World) {
+    run(&world, ClientLibrary::OpenidClient).await;
+}
+
+async fn oauth4webapi(world: World) {
+    run(&world, ClientLibrary::Oauth4webapi).await;
+}
+
+async fn authlib(world: World) {
+    run(&world, ClientLibrary::Authlib).await;
+}
+
+async fn oidc_client_ts_in_chromium(world: World) {
+    let (user, server) = (world.sign_up().await, StubServer::start().await);
+    let origin = server.url.replace("127.0.0.1", "localhost");
+    let (callback, bye) = (format!("{origin}/callback"), format!("{origin}/bye"));
+    let app = world
+        .app()
+        .redirect_uri(&callback)
+        .option(&["--post-logout-redirect-uri", &bye])
+        .register();
+    let page = single_page_app(&json!({ "issuer": world.base(), "clientId": app.id }));
+    server.answer_raw(&format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
+        page.len()
+    ));
+    let browser = Chromium::with_scripts().await;
+    browser.open(&origin).await;
+    browser.expect(&state("ready")).await;
+    browser.press("#sign-in").await;
+    browser.expect(r#"name="password""#).await;
+    browser.fill("#email", &user.email).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.press("button").await;
+    browser.expect(r#"value="allow""#).await;
+    browser.press("button[value=allow]").await;
+    browser.expect(&state("signed in")).await;
+    browser.expect(&format!("{} {} valid", user.id, user.email)).await;
+    for (button, name) in [
+        ("#refresh", "refreshed"),
+        ("#revoke", "revoked"),
+        ("#sign-out", "signed out"),
+    ] {
+        browser.press(button).await;
+        let url = browser.expect(&state(name)).await;
+        assert!(url.starts_with(&origin), "{url}");
+    }
+}
+
+/// The element in which the page shows its state.
+fn state(name: &str) -> String {
+    format!(r#"<p id="state">{name}</p>"#)
+}
+
+on_every_shape!(openid_client, oauth4webapi, authlib, oidc_client_ts_in_chromium);

@@ -1,0 +1,253 @@
+//! `/signout` (OpenID Connect RP-Initiated Logout 1.0).
+
+use super::{id_token, sign_in};
+use std::time::Duration;
+use tests::{App, Browser, Page, Shape, User, World, eventually, on_every_shape};
+
+const AFTER: &str = "https://app.test/bye?from=latchkey";
+
+fn app(world: &World) -> App {
+    world
+        .app()
+        .option(&["--post-logout-redirect-uri", AFTER])
+        .register()
+}
+
+fn path(parameters: &[(&str, &str)]) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    format!("/signout?{}", query.extend_pairs(parameters).finish())
+}
+
+async fn expect_signed_in(user: &User, is_signed_in: bool) {
+    let status = user.get("/me").await.status;
+    assert_eq!(status, if is_signed_in { 200 } else { 401 });
+}
+
+#[track_caller]
+fn expect_return(page: &Page, uri: &str) {
+    assert_eq!(page.reply.status, 303, "{}", page.reply);
+    assert_eq!(page.reply.header("location"), uri);
+}
+
+async fn a_client_with_an_id_token_signs_the_user_out_at_once(world: World) {
+    let (user, app) = (world.sign_up().await, app(&world));
+    let mut browser = user.browser();
+    let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
+    let request = path(&[
+        ("id_token_hint", &hint),
+        ("post_logout_redirect_uri", AFTER),
+        ("state", "a b&c"),
+    ]);
+    let page = browser.open(&request).await;
+    expect_return(&page, "https://app.test/bye?from=latchkey&state=a+b%26c");
+    assert_eq!(browser.cookie("sid"), None);
+    expect_signed_in(&user, false).await;
+    // The same request again: there is nothing to end, and the browser returns too.
+    let page = browser.open(&request).await;
+    expect_return(&page, "https://app.test/bye?from=latchkey&state=a+b%26c");
+}
+
+async fn an_expired_id_token_is_enough(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, app) = (world.sign_up().await, app(&world));
+    let mut browser = user.browser();
+    let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
+    world.advance(Duration::from_secs(1800));
+    let page = browser
+        .open(&path(&[("id_token_hint", &hint), ("client_id", &app.id)]))
+        .await;
+    assert!(
+        page.visible_text().contains("You are signed out"),
+        "{}",
+        page.reply
+    );
+    expect_signed_in(&user, false).await;
+}
+
+async fn without_an_id_token_of_the_user_the_user_confirms(world: World) {
+    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let app = app(&world);
+    let of_other = id_token(&app.tokens(&other, "openid").await);
+    for parameters in [
+        vec![],
+        vec![
+            ("client_id", app.id.as_str()),
+            ("post_logout_redirect_uri", AFTER),
+            ("state", "x"),
+        ],
+        vec![
+            ("id_token_hint", of_other.as_str()),
+            ("post_logout_redirect_uri", AFTER),
+            ("state", "x"),
+        ],
+        vec![("id_token_hint", "nonsense")],
+        vec![("state", "x")],
+    ] {
+        let user = world.log_in(&user.email, &user.password).await;
+        let mut browser = user.browser();
+        let page = browser.open(&path(&parameters)).await;
+        assert!(page.visible_text().contains(&user.email), "{}", page.reply);
+        expect_signed_in(&user, true).await;
+        let done = browser
+            .submit(&page, &[("csrf", &page.hidden("csrf").unwrap())])
+            .await;
+        match parameters.len() {
+            3 => expect_return(&done, "https://app.test/bye?from=latchkey&state=x"),
+            _ => assert!(
+                done.visible_text().contains("You are signed out"),
+                "{}",
+                done.reply
+            ),
+        }
+        assert_eq!(browser.cookie("sid"), None);
+        expect_signed_in(&user, false).await;
+    }
+}
+
+async fn the_confirmation_cannot_be_forged(world: World) {
+    let user = world.sign_up().await;
+    let mut browser = user.browser();
+    let page = browser.open("/signout").await;
+    let forged = browser.submit(&page, &[("csrf", "another-token")]).await;
+    assert_eq!(forged.reply.status, 403, "{}", forged.reply);
+    expect_signed_in(&user, true).await;
+}
+
+async fn the_browser_returns_to_registered_uris_only(world: World) {
+    let (user, app) = (world.sign_up().await, app(&world));
+    let other_app = world.app().register();
+    let mut browser = user.browser();
+    let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
+    let (modified, added) = (format!("{hint}A"), format!("{AFTER}&extra=1"));
+    for parameters in [
+        // Not registered; that of a login; of another client; without a client; of an unknown client.
+        vec![
+            ("id_token_hint", hint.as_str()),
+            ("post_logout_redirect_uri", "https://evil.test/"),
+        ],
+        vec![
+            ("id_token_hint", hint.as_str()),
+            ("post_logout_redirect_uri", app.redirect_uri.as_str()),
+        ],
+        vec![
+            ("client_id", other_app.id.as_str()),
+            ("post_logout_redirect_uri", AFTER),
+        ],
+        vec![
+            ("id_token_hint", hint.as_str()),
+            ("client_id", other_app.id.as_str()),
+        ],
+        vec![
+            ("id_token_hint", modified.as_str()),
+            ("post_logout_redirect_uri", AFTER),
+        ],
+        vec![
+            ("id_token_hint", hint.as_str()),
+            ("post_logout_redirect_uri", &added),
+        ],
+        vec![("post_logout_redirect_uri", AFTER)],
+        vec![("id_token_hint", "nonsense"), ("post_logout_redirect_uri", AFTER)],
+        vec![("client_id", "nobody"), ("post_logout_redirect_uri", AFTER)],
+        vec![("client_id", app.id.as_str()), ("client_id", app.id.as_str())],
+    ] {
+        let page = browser.open(&path(&parameters)).await;
+        assert_eq!(page.reply.status, 400, "{parameters:?}: {}", page.reply);
+        page.expect_page_within_origin();
+        expect_signed_in(&user, true).await;
+    }
+    world.cli(&["clients", "disable", "--json", &app.id], "");
+    let request = path(&[("client_id", &app.id), ("post_logout_redirect_uri", AFTER)]);
+    eventually("the disabled client is accepted", async || {
+        user.browser().open(&request).await.reply.status == 400
+    })
+    .await;
+}
+
+/// A browser sends no `SameSite=Lax` cookie with a form from another site.
+async fn a_form_of_another_site_continues_by_get(world: World) {
+    let (user, app) = (world.sign_up().await, app(&world));
+    let mut browser = user.browser();
+    let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
+    let fields = [
+        ("id_token_hint", hint.as_str()),
+        ("post_logout_redirect_uri", AFTER),
+    ];
+    let posted = world.anyone().post("/signout").form(&fields);
+    let posted = posted
+        .header("origin", "https://app.test")
+        .header("sec-fetch-site", "cross-site")
+        .await;
+    assert_eq!(posted.expect(303).header("location"), path(&fields));
+    expect_signed_in(&user, true).await;
+    expect_return(&browser.open(&path(&fields)).await, AFTER);
+    expect_signed_in(&user, false).await;
+    let refused = world
+        .anyone()
+        .post("/signout")
+        .form(&[("post_logout_redirect_uri", AFTER)])
+        .await;
+    assert_eq!(refused.status, 400, "{refused}");
+}
+
+async fn signing_out_ends_what_a_logout_ends(world: World) {
+    let user = world.sign_up().await;
+    let own = world
+        .app()
+        .first_party()
+        .option(&["--post-logout-redirect-uri", AFTER])
+        .register();
+    let third_party = world.app().register();
+    let mut browser: Browser = user.browser();
+    let of_own = sign_in(&own, &mut browser, &user, "openid profile:read").await;
+    let of_third_party = sign_in(&third_party, &mut browser, &user, "openid profile:read").await;
+    let hint = id_token(&of_own);
+    browser.open(&path(&[("id_token_hint", &hint)])).await;
+    of_own.expect_revoked(&world, &own).await;
+    world.expect_accepted(&of_third_party.access).await;
+}
+
+async fn registered_uris_are_safe(world: World) {
+    for uri in [
+        "http://app.test/bye",
+        "javascript:alert(1)",
+        "https://app.test/*",
+        "https://app.test/bye#x",
+    ] {
+        let output = world.run(
+            &[
+                "clients",
+                "create",
+                "--id",
+                "unsafe",
+                "--name",
+                "Unsafe",
+                "--type",
+                "web",
+                "--scope",
+                "openid",
+                "--redirect-uri",
+                "https://app.test/cb",
+                "--post-logout-redirect-uri",
+                uri,
+            ],
+            "",
+        );
+        assert!(!output.status.success(), "{uri}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            message.contains("redirect URI") && message.contains(uri),
+            "{message}"
+        );
+    }
+}
+
+on_every_shape!(
+    a_client_with_an_id_token_signs_the_user_out_at_once,
+    an_expired_id_token_is_enough,
+    without_an_id_token_of_the_user_the_user_confirms,
+    the_confirmation_cannot_be_forged,
+    the_browser_returns_to_registered_uris_only,
+    a_form_of_another_site_continues_by_get,
+    signing_out_ends_what_a_logout_ends,
+    registered_uris_are_safe,
+);

@@ -1,0 +1,179 @@
+//! `keys drill`: green while every replica accepts every valid token, and red as soon as one does not.
+
+use super::{key_in_state, kids};
+use serde_json::Value;
+use tests::{RedisServer, Shape, StubServer, World, eventually, on_every_shape, on_many_processes};
+
+/// Runs a drill with JSON output at all replicas of a world, and at further APIs. Returns its exit code, its report and its
+/// error message.
+fn drill(world: &World, further_apis: &[&str], args: &[&str]) -> (Option<i32>, Value, String) {
+    let urls = |ports: Vec<u16>| ports.into_iter().map(|port| format!("http://localhost:{port}"));
+    let further_apis = further_apis.iter().map(|url| (*url).to_owned());
+    let mut all: Vec<String> = ["keys", "drill", "--json"].map(str::to_owned).into();
+    all.extend(urls(world.issuer_ports()).flat_map(|url| ["--issuer-url".to_owned(), url]));
+    let apis = urls(world.api_ports()).chain(further_apis);
+    all.extend(apis.flat_map(|url| ["--api-url".to_owned(), url]));
+    all.extend(args.iter().map(|arg| (*arg).to_owned()));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let output = world.run(&all, "");
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let message = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), report, message)
+}
+
+/// The reports of the endpoints whose name begins with `prefix`.
+fn endpoints<'a>(report: &'a Value, prefix: &str) -> Vec<&'a Value> {
+    let endpoints = report["endpoints"].as_array().unwrap().iter();
+    endpoints
+        .filter(|endpoint| endpoint["endpoint"].as_str().unwrap().starts_with(prefix))
+        .collect()
+}
+
+fn problems(report: &Value) -> Vec<&str> {
+    let problems = report["problems"].as_array().unwrap().iter();
+    problems.map(|problem| problem.as_str().unwrap()).collect()
+}
+
+async fn a_drill_of_ten_rotations_at_500_calls_a_second_is_green(shape: Shape) {
+    let world = World::builder(shape).flag("--jwks-max-age", "1s").start().await;
+    let first = key_in_state(&world, "active");
+    let (code, report, message) = drill(&world, &[], &[]);
+    assert_eq!(
+        (code, &report["passed"]),
+        (Some(0), &Value::Bool(true)),
+        "{message}{report}"
+    );
+    let rotations = report["rotations"].as_array().unwrap();
+    assert_eq!(rotations.len(), 10);
+    assert_eq!(rotations[0]["from"], first);
+    for pair in rotations.windows(2) {
+        assert_eq!(pair[0]["to"], pair[1]["from"]);
+    }
+    assert_eq!(rotations[9]["to"], key_in_state(&world, "active"));
+    assert_eq!(kids(&world, "retired").len(), 10);
+    for rotation in rotations {
+        let shown = rotation["shown_after_ms"].as_object().unwrap();
+        assert_eq!(shown.len(), 6, "{rotation}");
+        assert!(shown.values().all(Value::is_i64), "{rotation}");
+    }
+    let seconds = report["seconds"].as_u64().unwrap();
+    let apis = endpoints(&report, "GET http://localhost");
+    let apis = apis
+        .iter()
+        .filter(|api| api["endpoint"].as_str().unwrap().ends_with("/protected"));
+    let mut calls = 0;
+    for api in apis {
+        // The active key at the beginning, and the ten new ones.
+        assert_eq!(api["kids"].as_array().unwrap().len(), 11, "{api}");
+        assert_eq!(api["false_401"], 0, "{api}");
+        calls += api["ok"].as_u64().unwrap();
+    }
+    assert!(calls >= seconds * 450, "{calls} calls in {seconds} s");
+    assert!(
+        endpoints(&report, "POST ")
+            .iter()
+            .all(|issuer| issuer["p99_ms"].is_f64())
+    );
+}
+
+async fn an_api_without_notifications_and_key_fetches_turns_the_drill_red(shape: Shape) {
+    let world = World::builder(shape).flag("--jwks-max-age", "1s").start().await;
+    let published = world
+        .anyone()
+        .get("/.well-known/jwks.json")
+        .await
+        .expect(200)
+        .text();
+    let issuer = StubServer::start().await;
+    issuer.answer(200, &published);
+    let dir = tempfile::tempdir().unwrap();
+    let redis = RedisServer::launch(dir.path());
+    let flags = [("--jwks-url", issuer.url.as_str()), ("--redis-url", &redis.url())];
+    let (cut_off, _replica) = world.start_api_replica(&flags).await;
+    let readiness = format!("{cut_off}/readyz");
+    eventually("the replica is not ready", async || {
+        world.anyone().get(&readiness).may_fail().await.status == 200
+    })
+    .await;
+    issuer.answer(503, "");
+    redis.kill();
+    let (code, report, message) = drill(&world, &[&cut_off], &["--requests-per-second", "60"]);
+    assert_eq!(
+        (code, &report["passed"]),
+        (Some(1), &Value::Bool(false)),
+        "{message}{report}"
+    );
+    let name = format!("GET {cut_off}/protected");
+    assert!(message.contains(&format!("{name} refused")), "{message}");
+    let rejected_by_others = endpoints(&report, "")
+        .into_iter()
+        .filter(|endpoint| endpoint["endpoint"] != name)
+        .map(|endpoint| endpoint["false_401"].as_u64().unwrap())
+        .sum::<u64>();
+    assert_eq!(rejected_by_others, 0, "{report}");
+    // The replica knows the staged key of the beginning, and not the one that was staged by the first rotation.
+    assert_eq!(report["rotations"].as_array().unwrap().len(), 2, "{report}");
+    assert!(
+        report["rotations"][1]["shown_after_ms"][&name].is_null(),
+        "{report}"
+    );
+}
+
+async fn a_drill_rotates_nothing_unless_every_replica_answers(shape: Shape) {
+    let world = World::start(shape).await;
+    let before = world.cli(&["keys", "list", "--json"], "");
+    let nobody = StubServer::start().await;
+    nobody.answer(404, "{}");
+    let (code, _, message) = drill(&world, &[&nobody.url], &[]);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(
+        message.contains("nothing was rotated") && message.contains(&nobody.url),
+        "{message}"
+    );
+    assert_eq!(world.cli(&["keys", "list", "--json"], ""), before);
+}
+
+async fn a_drill_leaves_a_disabled_client(shape: Shape) {
+    let world = World::builder(shape).flag("--jwks-max-age", "1s").start().await;
+    let (code, report, message) = drill(&world, &[], &["--rotations", "1", "--requests-per-second", "20"]);
+    assert_eq!(code, Some(0), "{message}{report}");
+    let clients = world.cli(&["clients", "list", "--json"], "");
+    let of_drills: Vec<_> = clients
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|client| client["id"].as_str().unwrap().starts_with("keys-drill-"))
+        .collect();
+    assert_eq!(of_drills.len(), 1, "{clients}");
+    assert!(of_drills[0]["disabled_at"].is_string(), "{clients}");
+    assert_eq!(of_drills[0]["scope"], "posts:read");
+}
+
+async fn rate_limited_drills_fail_and_name_the_remedy(shape: Shape) {
+    let world = World::builder(shape)
+        .flag("--jwks-max-age", "1s")
+        .flag("--rate-limits", "on")
+        .flag("--rate-limit-reads", "100")
+        .start()
+        .await;
+    let (code, report, message) = drill(&world, &[], &["--rotations", "1"]);
+    assert_eq!(code, Some(1), "{message}{report}");
+    assert!(
+        problems(&report).iter().any(|problem| problem.contains("429")),
+        "{report}"
+    );
+    assert!(
+        message.contains("--requests-per-second") && message.contains("RATE_LIMIT_READS"),
+        "{message}"
+    );
+}
+
+on_every_shape!(
+    a_drill_rotates_nothing_unless_every_replica_answers,
+    a_drill_leaves_a_disabled_client,
+    rate_limited_drills_fail_and_name_the_remedy,
+);
+on_many_processes!(
+    a_drill_of_ten_rotations_at_500_calls_a_second_is_green,
+    an_api_without_notifications_and_key_fetches_turns_the_drill_red,
+);

@@ -1,0 +1,96 @@
+// The npm package oauth4webapi, configured by discovery alone. See tests/src/independent_clients.rs.
+
+import assert from "node:assert/strict";
+import { createPrivateKey, webcrypto } from "node:crypto";
+import { createInterface } from "node:readline/promises";
+import * as oauth from "oauth4webapi";
+
+const settings = JSON.parse(process.env.SETTINGS);
+const lines = createInterface({ input: process.stdin });
+const insecure = { [oauth.allowInsecureRequests]: true };
+
+// Asks the test to open a URL in a browser. Returns the URL at which the browser leaves the issuer.
+async function open(url) {
+  console.log(`OPEN ${url}`);
+  return new URL((await lines[Symbol.asyncIterator]().next()).value);
+}
+
+// A revocation reaches every replica of the issuer within a second.
+async function untilInactive(introspect) {
+  const end = Date.now() + 1000;
+  while ((await introspect()).active) assert.ok(Date.now() < end, "the revoked token is active");
+}
+
+const issuer = new URL(settings.issuer);
+const discovered = await oauth.discoveryRequest(issuer, insecure);
+const server = await oauth.processDiscoveryResponse(issuer, discovered);
+const client = { client_id: settings.web.id, userinfo_signed_response_alg: "RS256" };
+const authentication = oauth.ClientSecretPost(settings.web.secret);
+
+const verifier = oauth.generateRandomCodeVerifier();
+const [nonce, state] = [oauth.generateRandomNonce(), oauth.generateRandomState()];
+const request = new URL(server.authorization_endpoint);
+for (const [name, value] of Object.entries({
+  client_id: client.client_id,
+  redirect_uri: settings.redirectUri,
+  response_type: "code",
+  scope: "openid email",
+  code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+  code_challenge_method: "S256",
+  resource: settings.issuer,
+  nonce,
+  state,
+})) {
+  request.searchParams.set(name, value);
+}
+const parameters = oauth.validateAuthResponse(server, client, await open(request), state);
+const exchanged = await oauth.authorizationCodeGrantRequest(
+  server, client, authentication, parameters, settings.redirectUri, verifier, insecure,
+);
+const tokens = await oauth.processAuthorizationCodeResponse(server, client, exchanged, {
+  expectedNonce: nonce,
+  requireIdToken: true,
+});
+await oauth.validateApplicationLevelSignature(server, exchanged, insecure);
+const { sub } = oauth.getValidatedIdTokenClaims(tokens);
+assert.equal(sub, settings.user.id);
+
+// The response is a signed JWT, because the client has registered an algorithm with the library.
+const read = await oauth.userInfoRequest(server, client, tokens.access_token, insecure);
+assert.match(read.headers.get("content-type"), /^application\/jwt/);
+const userInfo = await oauth.processUserInfoResponse(server, client, sub, read);
+await oauth.validateApplicationLevelSignature(server, read, insecure);
+assert.equal(userInfo.email, settings.user.email);
+
+const refresh = await oauth.refreshTokenGrantRequest(server, client, authentication, tokens.refresh_token, insecure);
+const refreshed = await oauth.processRefreshTokenResponse(server, client, refresh);
+assert.equal(oauth.getValidatedIdTokenClaims(refreshed).sub, sub);
+
+const introspect = async (token) => {
+  const answer = await oauth.introspectionRequest(server, client, authentication, token, insecure);
+  return oauth.processIntrospectionResponse(server, client, answer);
+};
+assert.equal((await introspect(refreshed.access_token)).active, true);
+const revoked = await oauth.revocationRequest(server, client, authentication, refreshed.refresh_token, insecure);
+await oauth.processRevocationResponse(revoked);
+await untilInactive(() => introspect(refreshed.access_token));
+
+const logout = new URL(server.end_session_endpoint);
+logout.searchParams.set("id_token_hint", refreshed.id_token);
+logout.searchParams.set("post_logout_redirect_uri", settings.postLogoutUri);
+assert.equal(`${await open(logout)}`, settings.postLogoutUri);
+
+const grant = async (id, method) => {
+  const service = { client_id: id };
+  const answer = await oauth.clientCredentialsGrantRequest(server, service, method, {}, insecure);
+  return oauth.processClientCredentialsResponse(server, service, answer);
+};
+assert.ok((await grant(settings.service.id, oauth.ClientSecretBasic(settings.service.secret))).access_token);
+
+const pkcs8 = createPrivateKey(settings.keyed.key).export({ type: "pkcs8", format: "der" });
+const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+const key = await webcrypto.subtle.importKey("pkcs8", pkcs8, algorithm, false, ["sign"]);
+assert.ok((await grant(settings.keyed.id, oauth.PrivateKeyJwt({ key, kid: settings.keyed.kid }))).access_token);
+
+console.log("DONE");
+process.exit(0);
