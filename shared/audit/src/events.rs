@@ -78,7 +78,7 @@ pub enum EventName {
     ClientEnabled,
     /// A user allowed or denied a client's request.
     Consent,
-    /// A user revoked a consent.
+    /// A consent was revoked, by its user or by an administrator.
     ConsentRevoked,
     /// An authorization code was used a second time, in an otherwise valid request.
     CodeReuse,

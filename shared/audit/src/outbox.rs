@@ -1,4 +1,4 @@
-//! The delivery loop of the tables whose rows wait to be sent: mails and alerts.
+//! The delivery loop of the tables whose rows wait to be sent: mails, alerts and logout tokens.
 //!
 //! Any number of processes may run the loop on the same table. A process claims a row with one conditional `UPDATE`
 //! that moves the row's `due_at` to the end of a lease. If the process dies during the attempt, the row is due again
