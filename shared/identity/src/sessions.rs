@@ -207,10 +207,13 @@ pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Opt
     Ok(Some(id))
 }
 
-/// Ends the session with this id. The caller revokes the refresh families.
+/// Ends the session with this id. The caller revokes the refresh families. If a concurrent request ended the session
+/// first, its clients get no second notice.
 pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
-    execute!(tx.on(), DELETE, id)?;
-    logout_notices::queue_of_session(tx, id, now).await
+    match execute!(tx.on(), DELETE, id)? {
+        0 => Ok(()),
+        _ => logout_notices::queue_of_session(tx, id, now).await,
+    }
 }
 
 /// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session` as the
