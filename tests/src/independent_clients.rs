@@ -1,5 +1,5 @@
-//! Clients that nobody here wrote: libraries in other languages, each with a script in `tests/clients/`, which runs it against a
-//! started issuer.
+//! Unmodified client libraries in other languages, each with a script in `tests/clients/`, which runs it against a started
+//! issuer.
 //!
 //! A script gets its settings as JSON in the environment. It prints `OPEN` and a URL when a browser has to go there, reads the URL
 //! at which the browser leaves the issuer, and prints `DONE` at its end.

@@ -32,7 +32,7 @@ pub enum EventName {
     LoginLock,
     /// A user signed out.
     Logout,
-    /// A session of a user, or all of them, were ended from another session or by an administrator.
+    /// One or all sessions of a user were ended, from another session or by an administrator.
     SessionRevoked,
     /// A password was changed.
     PasswordChange,

@@ -32,7 +32,7 @@ sql! {
     DELETE = "DELETE FROM logout_notices WHERE id = $1";
 }
 
-/// A client to be told that a session ended.
+/// A notice to a client that a session ended.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct LogoutNotice {
     /// The id of the notice.

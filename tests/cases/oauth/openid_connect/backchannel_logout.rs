@@ -74,7 +74,7 @@ async fn a_logout_token_names_user_and_session(world: World) {
         .expect_error(401, "invalid_token");
 }
 
-/// Every cause that ends a session tells the clients of the session.
+/// Each of these causes of the end of a session sends one logout token to the client.
 async fn every_end_of_a_session_is_told(world: World) {
     let server = StubServer::start().await;
     let app = app(&world, &server);

@@ -1,4 +1,4 @@
-//! One endpoint of one replica, and what the drill saw there.
+//! One endpoint of one replica, and the counts of its responses.
 
 use super::super::super::Error;
 use super::latencies::Latencies;
@@ -72,11 +72,11 @@ pub(super) enum Failure {
     Timeout,
     /// The connection failed.
     Connection,
-    /// The body of the response is not what it should be.
+    /// The body of the response cannot be parsed.
     Malformed,
 }
 
-/// The kinds of failure, with the reason.
+/// The kind of a failure, with the reason.
 type Flaw = (Failure, String);
 
 /// The members of a JWK set that the drill reads (RFC 7517 §5).

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The percentage of the calls at the rate of the drill that each API must answer.
 const LEAST_PERCENTAGE_ANSWERED: u64 = 90;
 
-/// What a drill saw.
+/// The report of a drill.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     /// Whether no problem was found.
