@@ -32,9 +32,9 @@ use utoipa_axum::router::OpenApiRouter;
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and starts the
-    /// background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid, neither of the
-    /// master keys opens the secret and the keys, or the database does not answer.
+    /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and starts
+    /// the background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid,
+    /// neither of the master keys opens the secret and the keys, or the database does not answer.
     pub fn open<'a>(
         runtime: &'a Runtime,
         settings: &'a config::IssuerArgs,

@@ -35,7 +35,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Rotate the keys as often as wanted while every replica is under load, and fail if a replica refuses a valid token.
+    /// Rotate the keys as often as wanted while every replica is under load, and fail if a replica refuses a valid
+    /// token.
     Drill(DrillArgs),
     /// Seal every row under MASTER_KEY that MASTER_KEY_PREVIOUS seals.
     Reseal {

@@ -49,8 +49,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {
     }
 }
 
-/// The parameters of a request that a client makes through the browser, from the query of a GET or the form of a POST (RFC 6749
-/// §3.1), not yet checked.
+/// The parameters of a request that a client makes through the browser, from the query of a GET or the form of a POST
+/// (RFC 6749 §3.1), not yet checked.
 pub(crate) struct FormOrQuery(pub(super) Params);
 
 error_responses!(FormOrQuery: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);

@@ -1,4 +1,5 @@
-//! `GET` and `POST /signout` (OpenID Connect RP-Initiated Logout 1.0): the user signs out, here and at the client that asked.
+//! `GET` and `POST /signout` (OpenID Connect RP-Initiated Logout 1.0): the user signs out, here and at the client that
+//! asked.
 
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, SignOutErrors};
@@ -23,8 +24,8 @@ use web::{Context, Error};
 
 /// Sign out
 ///
-/// Ends the session of the browser and redirects it to the client, if the client names a registered `post_logout_redirect_uri`. The
-/// user must confirm, unless the client sends an ID token of the user.
+/// Ends the session of the browser and redirects it to the client, if the client names a registered
+/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of the user.
 #[utoipa::path(
     get, path = paths::SIGN_OUT, operation_id = "signOut", tag = "OpenID Connect", params(EndSessionRequest),
     security((), ("session" = [])),
@@ -59,8 +60,8 @@ pub(crate) async fn show(
 
 /// Sign out by a form
 ///
-/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form from
-/// another site.
+/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form
+/// from another site.
 #[utoipa::path(
     post, path = paths::SIGN_OUT, operation_id = "signOutByForm", tag = "OpenID Connect", security(()),
     request_body(content = EndSessionRequest, content_type = "application/x-www-form-urlencoded"),

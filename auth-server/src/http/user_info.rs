@@ -35,8 +35,8 @@ struct UserInfoForm {
 
 /// Read claims about the user
 ///
-/// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A request that accepts
-/// `application/jwt` and no JSON gets them as a JWT that the issuer has signed.
+/// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A request
+/// that accepts `application/jwt` and no JSON gets them as a JWT that the issuer has signed.
 #[utoipa::path(
     get, path = paths::USER_INFO, operation_id = "readUserInfo", tag = "OpenID Connect",
     security(("oauth2" = ["openid"])),

@@ -40,8 +40,8 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Creates an account and records the event, in the caller's transaction. Fails with [`users::Error::EmailTaken`] if an account has
-/// this address.
+/// Creates an account and records the event, in the caller's transaction. Fails with [`users::Error::EmailTaken`] if an
+/// account has this address.
 pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Result<User, users::Error> {
     let user = users::create(tx, new, context.now).await?;
     let event = Event::success(EventName::UserCreated).user(user.id);

@@ -1,5 +1,5 @@
-//! The queue of logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0). The issuer sends
-//! them.
+//! The queue of logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0). The
+//! issuer sends them.
 
 use audit::outbox::Due;
 use foundation::clock::Timestamp;

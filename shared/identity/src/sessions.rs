@@ -236,8 +236,8 @@ pub async fn list(
     )
 }
 
-/// Returns up to `limit` live sessions, of this user or else of all users, the newest first: those with smaller ids than `before`,
-/// or the newest of all.
+/// Returns up to `limit` live sessions, of this user or else of all users, the newest first: those with smaller ids
+/// than `before`, or the newest of all.
 pub async fn page(
     db: &Db,
     user_id: Option<i64>,
@@ -254,8 +254,8 @@ pub async fn page(
     }
 }
 
-/// Ends a session, and revokes the refresh families of first-party clients that were created in it. Returns whether there was a
-/// session with this id, of this user or else of any user.
+/// Ends a session, and revokes the refresh families of first-party clients that were created in it. Returns whether
+/// there was a session with this id, of this user or else of any user.
 pub async fn revoke(
     db: &Db,
     revocations: &RevocationMirror,

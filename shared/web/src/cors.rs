@@ -54,8 +54,8 @@ pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next)
 
 impl Cors {
     /// Adds the CORS headers to the response if the request comes from an allowed origin. A request from any other
-    /// origin is handled as usual, but the browser does not let the page read the response. Takes the request and returns
-    /// it, because its body cannot be shared between threads.
+    /// origin is handled as usual, but the browser does not let the page read the response. Takes the request and
+    /// returns it, because its body cannot be shared between threads.
     pub(crate) async fn add_to_response(&self, request: Request) -> Request {
         let (parts, body) = request.into_parts();
         if let Some(deferred) = parts.extensions.get::<DeferredHeaders>() {

@@ -165,8 +165,8 @@ impl Grants {
         })
     }
 
-    /// Returns the user whose ID token the request contains as a hint (OpenID Connect Core §3.1.2.1); `None` without a hint. Fails
-    /// if the hint is not an ID token that this issuer gave to the client.
+    /// Returns the user whose ID token the request contains as a hint (OpenID Connect Core §3.1.2.1); `None` without a
+    /// hint. Fails if the hint is not an ID token that this issuer gave to the client.
     async fn expected_user(&self, request: &AuthorizationRequest) -> Result<Option<i64>, &'static str> {
         let Some(hint) = &request.id_token_hint else {
             return Ok(None);

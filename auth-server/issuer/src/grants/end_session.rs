@@ -32,8 +32,8 @@ impl CheckedLogout {
 }
 
 impl Grants {
-    /// Validates a logout request (§2). A hint that cannot be verified any more, for example because its key was deleted, counts as
-    /// absent. Fails if the client is unknown or disabled, or has not registered the redirect URI.
+    /// Validates a logout request (§2). A hint that cannot be verified any more, for example because its key was
+    /// deleted, counts as absent. Fails if the client is unknown or disabled, or has not registered the redirect URI.
     pub async fn check_logout(&self, request: &EndSessionRequest) -> Result<CheckedLogout, EndSessionError> {
         let read = match &request.id_token_hint {
             Some(token) => self.read_id_token(token).await,

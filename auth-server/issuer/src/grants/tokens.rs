@@ -1,5 +1,5 @@
-//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token, and an ID token if
-//! the scope asks for one.
+//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token, and an ID
+//! token if the scope asks for one.
 
 use super::{Grants, TokenResponse};
 use crate::keys::{self, SigningKey};
@@ -49,8 +49,8 @@ struct Subject<'a> {
 }
 
 impl Grants {
-    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token. Signs an ID token
-    /// too if the scope contains `openid`.
+    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token. Signs an
+    /// ID token too if the scope contains `openid`.
     pub(super) fn issue_tokens(
         &self,
         signer: &SigningKey,

@@ -179,8 +179,8 @@ impl KeyStore {
         }
     }
 
-    /// Generates a key without storing it. Fails, before it takes the time, if neither of the master keys opens a key in
-    /// `keys`: then they do not open the installation secret either, and the key could not be staged.
+    /// Generates a key without storing it. Fails, before it takes the time, if neither of the master keys opens a key
+    /// in `keys`: then they do not open the installation secret either, and the key could not be staged.
     async fn generate(&self, keys: &[Key]) -> Result<NewKey, Error> {
         for key in keys {
             key.unseal(&self.master_keys)?;
@@ -191,8 +191,8 @@ impl KeyStore {
             .map_err(|panicked| Error::Rsa(panicked.to_string()))?
     }
 
-    /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of a reseal comes
-    /// first in each such transaction, so that the two do not deadlock.
+    /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of a reseal
+    /// comes first in each such transaction, so that the two do not deadlock.
     async fn begin_staging(&self) -> Result<(Tx, &SealingKey), Error> {
         let mut tx = self.db.begin().await?;
         let sealing_key = installation_secret::lock_sealing_key(&mut tx, &self.master_keys).await?;

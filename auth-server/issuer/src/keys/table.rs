@@ -155,8 +155,8 @@ pub(super) fn in_state(keys: &[Key], state: State) -> Option<&Key> {
     keys.iter().find(|key| key.state == state)
 }
 
-/// Stages a new key, sealed under `sealing_key`, unless one is staged. Returns whether the key was staged. It may sign once
-/// no cache can hold a key set without it; `max_age` is the time for which clients may cache the JWKS.
+/// Stages a new key, sealed under `sealing_key`, unless one is staged. Returns whether the key was staged. It may sign
+/// once no cache can hold a key set without it; `max_age` is the time for which clients may cache the JWKS.
 pub(super) async fn stage(
     tx: &mut Tx,
     new: &NewKey,

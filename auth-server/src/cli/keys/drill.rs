@@ -108,8 +108,9 @@ fn endpoints(urls: &[Url], default: &str, kind: Kind) -> Result<Vec<Arc<Endpoint
 }
 
 impl Drill {
-    /// Rotates under load until all rotations are done, a valid token was refused, a rotation failed, or the process gets a
-    /// signal to stop. Returns the report. Fails if a replica did not answer correctly before the first rotation.
+    /// Rotates under load until all rotations are done, a valid token was refused, a rotation failed, or the process
+    /// gets a signal to stop. Returns the report. Fails if a replica did not answer correctly before the first
+    /// rotation.
     async fn run(mut self) -> Result<Report, Error> {
         let stop = stop_signal()?;
         self.load
@@ -136,7 +137,8 @@ impl Drill {
         Ok(Report::new(&self.load, self.rotations, took, ended_early))
     }
 
-    /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also hit a real client.
+    /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also hit a real
+    /// client.
     async fn rotate_all(&mut self) -> Result<(), Error> {
         for number in 1..=self.args.rotations {
             let Some(change) = self.rotate().await? else {

@@ -14,7 +14,8 @@ use web::{Error, PathId};
 
 /// List the consents
 ///
-/// Returns the apps to which users have given access, by user and app, 20 per page. Unknown and invalid query parameters are ignored.
+/// Returns the apps to which users have given access, by user and app, 20 per page. Unknown and invalid query
+/// parameters are ignored.
 #[utoipa::path(
     get, path = "/admin/consents", operation_id = "listConsents", tag = "Administration", params(ConsentsQuery),
     security(("session" = []), ("oauth2" = ["admin"])),

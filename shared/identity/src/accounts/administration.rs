@@ -1,4 +1,5 @@
-//! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process within a second.
+//! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process within a
+//! second.
 
 use super::Error;
 use crate::mfa;
@@ -21,7 +22,8 @@ pub struct AccountWithPassword<'a> {
     /// The account.
     #[serde(flatten)]
     account: &'a Account,
-    /// The initial password, if no password was given. It is shown once, and the user must replace it at the first sign-in.
+    /// The initial password, if no password was given. It is shown once, and the user must replace it at the first
+    /// sign-in.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     one_time_password: Option<&'a str>,
@@ -37,9 +39,9 @@ impl<'a> AccountWithPassword<'a> {
     }
 }
 
-/// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if there is
-/// none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out, and a stolen session
-/// replaces neither the password nor the second factor of its user.
+/// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if
+/// there is none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out,
+/// and a stolen session replaces neither the password nor the second factor of its user.
 pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
     match context.administrator == Some(id) {
@@ -56,9 +58,9 @@ pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<
     Ok(Account::of_new_user(user))
 }
 
-/// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens and access tokens.
-/// Returns the account. No effect on a disabled account. Fails with [`Error::LastAdministrator`] for the last active
-/// administrator, and with [`Error::NotFound`] if there is no account with this id.
+/// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens and access
+/// tokens. Returns the account. No effect on a disabled account. Fails with [`Error::LastAdministrator`] for the last
+/// active administrator, and with [`Error::NotFound`] if there is no account with this id.
 pub async fn disable(
     db: &Db,
     revocations: &RevocationMirror,
@@ -82,8 +84,8 @@ pub async fn disable(
     Ok(account)
 }
 
-/// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled account. Fails with
-/// [`Error::NotFound`] if there is no account with this id.
+/// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled account. Fails
+/// with [`Error::NotFound`] if there is no account with this id.
 pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let mut tx = db.begin().await?;
     let Some(account) = changes::enable(&mut tx, id).await? else {
@@ -96,9 +98,10 @@ pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Accoun
     Ok(account)
 }
 
-/// Sets the role of a user and ends the user's sessions and tokens, so that the new role takes effect with a new sign-in. Returns
-/// the changed account. No effect if the user has the role already. Fails with [`Error::LastAdministrator`] if the last active
-/// administrator would lose the role, and with [`Error::NotFound`] if the account was deleted meanwhile.
+/// Sets the role of a user and ends the user's sessions and tokens, so that the new role takes effect with a new
+/// sign-in. Returns the changed account. No effect if the user has the role already. Fails with
+/// [`Error::LastAdministrator`] if the last active administrator would lose the role, and with [`Error::NotFound`] if
+/// the account was deleted meanwhile.
 pub async fn set_role(
     db: &Db,
     revocations: &RevocationMirror,
@@ -125,8 +128,8 @@ pub async fn set_role(
     Ok(changed)
 }
 
-/// Replaces the password of a user, ends the user's sessions and tokens, and mails the user a notice. Returns the changed account.
-/// Fails with [`Error::NotFound`] if there is no account with this id.
+/// Replaces the password of a user, ends the user's sessions and tokens, and mails the user a notice. Returns the
+/// changed account. Fails with [`Error::NotFound`] if there is no account with this id.
 pub async fn set_password(
     db: &Db,
     revocations: &RevocationMirror,
@@ -151,8 +154,8 @@ pub async fn set_password(
     Ok(changed)
 }
 
-/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still apply. Fails
-/// with [`Error::NotFound`] if there is no account with this id.
+/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still
+/// apply. Fails with [`Error::NotFound`] if there is no account with this id.
 pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Error> {
     let mut tx = db.begin().await?;
     if !changes::unlock(&mut tx, id, context.now).await? {
@@ -163,8 +166,8 @@ pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Er
     Ok(tx.commit().await?)
 }
 
-/// Turns the two-step sign-in of a user off, ends the user's sessions and tokens, and mails the user a notice. Fails with
-/// [`Error::NoSecondFactor`] if it is off already.
+/// Turns the two-step sign-in of a user off, ends the user's sessions and tokens, and mails the user a notice. Fails
+/// with [`Error::NoSecondFactor`] if it is off already.
 pub async fn reset_mfa(
     db: &Db,
     revocations: &RevocationMirror,

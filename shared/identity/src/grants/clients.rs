@@ -109,10 +109,11 @@ pub struct Client {
     pub jwks_uri: Option<String>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout 1.0 §3.1).
+    /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout 1.0
+    /// §3.1).
     pub post_logout_redirect_uris: Vec<String>,
-    /// The URL that gets a logout token when a session ends in which the client got ID tokens (OpenID Connect Back-Channel Logout
-    /// 1.0 §2.2).
+    /// The URL that gets a logout token when a session ends in which the client got ID tokens (OpenID Connect
+    /// Back-Channel Logout 1.0 §2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, format = "uri")]
     pub backchannel_logout_uri: Option<String>,

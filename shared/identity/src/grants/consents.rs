@@ -12,7 +12,8 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the neighboring modules own.
+/// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the neighboring
+/// modules own.
 macro_rules! access {
     () => {
         "clients.name AS client_name, consents.scope, consents.granted_at,
@@ -23,8 +24,8 @@ macro_rules! access {
     };
 }
 
-/// Returns the text of the statement for a page of the consents with this condition on the user `$1` and the client `$2`, in the
-/// order of its index.
+/// Returns the text of the statement for a page of the consents with this condition on the user `$1` and the client
+/// `$2`, in the order of its index.
 macro_rules! page {
     ($condition:literal, $order:literal) => {
         concat!(
@@ -53,8 +54,8 @@ sql! {
     PAGE = page!(
         "(consents.user_id, consents.client_id) > ($1, $2)", "consents.user_id, consents.client_id");
     PAGE_OF_USER = page!("consents.user_id = $1 AND consents.client_id > $2", "consents.client_id");
-    // The client is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the users, and may read the
-    // consents of all clients in that order.
+    // The client is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the users, and
+    // may read the consents of all clients in that order.
     PAGE_OF_CLIENT = page!(
         "(consents.client_id, consents.user_id) > ($2, $1) AND consents.client_id <= $2",
         "consents.client_id, consents.user_id");
@@ -165,8 +166,8 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
 }
 
-/// Returns up to `limit` consents that match `filter`, ordered by user and client: those after the position `after`, which is
-/// that of a consent that matches, or the first ones.
+/// Returns up to `limit` consents that match `filter`, ordered by user and client: those after the position `after`,
+/// which is that of a consent that matches, or the first ones.
 pub async fn page(db: &Db, filter: &Filter, after: Position, limit: i64) -> Result<Vec<Consent>, Error> {
     let statement = match (filter.user_id, &filter.client_id) {
         (None, None) => PAGE,
@@ -199,8 +200,8 @@ pub async fn revoke(
     end_access(tx, revocations, deleted, context).await
 }
 
-/// Revokes the consent with this id and the user's refresh families with the client. Authorization codes of the consent can no
-/// longer be exchanged. Returns whether there was a consent.
+/// Revokes the consent with this id and the user's refresh families with the client. Authorization codes of the consent
+/// can no longer be exchanged. Returns whether there was a consent.
 pub async fn revoke_by_id(
     db: &Db,
     revocations: &RevocationMirror,
@@ -212,8 +213,8 @@ pub async fn revoke_by_id(
     end_access(tx, revocations, deleted, context).await
 }
 
-/// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns whether there was a
-/// consent.
+/// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns whether
+/// there was a consent.
 async fn end_access(
     mut tx: Tx,
     revocations: &RevocationMirror,

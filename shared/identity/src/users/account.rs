@@ -9,8 +9,8 @@ use storage::db::{Db, Error};
 use storage::{fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`AccountRow`]. They read the table `totp` too, which another module owns, so that `GET /me` takes one round
-/// trip.
+/// The columns of [`AccountRow`]. They read the table `totp` too, which another module owns, so that `GET /me` takes
+/// one round trip.
 macro_rules! columns {
     () => {
         "id, email, email_verified, role, created_at, updated_at, disabled_at,
@@ -42,8 +42,8 @@ sql! {
     PAGE = page!("id > $1", "id");
     PAGE_ENABLED = page!("disabled_at IS NULL AND id > $1", "id");
     PAGE_DISABLED = page!("disabled_at IS NOT NULL AND id > $1", "id");
-    // The role is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the ids, and may read all
-    // users in that order to find the few administrators.
+    // The role is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the ids, and may
+    // read all users in that order to find the few administrators.
     PAGE_BY_ROLE = page!("(role, id) > ($3, $1) AND role <= $3", "role, id");
     PAGE_ENABLED_BY_ROLE = page!("disabled_at IS NULL AND (role, id) > ($3, $1) AND role <= $3", "role, id");
     PAGE_DISABLED_BY_ROLE = page!("disabled_at IS NOT NULL AND (role, id) > ($3, $1) AND role <= $3", "role, id");

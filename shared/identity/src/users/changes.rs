@@ -48,14 +48,15 @@ sql! {
         not_the_last_administrator!());
 }
 
-/// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is the last active administrator or
-/// does not exist. The caller ends the user's sessions and tokens.
+/// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is
+/// the last active administrator or does not exist. The caller ends the user's sessions and tokens.
 pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<Option<Account>, Error> {
     lock_active_administrators(tx, id).await?;
     Ok(fetch_optional!(tx.on(), AccountRow, DISABLE, id, now)?.map(Account::from))
 }
 
-/// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not disabled, does not exist or was deleted.
+/// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not disabled,
+/// does not exist or was deleted.
 pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<Option<Account>, Error> {
     Ok(fetch_optional!(tx.on(), AccountRow, ENABLE, id)?.map(Account::from))
 }
@@ -79,8 +80,8 @@ pub(crate) async fn invalidate_sign_ins(tx: &mut Tx, id: i64) -> Result<(), Erro
     execute!(tx.on(), INVALIDATE_SIGN_INS, id).map(|_| ())
 }
 
-/// Replaces a password without verifying the current one and returns the changed account. Returns `None`, without effect, if
-/// the user does not exist or was deleted.
+/// Replaces a password without verifying the current one and returns the changed account. Returns `None`, without
+/// effect, if the user does not exist or was deleted.
 pub(crate) async fn replace_password(
     tx: &mut Tx,
     id: i64,

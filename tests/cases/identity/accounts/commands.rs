@@ -26,7 +26,8 @@ impl Fixture {
         }
     }
 
-    /// Expects that all sessions and tokens ended. A change by a command or by another server takes effect within a second.
+    /// Expects that all sessions and tokens ended. A change by a command or by another server takes effect within a
+    /// second.
     pub(super) async fn expect_signed_out(&self, world: &World) {
         world
             .expect_revoked_within(Duration::from_secs(1), &self.tokens.access)

@@ -3,7 +3,8 @@
 use super::{List, ROWS, expect_bounded, insert};
 use tests::{World, on_one_process};
 
-/// The first pages, and pages from the middle, of these lists: the end of the name of the statement, and its parameters.
+/// The first pages, and pages from the middle, of these lists: the end of the name of the statement, and its
+/// parameters.
 const PAGES: &[(&str, &[&[&str]])] = &[
     ("account::PAGE", &[&["0", "20"], &["50000", "20"]]),
     ("account::PAGE_ENABLED", &[&["50000", "20"]]),

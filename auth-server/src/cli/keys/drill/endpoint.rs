@@ -26,8 +26,8 @@ pub(super) enum Kind {
     Token,
     /// A request for the key set, at an issuer.
     KeySet,
-    /// A call with an access token, at an API. `/protected` checks the token and needs no statement, so that a drill beside
-    /// real traffic does not load the database.
+    /// A call with an access token, at an API. `/protected` checks the token and needs no statement, so that a drill
+    /// beside real traffic does not load the database.
     Api,
 }
 
@@ -51,8 +51,8 @@ pub(super) struct Counts {
     pub(super) last_failure: Option<String>,
     /// The latencies of the responses 200.
     pub(super) latencies: Latencies,
-    /// The keys that the endpoint showed, with the time of the first response that did: keys that signed a token, keys in the
-    /// key set, or keys whose tokens were accepted.
+    /// The keys that the endpoint showed, with the time of the first response that did: keys that signed a token, keys
+    /// in the key set, or keys whose tokens were accepted.
     pub(super) kids: BTreeMap<String, Instant>,
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 /// The smallest latency that is recorded, in microseconds. Smaller ones are recorded as this one.
 const LEAST: u64 = 8;
 
-/// The number of latencies in each class. A class is an eighth of a doubling, so a percentile is at most an eighth too high.
+/// The number of latencies in each class. A class is an eighth of a doubling, so a percentile is at most an eighth too
+/// high.
 #[derive(Debug, Default)]
 pub(super) struct Latencies(BTreeMap<u32, u64>);
 

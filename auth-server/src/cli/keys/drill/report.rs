@@ -32,9 +32,9 @@ pub(super) struct Rotation {
     from: Option<String>,
     /// The key that is active since.
     to: String,
-    /// For each endpoint, the time in milliseconds from the rotation until it showed the new key: until an issuer signed with
-    /// it, or until an API accepted a token that it signed. Negative for a key set that contained it before. Null if the key
-    /// was not shown in time.
+    /// For each endpoint, the time in milliseconds from the rotation until it showed the new key: until an issuer
+    /// signed with it, or until an API accepted a token that it signed. Negative for a key set that contained it
+    /// before. Null if the key was not shown in time.
     shown_after_ms: BTreeMap<String, Option<i64>>,
 }
 
