@@ -40,8 +40,8 @@ impl<'a> AccountWithPassword<'a> {
 }
 
 /// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if
-/// there is none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out,
-/// and a stolen session replaces neither the password nor the second factor of its user.
+/// there is none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out, and
+/// a change of one's own password or second factor requires the present password.
 pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
     match context.administrator == Some(id) {
