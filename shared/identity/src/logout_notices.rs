@@ -7,7 +7,7 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions with this
-/// condition. Reads the tables `refresh_families`, `clients` and `sessions` too, which other modules own.
+/// condition. Reads the tables `refresh_families` and `clients` too, which other modules own.
 macro_rules! queue {
     ($condition:literal) => {
         concat!(
@@ -24,7 +24,8 @@ macro_rules! queue {
 
 sql! {
     QUEUE_OF_SESSION = queue!("family.session_id = $1");
-    QUEUE_OF_USER = queue!("family.user_id = $1 AND family.session_id IN (SELECT id FROM sessions WHERE user_id = $1)");
+    // The third parameter holds the ids of the sessions, each between two spaces.
+    QUEUE_OF_SESSIONS = queue!("family.user_id = $1 AND $3 LIKE '% ' || family.session_id || ' %'");
     DUE = "SELECT id, due_at FROM logout_notices WHERE due_at <= $1 ORDER BY due_at, id LIMIT 100";
     CLAIM = "UPDATE logout_notices SET attempts = attempts + 1, due_at = $3 WHERE id = $1 AND due_at = $2
              RETURNING id, client_id, user_id, session_id, created_at, attempts";
@@ -54,9 +55,16 @@ pub(crate) async fn queue_of_session(tx: &mut Tx, session_id: i64, now: Timestam
     execute!(tx.on(), QUEUE_OF_SESSION, session_id, now).map(|_| ())
 }
 
-/// Queues the notices of all sessions of a user. The caller deletes the sessions afterwards, in the same transaction.
-pub(crate) async fn queue_of_user(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Error> {
-    execute!(tx.on(), QUEUE_OF_USER, user_id, now).map(|_| ())
+/// Queues the notices of sessions of a user that end in this transaction.
+pub(crate) async fn queue_of_sessions(
+    tx: &mut Tx,
+    user_id: i64,
+    session_ids: &[i64],
+    now: Timestamp,
+) -> Result<(), Error> {
+    let ids: Vec<String> = session_ids.iter().map(i64::to_string).collect();
+    let ids = format!(" {} ", ids.join(" "));
+    execute!(tx.on(), QUEUE_OF_SESSIONS, user_id, now, ids).map(|_| ())
 }
 
 /// Returns the notices that are due, the most overdue first, at most 100.

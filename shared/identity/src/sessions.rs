@@ -46,7 +46,7 @@ sql! {
     // Without a user, the session of any user.
     DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = COALESCE($2, user_id) RETURNING user_id";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
-    DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1";
+    DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
     PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
 }
 
@@ -281,8 +281,10 @@ pub async fn revoke(
 
 /// Ends every session of a user. The caller revokes the refresh families.
 pub async fn end_all(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Error> {
-    logout_notices::queue_of_user(tx, user_id, now).await?;
-    execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
+    // The notices come second: the deletion waits for the code exchanges that hold a session, whose families they need.
+    let ended = fetch_all!(tx.on(), (i64,), DELETE_ALL, user_id)?;
+    let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
+    logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
 }
 
 /// Deletes the sessions whose absolute lifetime ended, and returns their number.
