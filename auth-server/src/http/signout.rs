@@ -25,7 +25,7 @@ use web::{Context, Error};
 /// Sign out
 ///
 /// Ends the session of the browser and redirects it to the client, if the client names a registered
-/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of the user.
+/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of this session.
 #[utoipa::path(
     get, path = paths::SIGN_OUT, operation_id = "signOut", tag = "OpenID Connect", params(EndSessionRequest),
     security((), ("session" = [])),
@@ -46,7 +46,7 @@ pub(crate) async fn show(
     let request = read(&params)?;
     let logout = check(&app.grants, &request).await?;
     match session {
-        Some(session) if logout.names(session.user.id) => end(&app, &session, &logout, &context).await,
+        Some(session) if logout.names(&session) => end(&app, &session, &logout, &context).await,
         Some(session) => Ok(renderer.show(|form| {
             pages::render(&pages::SignOutPage {
                 form,
