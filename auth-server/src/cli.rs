@@ -15,7 +15,6 @@ use futures_util::future::LocalBoxFuture;
 use identity::accounts;
 use identity::passwords;
 use identity::passwords::Passwords;
-use identity::users::Error as UserError;
 use issuer::clients::Error as ClientError;
 use issuer::keys::{Error as KeyError, MasterKeys};
 use runtime::config::CommonArgs;
@@ -52,10 +51,7 @@ enum Error {
     /// The client was not registered or changed.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The user was not created.
-    #[error(transparent)]
-    User(#[from] UserError),
-    /// The account was not changed.
+    /// The account was not created or changed.
     #[error(transparent)]
     Account(#[from] accounts::Error),
     /// The password was not hashed.

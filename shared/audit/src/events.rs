@@ -218,6 +218,7 @@ impl Event {
     /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit.
     pub async fn record(self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
+        let administrator_id = context.administrator.map(|administrator| administrator.user_id);
         execute!(
             tx.on(),
             INSERT,
@@ -230,7 +231,7 @@ impl Event {
             context.address.map(network::of_address),
             context.trace_id.as_str(),
             self.detail.as_deref(),
-            context.administrator,
+            administrator_id,
         )?;
         if let Some(kind) = self.name.alert() {
             let subject = AlertSubject {
@@ -241,7 +242,6 @@ impl Event {
             alerts::raise(tx, kind, subject, context).await?;
         }
         let trace_id = context.trace_id.clone();
-        let administrator_id = context.administrator;
         tx.after_commit(move || self.log(administrator_id, address.as_deref(), &trace_id));
         Ok(())
     }

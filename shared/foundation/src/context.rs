@@ -16,7 +16,16 @@ pub struct RequestContext {
     /// The `User-Agent` header, at most 200 characters, without control characters; `None` if absent.
     pub user_agent: Option<String>,
     /// The administrator whose request it is, if it is one at `/admin/…`. Its security events name this one.
-    pub administrator: Option<i64>,
+    pub administrator: Option<Administrator>,
+}
+
+/// An administrator who calls `/admin/…`.
+#[derive(Clone, Copy, Debug)]
+pub struct Administrator {
+    /// The id of the user.
+    pub user_id: i64,
+    /// The id of the session; `None` for a call with an access token.
+    pub session_id: Option<i64>,
 }
 
 impl RequestContext {

@@ -32,6 +32,12 @@ pub enum Error {
     /// Two-step sign-in is off.
     #[error("the user has no two-step sign-in")]
     NoSecondFactor,
+    /// The administrator who calls was demoted, disabled or signed out after the credentials of the call were checked.
+    #[error("the administrator was signed out meanwhile")]
+    AdministratorSignedOut,
+    /// The account was not created.
+    #[error(transparent)]
+    Creation(#[from] users::Error),
     /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),

@@ -7,7 +7,7 @@ use access_tokens::{Subject, Token};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
 use axum::http::request::Parts;
-use foundation::context::RequestContext;
+use foundation::context::{self, RequestContext};
 use identity::sessions::Session;
 use identity::users::Role;
 use std::sync::Arc;
@@ -47,7 +47,10 @@ impl FromRequestParts<App> for Administrator {
         rate_limits::by_principal(&app.rate_limiter, parts, user_id, client_id.unwrap_or_default())?;
         credentials.authorize(parts, app)?;
         Ok(Self(RequestContext {
-            administrator: user_id,
+            administrator: user_id.map(|user_id| context::Administrator {
+                user_id,
+                session_id: credentials.session_id(),
+            }),
             ..request_context(&parts.extensions)?.as_ref().clone()
         }))
     }
@@ -100,6 +103,13 @@ impl Credentials {
         match self {
             Self::Session(session) => Some(session.user.id),
             Self::Token(token) => token.user_id(),
+        }
+    }
+
+    fn session_id(&self) -> Option<i64> {
+        match self {
+            Self::Session(session) => Some(session.id),
+            Self::Token(_) => None,
         }
     }
 

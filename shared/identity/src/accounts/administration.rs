@@ -2,18 +2,18 @@
 //! second.
 
 use super::Error;
-use crate::mfa;
 use crate::passwords::HashedPassword;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::account::{self, Account};
-use crate::users::{self, NewUser, Role, changes};
+use crate::users::{NewUser, Role, changes};
+use crate::{mfa, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
 use audit::revocation::RevocationMirror;
-use foundation::context::RequestContext;
+use foundation::context::{Administrator, RequestContext};
 use foundation::secret::Secret;
 use serde::Serialize;
-use storage::db::{self, Db};
+use storage::db::{self, Db, Tx};
 use utoipa::ToSchema;
 
 /// An account and, as one more member, the initial password that was generated for it just now.
@@ -44,15 +44,34 @@ impl<'a> AccountWithPassword<'a> {
 /// a change of one's own password or second factor requires the present password.
 pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
-    match context.administrator == Some(id) {
-        true => Err(Error::OwnAccount),
-        false => Ok(account),
+    match context.administrator {
+        Some(Administrator { user_id, .. }) if user_id == id => Err(Error::OwnAccount),
+        _ => Ok(account),
     }
 }
 
-/// Creates an account. Fails with [`users::Error::EmailTaken`] if an account has this address.
-pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, users::Error> {
+/// Begins the transaction of a change that takes long to prepare, as the hashing of a password does. Locks the row of
+/// the administrator of `context`, so that a concurrent demotion waits for the commit or prevents it. Fails with
+/// [`Error::AdministratorSignedOut`] if the administrator has lost the role, the account or the session meanwhile.
+async fn begin(db: &Db, context: &RequestContext) -> Result<Tx, Error> {
     let mut tx = db.begin().await?;
+    if let Some(Administrator { user_id, session_id }) = context.administrator {
+        let is_signed_in = changes::lock_administrator(&mut tx, user_id).await?
+            && match session_id {
+                Some(id) => sessions::lock(&mut tx, id, context.now).await?,
+                None => true,
+            };
+        if !is_signed_in {
+            return Err(Error::AdministratorSignedOut);
+        }
+    }
+    Ok(tx)
+}
+
+/// Creates an account. Fails with [`Error::Creation`] if an account has this address, and with
+/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
+pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, Error> {
+    let mut tx = begin(db, context).await?;
     let user = super::create(&mut tx, new, context).await?;
     tx.commit().await?;
     Ok(Account::of_new_user(user))
@@ -129,7 +148,8 @@ pub async fn set_role(
 }
 
 /// Replaces the password of a user, ends the user's sessions and tokens, and mails the user a notice. Returns the
-/// changed account. Fails with [`Error::NotFound`] if there is no account with this id.
+/// changed account. Fails with [`Error::NotFound`] if there is no account with this id, and with
+/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
 pub async fn set_password(
     db: &Db,
     revocations: &RevocationMirror,
@@ -138,7 +158,7 @@ pub async fn set_password(
     password: &HashedPassword,
     context: &RequestContext,
 ) -> Result<Account, Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin(db, context).await?;
     let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
     let changed = changed.ok_or(Error::NotFound)?;
     let announcement = sign_out_everywhere(&mut tx, id, context).await?;

@@ -22,6 +22,7 @@ sql! {
     LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET password_version = password_version
                            WHERE role = 'admin' AND disabled_at IS NULL AND EXISTS (
                                SELECT 1 FROM users AS one WHERE one.id = $1 AND one.role = 'admin')";
+    LOCK_ADMINISTRATOR = "UPDATE users SET role = role WHERE id = $1 AND role = 'admin' AND disabled_at IS NULL";
     DISABLE = concat!(
         "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL AND ",
         not_the_last_administrator!(), " RETURNING ", columns!());
@@ -115,6 +116,11 @@ pub(crate) async fn anonymize(
 ) -> Result<bool, Error> {
     lock_active_administrators(tx, verified.id).await?;
     Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.password_version, now)? == 1)
+}
+
+/// Locks the user's row until the transaction ends, and returns whether the user is an active administrator.
+pub(crate) async fn lock_administrator(tx: &mut Tx, id: i64) -> Result<bool, Error> {
+    Ok(execute!(tx.on(), LOCK_ADMINISTRATOR, id)? == 1)
 }
 
 /// Locks all active administrators until the transaction ends if the user is an administrator.

@@ -1,6 +1,7 @@
 //! Conversions of the errors of the shared domain modules into error responses.
 
 use crate::error::{Code, Error, FieldError};
+use axum::http::header::WWW_AUTHENTICATE;
 use identity::mail_throttle::MailThrottled;
 use identity::{accounts, email_verifications, login, mfa, password_resets, passwords, users};
 use storage::{db, redis};
@@ -119,6 +120,12 @@ impl From<accounts::Error> for Error {
                  rest.",
             ),
             accounts::Error::NotFound | accounts::Error::NoSecondFactor => Self::not_found(),
+            accounts::Error::AdministratorSignedOut => Self::new(
+                Code::Unauthenticated,
+                "Nothing was changed: you were signed out, or lost your role, during this call.",
+            )
+            .header(WWW_AUTHENTICATE, "Bearer"),
+            accounts::Error::Creation(error) => error.into(),
             accounts::Error::Credentials(error) => reauthentication_error(error, "password"),
             accounts::Error::Database(error) => error.into(),
         }

@@ -77,12 +77,12 @@ routes! {
         f.admin.post(&format!("{client}/enablements"))
     };
     listAccounts "session" [2 2] |f| f.admin.get("/admin/users");
-    createAccount "session" [5 5] |f| {
+    createAccount "session" [7 7] |f| {
         f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
     updateAccount "session" [13 13] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
-    setAccountPassword "session" [13 13] |f| {
+    setAccountPassword "session" [15 15] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))
     };
     disableAccount "session" [12 12] |f| f.admin.post(&user_path(f, "/disablements").await);
