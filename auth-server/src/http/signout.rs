@@ -105,6 +105,7 @@ pub(crate) async fn confirm(
 }
 
 fn read(params: &Params) -> Result<EndSessionRequest, Response> {
+    params.check_length().map_err(invalid)?;
     match params.flaw() {
         Some(flaw) => Err(invalid(&format!("The request cannot be read: {flaw}."))),
         None => params
