@@ -46,12 +46,12 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Creates an account and records the event, in the caller's transaction. Fails with [`users::Error::EmailTaken`] if an
-/// account has this address.
+/// Creates an account and records the event with its role, in the caller's transaction. Fails with
+/// [`users::Error::EmailTaken`] if an account has this address.
 pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Result<User, users::Error> {
     let user = users::create(tx, new, context.now).await?;
     let event = Event::success(EventName::UserCreated).user(user.id);
-    event.record(tx, context).await?;
+    event.detail(user.role.as_str()).record(tx, context).await?;
     Ok(user)
 }
 
