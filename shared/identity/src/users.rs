@@ -129,7 +129,7 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
         new.email.as_str(),
         new.email.key(),
         new.role.as_str(),
-        new.password.hash.as_str(),
+        new.password.hash.expose(),
         new.password.change_required,
         now,
     );

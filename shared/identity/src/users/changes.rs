@@ -89,7 +89,7 @@ pub(crate) async fn replace_password(
     password: &HashedPassword,
     now: Timestamp,
 ) -> Result<Option<Account>, Error> {
-    let (hash, change_required) = (password.hash.as_str(), password.change_required);
+    let (hash, change_required) = (password.hash.expose(), password.change_required);
     let row = fetch_optional!(
         tx.on(),
         AccountRow,
