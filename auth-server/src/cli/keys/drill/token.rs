@@ -55,13 +55,15 @@ impl Token {
                 LEAST_LIFETIME.as_secs()
             ));
         }
+        let expires_at = requested_at.checked_add(lifetime);
+        let expires_at = expires_at.ok_or_else(|| format!("expires_in is {}", response.expires_in))?;
         let header = response.access_token.split('.').next().unwrap_or_default();
         let header = foundation::secret::decode(header).unwrap_or_default();
         let header: Header = serde_json::from_slice(&header).map_err(|error| error.to_string())?;
         Ok(Self {
             kid: header.kid,
             value: response.access_token,
-            usable_until: requested_at + lifetime - MARGIN,
+            usable_until: expires_at - MARGIN,
         })
     }
 }
@@ -140,6 +142,8 @@ mod tests {
     fn short_lifetimes_and_malformed_responses_are_refused() {
         let message = Token::parse(&response(9), Instant::now()).unwrap_err();
         assert!(message.contains("ACCESS_TOKEN_LIFETIME"), "{message}");
+        let message = Token::parse(&response(u64::MAX), Instant::now()).unwrap_err();
+        assert!(message.contains("expires_in"), "{message}");
         assert!(Token::parse(b"{}", Instant::now()).is_err());
         let no_header = br#"{"access_token":"a.b.c","expires_in":600}"#;
         assert!(Token::parse(no_header, Instant::now()).is_err());
