@@ -3,7 +3,7 @@
 use super::{id_token, sign_in, verify};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tests::{App, Shape, StubServer, User, World, claims, eventually, on_every_shape};
+use tests::{App, Authenticator, Shape, StubServer, User, World, claims, eventually, on_every_shape};
 
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
@@ -82,9 +82,16 @@ async fn every_end_of_a_session_is_told(world: World) {
         "logout",
         "end session",
         "sign in again",
-        "password",
-        "disable",
         "sign out",
+        "password",
+        "password reset",
+        "second factor",
+        "address",
+        "deletion",
+        "role",
+        "disable",
+        "end by an administrator",
+        "sign-out by an administrator",
     ]) {
         let user = world.sign_up().await;
         let mut browser = user.browser();
@@ -99,12 +106,11 @@ async fn every_end_of_a_session_is_told(world: World) {
 
 async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
     let mut browser = user.browser();
+    let session = claims(hint)["sid"].as_str().unwrap().to_owned();
+    let new_password = "another long passphrase 1";
     match cause {
         "logout" => drop(user.post("/logout").await.expect(204)),
-        "end session" => {
-            let id = claims(hint)["sid"].as_str().unwrap().to_owned();
-            user.delete(&format!("/me/sessions/{id}")).await.expect(204);
-        }
+        "end session" => drop(user.delete(&format!("/me/sessions/{session}")).await.expect(204)),
         "sign in again" => {
             let page = browser.open("/signin").await;
             assert!(page.visible_text().contains("signed in"));
@@ -112,16 +118,65 @@ async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
             user.post("/login").json(&body).await.expect(200);
         }
         "password" => {
-            let body =
-                json!({ "current_password": user.password, "new_password": "another long passphrase 1" });
+            let body = json!({ "current_password": user.password, "new_password": new_password });
             user.call("PUT", "/me/password").json(&body).await.expect(204);
+        }
+        "password reset" => {
+            let body = json!({ "email": user.email });
+            user.post("/password-resets").json(&body).await.expect(202);
+            let token = world.mail(&user.email, "Reset your password", 1).await.token();
+            let body = json!({ "token": token, "new_password": new_password });
+            confirm(world, "/password-resets", &body).await;
+        }
+        "second factor" => drop(Authenticator::enable(world, user).await),
+        "address" => {
+            let to = world.fresh_email();
+            let body = json!({ "email": to, "current_password": user.password });
+            user.post("/email-verifications").json(&body).await.expect(202);
+            let token = world
+                .mail(&to, "Confirm your new e-mail address", 1)
+                .await
+                .token();
+            confirm(world, "/email-verifications", &json!({ "token": token })).await;
+        }
+        "deletion" => {
+            let body = json!({ "password": user.password });
+            user.delete("/me").json(&body).await.expect(204);
+        }
+        "role" => {
+            let args = [
+                "users",
+                "set-role",
+                "--json",
+                "--role",
+                "editor",
+                "--email",
+                &user.email,
+            ];
+            world.cli(&args, "");
         }
         "disable" => drop(world.cli(&["users", "disable", "--json", "--email", &user.email], "")),
         "sign out" => {
             browser.open(&format!("/signout?id_token_hint={hint}")).await;
         }
+        "end by an administrator" => administer(world, &format!("/admin/sessions/{session}")).await,
+        "sign-out by an administrator" => {
+            administer(world, &format!("/admin/users/{}/sessions", user.id)).await;
+        }
         _ => panic!("{cause}"),
     }
+}
+
+/// Uses a mailed link of this kind.
+async fn confirm(world: &World, links: &str, body: &Value) {
+    let confirmation = world.anyone().post(&format!("{links}/confirmations"));
+    confirmation.json(body).await.expect(204);
+}
+
+/// Sends a DELETE request as an administrator.
+async fn administer(world: &World, path: &str) {
+    let admin = world.user_with_role("admin").await;
+    admin.delete(path).await.expect(204);
 }
 
 async fn other_clients_are_not_told(world: World) {
