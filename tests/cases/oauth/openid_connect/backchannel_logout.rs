@@ -2,7 +2,9 @@
 
 use super::{id_token, sign_in, verify};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Duration;
+use storage::{execute, fetch_one};
 use tests::{App, Authenticator, Shape, StubServer, User, World, claims, eventually, on_every_shape};
 
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
@@ -220,6 +222,51 @@ async fn an_undelivered_token_is_sent_again(shape: Shape) {
     );
 }
 
+/// Queues this many notices for an app, as if as many sessions had ended at once.
+async fn queue(world: &World, app: &App, count: i64) {
+    let insert = "INSERT INTO logout_notices (client_id, user_id, session_id, created_at, due_at, attempts)
+                  VALUES ($1, 1, $2, $3, $3, 0)";
+    let (db, now) = (world.db().await, world.now());
+    for session in 1..=count {
+        execute!(db.writer(), insert, app.id.as_str(), session, now).unwrap();
+    }
+}
+
+async fn an_app_that_does_not_answer_delays_no_other(world: World) {
+    let (silent, server) = (StubServer::start().await, StubServer::start().await);
+    silent.never_answer();
+    queue(&world, &app(&world, &silent), 100).await;
+    sign_in_and_out(&world, &app(&world, &server)).await;
+    wait_for(&server, 1).await;
+    // Four attempts for each issuer, and as many again if the first ones have timed out meanwhile.
+    let (attempts, issuers) = (silent.received().len(), world.issuer_ports().len());
+    assert!(attempts <= 8 * issuers, "{attempts} attempts");
+}
+
+async fn the_tokens_of_an_app_that_does_not_answer_wait_together(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let server = StubServer::start().await;
+    server.never_answer();
+    queue(&world, &app(&world, &server), 200).await;
+    let db = world.db().await;
+    let count = async |query: &'static str| fetch_one!(db.reader(), (i64,), query, world.now()).unwrap().0;
+    let due = "SELECT COUNT(*) FROM logout_notices WHERE due_at <= $1";
+    let undelivered = "SELECT COUNT(*) FROM logout_notices WHERE created_at <= $1";
+    // The clock stands still, so a postponed token is never due.
+    eventually("tokens are still due", async || count(due).await == 0).await;
+    server.answer(204, "");
+    eventually("tokens were not delivered", async || {
+        world.advance(Duration::from_secs(2));
+        count(undelivered).await == 0
+    })
+    .await;
+    let sessions = received(&server)
+        .iter()
+        .map(|token| claims(token)["sid"].to_string())
+        .collect::<BTreeSet<_>>();
+    assert_eq!(sessions.len(), 200);
+}
+
 async fn sign_in_and_out(world: &World, app: &App) {
     let user = world.sign_up().await;
     sign_in(app, &mut user.browser(), &user, "openid").await;
@@ -279,5 +326,7 @@ on_every_shape!(
     every_end_of_a_session_is_told,
     other_clients_are_not_told,
     an_undelivered_token_is_sent_again,
+    an_app_that_does_not_answer_delays_no_other,
+    the_tokens_of_an_app_that_does_not_answer_wait_together,
     the_url_is_checked_like_every_url_of_third_parties,
 );
