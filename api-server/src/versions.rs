@@ -169,6 +169,7 @@ mod tests {
 
     async fn call(program: &Program, method: &str, path: &str) -> Response {
         let request = Request::builder().method(method).uri(path);
+        let request = request.header(header::HOST, "localhost");
         let request = request.body(Body::empty()).unwrap();
         program.clone().handle(request).await
     }

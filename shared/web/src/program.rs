@@ -1,13 +1,13 @@
 //! The routes and the middleware that every program has exactly once, even if it runs both servers.
 
 use crate::openapi::set_server;
-use crate::{Cors, Policy, compression, cors, csrf, health, rate_limits, request_log};
+use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
 use axum::http::{Method, header};
 use axum::middleware::from_fn_with_state;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use tower::util::MapRequestLayer;
@@ -59,12 +59,15 @@ impl Program {
     pub async fn handle(self, request: Request) -> Response {
         let Self { routes, policy } = self;
         let is_head = *request.method() == Method::HEAD;
-        let respond = |mut request: Request| {
+        let respond = |mut request: Request| async move {
+            if let Err(error) = host::check(&request) {
+                return error.into_response();
+            }
             if is_head {
                 // The router would remove the body before its length, its entity tag and its compression are known.
                 *request.method_mut() = Method::GET;
             }
-            compression::negotiate(routes, request)
+            compression::negotiate(routes, request).await
         };
         let response = request_log::wrap(&policy, request, respond).await;
         match is_head {
