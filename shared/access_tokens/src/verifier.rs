@@ -118,7 +118,7 @@ impl<K: PublicKeys> Verifier<K> {
         let (header, payload) = message.split_once('.').ok_or_else(Error::malformed)?;
         let header = decode_segment(header)?;
         let header: Header<'_> = parse_object(&header)?;
-        let kid = header.kid.required_text("kid")?;
+        let kid = header.kid.required_id("kid")?;
         let key = self.verify_signature(&header, kid, message, signature).await?;
         let payload = decode_segment(payload)?;
         let claims: Claims<'_> = parse_object(&payload)?;
