@@ -61,7 +61,8 @@ async fn run(args: Args) -> Result<(), Error> {
     // reachable from this machine.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
     let health = api.add_health_checks(runtime.health());
-    let routes = issuer.routes().merge(api.routes()).merge(demo::routes().into());
+    let demo = demo::routes(&runtime.urls);
+    let routes = issuer.routes().merge(api.routes()).merge(demo.into());
     banner::print(&runtime.urls, password.as_ref())?;
     runtime.serve(routes, health).await
 }
