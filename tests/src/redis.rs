@@ -53,10 +53,16 @@ impl RedisServer {
 
     /// Starts it without data.
     pub fn start(&self) {
+        self.start_with(&[]);
+    }
+
+    /// Starts it without data and with these further options.
+    pub fn start_with(&self, options: &[&str]) {
         let _ = std::fs::remove_file(self.socket());
         let child = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
             .arg(self.socket())
+            .args(options)
             .current_dir(&self.dir)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use storage::fetch_one;
 use tests::{
-    App, Caller, PASSWORD, RedisServer, Shape, Tokens, User, World, on_many_processes, on_one_process,
+    App, Caller, PASSWORD, RedisServer, Shape, Tokens, User, World, eventually, on_many_processes,
+    on_one_process,
 };
 use tokio::task::JoinHandle;
 
@@ -189,6 +190,23 @@ async fn an_emptied_redis_is_detected_and_state_is_reloaded(world: World) {
     tokio::time::sleep(Duration::from_millis(1500)).await;
     world.redis().command(&["FLUSHALL"]);
     expect_logged(&world, "Redis was emptied or replaced").await;
+}
+
+async fn a_redis_that_evicts_keys_is_reported_whenever_it_comes(mut world: World) {
+    let evicting = ["--maxmemory-policy", "allkeys-lru"];
+    let expect_reported = async |world: &World, times: usize| {
+        let message = "Redis may drop lockouts";
+        let reported = || async { world.log().matches(message).count() >= times * world.pids().len() };
+        eventually("a process did not report the policy of Redis", reported).await;
+    };
+    world.kill();
+    world.redis().kill();
+    world.restart().await;
+    world.redis().start_with(&evicting);
+    expect_reported(&world, 1).await;
+    world.redis().kill();
+    world.redis().start_with(&evicting);
+    expect_reported(&world, 2).await;
 }
 
 async fn routes_degrade_individually_without_redis(world: World) {
@@ -430,6 +448,7 @@ on_many_processes!(
     revocations_hold_while_redis_is_emptied,
     revocations_hold_while_redis_is_paused,
     an_emptied_redis_is_detected_and_state_is_reloaded,
+    a_redis_that_evicts_keys_is_reported_whenever_it_comes,
     routes_degrade_individually_without_redis,
     a_hung_redis_delays_requests_only_briefly,
     lockouts_survive_a_restart,
