@@ -2,10 +2,11 @@
 
 mod query;
 
-use super::{Administrator, ListRequest, PAGE_SIZE, Page, TextId};
+use super::{Administrator, ListRequest, PAGE_SIZE, Page};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use foundation::ids::TextId;
 use identity::Identity;
 use identity::grants::consents;
 use identity::grants::consents::Consent;
@@ -44,8 +45,8 @@ pub(crate) async fn revoke(
     id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
-    let (db, revocations, TextId(id)) = (&identity.db, &identity.revocations, id.or_not_found()?);
-    match consents::revoke_by_id(db, revocations, &id, &context).await? {
+    let (db, revocations, id) = (&identity.db, &identity.revocations, id.or_not_found()?);
+    match consents::revoke_by_id(db, revocations, id.as_ref(), &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found()),
     }
