@@ -1,0 +1,49 @@
+//! Writes to the SQLite file that fail: they are refused, and everything else works.
+
+use serde_json::{Value, json};
+use tests::{Shape, User, World, on_shapes};
+
+/// The largest file that the program can write, in KiB: enough for the start and for some posts. The log of SQLite,
+/// which grows until it has 4 MiB, gets no larger, so no write succeeds any more.
+const MAX_FILE_SIZE: u32 = 2048;
+/// The most posts until the file has its largest size.
+const MAX_POSTS: usize = 2_000;
+
+fn post(characters: usize) -> Value {
+    json!({ "title": "A post", "body": "x".repeat(characters), "status": "published" })
+}
+
+/// Writes posts, ever smaller ones, until there is no room for the smallest.
+async fn fill(user: &User) {
+    for characters in [60_000, 6_000, 0] {
+        for n in 0.. {
+            assert!(n < MAX_POSTS, "the file never gets too large");
+            let reply = user.post("/posts").json(&post(characters)).may_fail().await;
+            if reply.status != 201 {
+                let refused = reply.expect_error(503, "dependency_unavailable");
+                assert!(refused.has("retry-after"), "{refused}");
+                break;
+            }
+        }
+    }
+}
+
+async fn writes_that_fail_are_refused_and_reads_succeed(shape: Shape) {
+    let world = World::builder(shape).max_file_size(MAX_FILE_SIZE).start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let app = world.app().register();
+    let (first, tokens) = (ann.publish("A post").await, app.tokens(&ann, "posts:read").await);
+    fill(&ann).await;
+    for _ in 0..3 {
+        let refused = ann.post("/posts").json(&post(0)).may_fail().await;
+        refused.expect_error(503, "dependency_unavailable");
+    }
+    let refused = app.refresh(&world.anyone(), &tokens.refresh).may_fail().await;
+    let refused = refused.expect_token_error(503, "temporarily_unavailable");
+    assert!(refused.has("retry-after"), "{refused}");
+    ann.get(&first.path).await.expect(200);
+    bob.get("/me").await.expect(200);
+    world.anyone().get("/readyz").await.expect(200);
+}
+
+on_shapes!(writes_that_fail_are_refused_and_reads_succeed: sqlite Sqlite);
