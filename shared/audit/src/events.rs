@@ -194,6 +194,11 @@ impl Event {
         }
     }
 
+    /// Returns the name.
+    pub const fn name(&self) -> EventName {
+        self.name
+    }
+
     /// Sets the user that the event concerns.
     #[must_use]
     pub fn user(mut self, id: impl Into<Option<i64>>) -> Self {

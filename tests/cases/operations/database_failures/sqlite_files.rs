@@ -46,4 +46,26 @@ async fn writes_that_fail_are_refused_and_reads_succeed(shape: Shape) {
     world.anyone().get("/readyz").await.expect(200);
 }
 
+async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
+    let world = World::builder(shape).max_file_size(MAX_FILE_SIZE).start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let of_ann = ann.publish("A post").await;
+    fill(&ann).await;
+    // The first events may still fit into the file.
+    for _ in 0..50 {
+        let refused = bob.delete(&of_ann.path).await;
+        refused.expect_error(403, "forbidden");
+        let forged = bob.delete(&of_ann.path).without("x-csrf-token").await;
+        forged.expect_error(403, "csrf_mismatch");
+    }
+    let log = world.log();
+    for event in ["authz_fail", "malicious_csrf"] {
+        let mut lines = log
+            .lines()
+            .filter(|line| line.contains("a security event is lost"));
+        assert!(lines.any(|line| line.contains(event)), "no line about {event}");
+    }
+}
+
 on_shapes!(writes_that_fail_are_refused_and_reads_succeed: sqlite Sqlite);
+on_shapes!(a_refusal_stays_one_if_its_event_cannot_be_recorded: sqlite Sqlite);
