@@ -36,7 +36,8 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, A
         return Ok(None);
     };
     rate_limits::by_principal(&app.rate_limiter, parts, Some(session.user.id), "")?;
-    csrf::check(&parts.method, &parts.headers, &app.policy)
+    csrf::check(&parts.method, &parts.headers, &app.cors)
+        .await
         .map_err(|mismatch| ApiError::from(mismatch).with_caller(Some(session.user.id), None))?;
     Ok(Some(Caller::Session(session)))
 }

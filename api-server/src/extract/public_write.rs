@@ -21,7 +21,7 @@ impl FromRequestParts<App> for PublicWrite {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         if credentials::by_token(parts, app).await?.is_none() {
             credentials::sid(&parts.headers)?;
-            csrf::check(&parts.method, &parts.headers, &app.policy)?;
+            csrf::check(&parts.method, &parts.headers, &app.cors).await?;
         }
         Ok(Self)
     }

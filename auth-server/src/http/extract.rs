@@ -33,7 +33,7 @@ where
         }
         let form: T = params.read().map_err(internal)?;
         let policy = Arc::<Policy>::from_ref(state);
-        csrf::check_token(&parts.headers, Some(form.csrf()), &policy).map_err(forged)?;
+        csrf::check_form(&parts.headers, form.csrf(), &policy).map_err(forged)?;
         Ok(Self(form))
     }
 }

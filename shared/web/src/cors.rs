@@ -72,25 +72,36 @@ impl Cors {
     /// Returns the allowed origin of a request; `None` without an `Origin` header or for an unknown origin.
     async fn allowed_origin(&self, path: &str, headers: &HeaderMap) -> Option<AllowedOrigin> {
         let origin = single(headers, header::ORIGIN.as_str())?;
-        let with_credentials = match self {
-            Self::AnyOrigin => {
-                return Some(AllowedOrigin {
-                    value: HeaderValue::from_static("*"),
-                    with_credentials: false,
-                });
-            }
-            Self::KnownOrigins { policy, .. } if policy.trusts_origin(origin) => true,
-            Self::KnownOrigins { origins, .. } => match origins.party(origin).await? {
-                Party::First => true,
-                Party::ThirdWithCookie => REFRESH_COOKIE_PATHS.contains(&path),
-                Party::Third => false,
-            },
+        if let Self::AnyOrigin = self {
+            return Some(AllowedOrigin {
+                value: HeaderValue::from_static("*"),
+                with_credentials: false,
+            });
+        }
+        let with_credentials = match self.party(origin).await? {
+            Party::First => true,
+            Party::ThirdWithCookie => REFRESH_COOKIE_PATHS.contains(&path),
+            Party::Third => false,
         };
         let value = HeaderValue::from_str(origin).ok()?;
         Some(AllowedOrigin {
             value,
             with_credentials,
         })
+    }
+
+    /// Returns whether pages of `origin`, the value of an `Origin` header, may send cookies to every route.
+    pub(crate) async fn trusts(&self, origin: &str) -> bool {
+        self.party(origin).await == Some(Party::First)
+    }
+
+    /// Returns the party of an origin; `None` if it is unknown. The trusted origins of the policy count as first-party.
+    async fn party(&self, origin: &str) -> Option<Party> {
+        match self {
+            Self::AnyOrigin => None,
+            Self::KnownOrigins { policy, .. } if policy.trusts_origin(origin) => Some(Party::First),
+            Self::KnownOrigins { origins, .. } => origins.party(origin).await,
+        }
     }
 }
 

@@ -45,7 +45,7 @@ impl FromRequestParts<App> for Administrator {
         let credentials = Credentials::authenticate(parts, app).await?;
         let (user_id, client_id) = (credentials.user_id(), credentials.client_id());
         rate_limits::by_principal(&app.rate_limiter, parts, user_id, client_id.unwrap_or_default())?;
-        credentials.authorize(parts, app)?;
+        credentials.authorize(parts, app).await?;
         Ok(Self(RequestContext {
             administrator: user_id,
             ..request_context(&parts.extensions)?.as_ref().clone()
@@ -61,7 +61,7 @@ impl<B: FromRequest<App, Rejection = Error> + Send> FromRequest<App> for Adminis
         let Administrator(context) = Administrator::from_request_parts(&mut parts, app).await?;
         let body = B::from_request(Request::from_parts(parts.clone(), body), app).await?;
         let credentials = Credentials::authenticate(&mut parts, app).await?;
-        credentials.authorize(&parts, app)?;
+        credentials.authorize(&parts, app).await?;
         Ok(Self(context, body))
     }
 }
@@ -88,9 +88,9 @@ impl Credentials {
     }
 
     /// Fails with 403 if the caller may not administer, or if a call with a session fails the CSRF check.
-    fn authorize(&self, parts: &Parts, app: &App) -> Result<(), Error> {
+    async fn authorize(&self, parts: &Parts, app: &App) -> Result<(), Error> {
         let checked = match self {
-            Self::Session(session) => authorize_session(session, parts, app),
+            Self::Session(session) => authorize_session(session, parts, app).await,
             Self::Token(token) => authorize_token(token),
         };
         checked.map_err(|error| error.with_caller(self.user_id(), self.client_id()))
@@ -111,8 +111,8 @@ impl Credentials {
     }
 }
 
-fn authorize_session(session: &Session, parts: &Parts, app: &App) -> Result<(), Error> {
-    csrf::check(&parts.method, &parts.headers, &app.policy)?;
+async fn authorize_session(session: &Session, parts: &Parts, app: &App) -> Result<(), Error> {
+    csrf::check(&parts.method, &parts.headers, &app.cors).await?;
     if session.password_change_required {
         return Err(Error::new(
             Code::PasswordChangeRequired,
