@@ -3,8 +3,8 @@
 mod rejections;
 
 pub(crate) use rejections::{
-    idempotency_key_invalid, idempotency_key_missing, multiple_session_cookies, password_change_required,
-    precondition_failed, precondition_required, session_required, unauthenticated,
+    idempotency_key_invalid, idempotency_key_missing, password_change_required, precondition_failed,
+    precondition_required, session_required, unauthenticated,
 };
 
 use axum::response::{IntoResponse, Response};

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::access_token;
-use crate::http::browser::BrowserSession;
+use crate::http::browser::find_session;
 use access_tokens::{Subject, Token};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
@@ -60,7 +60,7 @@ impl<B: FromRequest<App, Rejection = Error> + Send> FromRequest<App> for Adminis
         let (mut parts, body) = request.into_parts();
         let Administrator(context) = Administrator::from_request_parts(&mut parts, app).await?;
         let body = B::from_request(Request::from_parts(parts.clone(), body), app).await?;
-        let credentials = Credentials::authenticate(&mut parts, app).await?;
+        let credentials = Credentials::authenticate(&parts, app).await?;
         credentials.authorize(&parts, app).await?;
         Ok(Self(context, body))
     }
@@ -68,7 +68,7 @@ impl<B: FromRequest<App, Rejection = Error> + Send> FromRequest<App> for Adminis
 
 impl Credentials {
     /// Authenticates the caller. Fails with 401, and with 400 for several `Authorization` headers.
-    async fn authenticate(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+    async fn authenticate(parts: &Parts, app: &App) -> Result<Self, Error> {
         if let Some(token) = bearer::token(&parts.headers)? {
             let now = request_context(&parts.extensions)?.now;
             let verified = access_token::verify(&app.grants, token, now).await;
@@ -76,14 +76,13 @@ impl Credentials {
         }
         let session = match parts.headers.contains_key(header::AUTHORIZATION) {
             true => None,
-            false => BrowserSession::from_request_parts(parts, app).await?.0,
+            false => find_session(parts, &app.identity).await.map_err(challenge)?,
         };
         session.map(Self::Session).ok_or_else(|| {
-            Error::new(
+            challenge(Error::new(
                 Code::Unauthenticated,
                 "Sign in as an administrator at /signin, or send an access token with the scope admin.",
-            )
-            .header(header::WWW_AUTHENTICATE, "Bearer")
+            ))
         })
     }
 
@@ -108,6 +107,14 @@ impl Credentials {
             Self::Session(_) => None,
             Self::Token(token) => Some(&token.client_id),
         }
+    }
+}
+
+/// Adds the challenge that a 401 needs (RFC 9110 §15.5.2).
+fn challenge(error: Error) -> Error {
+    match error.code() {
+        Code::Unauthenticated => error.header(header::WWW_AUTHENTICATE, "Bearer"),
+        _ => error,
     }
 }
 
