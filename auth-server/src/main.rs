@@ -6,6 +6,8 @@ use runtime::config::CommonArgs;
 use runtime::startup;
 use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
+use std::sync::Arc;
+use web::program::csrf_route;
 
 /// The Latchkey issuer: an OAuth 2.0 authorization server.
 #[derive(Parser)]
@@ -43,5 +45,7 @@ async fn run(args: Args) -> Result<(), Error> {
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let health = runtime.health();
-    runtime.serve(issuer.routes(), health).await
+    let (policy, cors) = (Arc::clone(&runtime.policy), runtime.cors.clone());
+    let csrf = csrf_route(policy, cors, runtime.rate_limiter.clone());
+    runtime.serve(issuer.routes().merge(csrf), health).await
 }

@@ -179,12 +179,7 @@ impl Runtime {
         if let Some(exporter) = self.exporter {
             tokio::spawn(exporter.serve());
         }
-        let common = program::common_routes(
-            Arc::clone(&self.policy),
-            self.cors,
-            self.rate_limiter.clone(),
-            health.clone(),
-        );
+        let common = program::common_routes(&self.policy, self.cors, health.clone());
         let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
             .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
         let program = Program::new(routes, self.policy);

@@ -22,7 +22,7 @@ const RESPONSE_HEADERS: &str = "etag, location, link, x-correlation-id, retry-af
 const MAX_AGE: &str = "600";
 
 /// The paths to which a page of a client with a refresh token in a cookie may send cookies.
-const REFRESH_COOKIE_PATHS: [&str; 3] = ["/csrf", "/token", "/token/revoke"];
+const REFRESH_COOKIE_PATHS: [&str; 4] = ["/csrf", "/v1/csrf", "/token", "/token/revoke"];
 
 /// The origins whose pages may read the responses of a set of routes.
 #[derive(Clone, Debug)]

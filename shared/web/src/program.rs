@@ -1,4 +1,4 @@
-//! The routes and the middleware that every program has exactly once, even if it runs both servers.
+//! The routes and the middleware that a program has exactly once, even if it runs both servers.
 
 use crate::openapi::set_server;
 use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log};
@@ -14,27 +14,27 @@ use tower::util::MapRequestLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Returns the routes `/livez`, `/readyz` and `/csrf`. Only `/csrf` is rate-limited and has CORS headers.
-pub fn common_routes(
-    policy: Arc<Policy>,
-    cors: Cors,
-    limiter: RateLimiter,
-    health: health::Health,
-) -> OpenApiRouter {
-    let base = policy.url("");
-    let csrf_routes = OpenApiRouter::new().routes(routes!(csrf::issue));
-    let csrf_routes = rate_limits::limit_by_address(csrf_routes, limiter)
-        .layer(from_fn_with_state(cors, cors::add_headers))
-        .with_state(policy);
-    // `csrf_routes` is merged last, because axum keeps the fallback of the merged router. The CORS layer also
-    // covers that fallback, so the 404 of an unknown path has the same headers as the 404 of a missing post.
+/// Returns the routes `/livez` and `/readyz`, which have no CORS headers, and the response to unknown paths, which has
+/// them.
+pub fn common_routes(policy: &Policy, cors: Cors, health: health::Health) -> OpenApiRouter {
+    // The layer of a router without routes covers its fallback, so the 404 of an unknown path has the same headers as
+    // the 404 of a missing post. axum keeps the fallback of the merged router.
+    let unknown_paths = OpenApiRouter::new().layer(from_fn_with_state(cors, cors::add_headers));
     let mut common = OpenApiRouter::new()
         .routes(routes!(health::livez))
         .routes(routes!(health::readyz))
         .with_state(health)
-        .merge(csrf_routes);
-    set_server(common.get_openapi_mut(), &base);
+        .merge(unknown_paths);
+    set_server(common.get_openapi_mut(), &policy.url(""));
     common
+}
+
+/// Returns the route `/csrf` for a program without the API, which has it among its own routes.
+pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> OpenApiRouter {
+    let route = OpenApiRouter::new().routes(routes!(csrf::issue));
+    rate_limits::limit_by_address(route, limiter)
+        .route_layer(from_fn_with_state(cors, cors::add_headers))
+        .with_state(policy)
 }
 
 /// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies and compression.

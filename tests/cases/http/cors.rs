@@ -68,7 +68,7 @@ async fn registered_origins_may_read_responses(world: World) {
         .redirect_uri("https://web.test/cb")
         .register();
     let anyone = world.anyone();
-    for path in ["/posts", "/v1/posts", "/posts/1", "/me", "/csrf"] {
+    for path in ["/posts", "/v1/posts", "/posts/1", "/me", "/csrf", "/v1/csrf"] {
         for (origin, expected) in [
             (APP, Some(false)),
             (FIRST_PARTY, Some(true)),
