@@ -1,6 +1,6 @@
 //! Sessions, which browsers identify by the `sid` cookie.
 
-use crate::authentication_methods::AuthenticationMethods;
+use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
 use crate::users::{User, UserRow};
@@ -25,7 +25,7 @@ macro_rules! columns {
 
 sql! {
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
-              VALUES ($1, $2, $3, $3, $4, $5, $6, $7) RETURNING id";
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
@@ -134,7 +134,7 @@ pub struct UserSession {
     pub user_id: i64,
 }
 
-/// Starts a session of a user who signed in by these methods. Returns its new `sid`.
+/// Starts a session of a user who signed in by these methods just now. Returns its new `sid`.
 pub async fn start(
     tx: &mut Tx,
     user_id: i64,
@@ -142,18 +142,50 @@ pub async fn start(
     lifetimes: Lifetimes,
     context: &RequestContext,
 ) -> Result<Secret, Error> {
-    let (sid, now) = (random::token(), context.now);
+    let signed_in = SignIn {
+        at: context.now,
+        methods,
+    };
+    let expires_at = context.now.after(lifetimes.absolute);
+    insert(tx, user_id, signed_in, expires_at, context).await
+}
+
+/// Starts a session in the place of one that ends in this transaction. Returns its new `sid`. The sign-in remains that
+/// of the former session, and so does the end of the absolute lifetime; `methods` are those that the user has used by
+/// now.
+pub(crate) async fn replace(
+    tx: &mut Tx,
+    former: &Session,
+    methods: AuthenticationMethods,
+    context: &RequestContext,
+) -> Result<Secret, Error> {
+    let signed_in = SignIn {
+        at: former.signed_in_at,
+        methods,
+    };
+    insert(tx, former.user.id, signed_in, former.expires_at, context).await
+}
+
+async fn insert(
+    tx: &mut Tx,
+    user_id: i64,
+    signed_in: SignIn,
+    expires_at: Timestamp,
+    context: &RequestContext,
+) -> Result<Secret, Error> {
+    let sid = random::token();
     fetch_one!(
         tx.on(),
         (i64,),
         INSERT,
         sid.hash(),
         user_id,
-        now,
-        now.after(lifetimes.absolute),
+        signed_in.at,
+        context.now,
+        expires_at,
         context.address.map(|address| address.to_string()),
         context.user_agent.as_deref(),
-        methods.as_str(),
+        signed_in.methods.as_str(),
     )?;
     Ok(sid)
 }

@@ -52,6 +52,8 @@ impl Notice<'_> {
     /// Returns the subject and the first paragraph.
     fn texts(self) -> (&'static str, String) {
         let signed_out = "You have been signed out of every session, and every app has been disconnected.";
+        let signed_out_elsewhere = "You have been signed out of every session except the one that made this change, \
+                                    and every app has been disconnected.";
         match self {
             Self::PasswordChanged => (
                 "Your password was changed",
@@ -67,11 +69,11 @@ impl Notice<'_> {
             ),
             Self::MfaEnabled => (
                 "Two-step sign-in is on",
-                format!("Signing in to your account now requires a one-time code. {signed_out}"),
+                format!("Signing in to your account now requires a one-time code. {signed_out_elsewhere}"),
             ),
             Self::MfaDisabled => (
                 "Two-step sign-in is off",
-                format!("Signing in to your account no longer requires a one-time code. {signed_out}"),
+                format!("Signing in to your account no longer requires a one-time code. {signed_out_elsewhere}"),
             ),
             Self::RecoveryCodeUsed(remaining) => (
                 "A recovery code was used",

@@ -40,13 +40,13 @@ routes! {
     };
 
     beginTotp "session" [6 6] |f| f.owner.post("/me/mfa/totp").json(&json!({ "password": PASSWORD }));
-    confirmTotp "session" [26 26] |f| {
+    confirmTotp "session" [27 27] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::begin(&user).await;
         let body = json!({ "otp": app.next_code(&f.world) });
         user.post("/me/mfa/totp/verifications").json(&body)
     };
-    disableTotp "session" [21 21] |f| {
+    disableTotp "session" [23 23] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::enable(&f.world, &user).await;
         let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
