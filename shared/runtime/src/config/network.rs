@@ -8,6 +8,7 @@ use ipnet::IpNet;
 use std::net::SocketAddr;
 use url::Url;
 use web::Policy;
+use web::client_address::TrustedProxies;
 
 /// Settings of the listener, the public URLs and the trusted proxies and origins.
 #[derive(Args, Clone, Debug)]
@@ -100,7 +101,7 @@ impl NetworkArgs {
         Policy {
             base_url: urls.base.clone(),
             allowed_origins,
-            trusted_proxies: self.trusted_proxies.clone(),
+            trusted_proxies: TrustedProxies::new(self.trusted_proxies.clone(), self.is_production()),
         }
     }
 }
