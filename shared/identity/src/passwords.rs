@@ -1,7 +1,7 @@
 //! Passwords: the rules for new ones, and hashing by Argon2id (RFC 9106) on threads of their own with limited
 //! concurrency.
 
-mod common;
+mod block_list;
 mod imported;
 mod new_password;
 mod threads;
@@ -11,6 +11,7 @@ pub use new_password::{HashedPassword, NewPassword};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use block_list::BlockList;
 use foundation::schema::{self, WITHOUT_NUL};
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,6 +65,7 @@ pub struct Passwords {
     permits: Arc<Semaphore>,
     threads: HashingThreads,
     min_length: usize,
+    block_list: BlockList,
 }
 
 /// The reason why a password was not hashed or verified.
@@ -110,6 +112,7 @@ impl Passwords {
             permits: Arc::new(Semaphore::new(policy.permits.max(1))),
             threads: HashingThreads::default(),
             min_length: policy.min_length,
+            block_list: BlockList::new(),
         })
     }
 
@@ -128,7 +131,7 @@ impl Passwords {
         if password.0.chars().count() < self.min_length {
             return Err(format!("is shorter than {} characters", self.min_length));
         }
-        if common::is_common(&password.0, email) {
+        if self.block_list.refuses(&password.0, email) {
             return Err("is too common: choose one that is harder to guess".to_owned());
         }
         Ok(password)

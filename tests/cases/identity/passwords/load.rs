@@ -65,6 +65,15 @@ fn resident_kib(pid: u32) -> u64 {
     line.unwrap().trim_end_matches("kB").trim().parse().unwrap()
 }
 
+/// The processor time that a process has used, in hundredths of a second.
+fn processor_time(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // The name is in parentheses; user and system time are the 12th and 13th field after it (proc_pid_stat(5)).
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let times = fields.split_whitespace().skip(11).take(2);
+    times.map(|time| time.parse::<u64>().unwrap()).sum()
+}
+
 /// The nice values of the threads of a process whose name begins with `prefix`.
 fn nice_values(pid: u32, prefix: &str) -> Vec<i32> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
@@ -133,6 +142,31 @@ async fn two_hundred_concurrent_sign_ins_stay_within_the_memory_of_the_permits(s
     ann.get("/me").await.expect(200);
 }
 
+/// The check of a new password runs before anything else and on a thread that serves requests.
+async fn checks_of_new_passwords_are_cheap(world: World) {
+    let total = || world.pids().into_iter().map(processor_time).sum::<u64>();
+    let crafted = "4@8({[<3613!1|70$5+7%22".repeat(2);
+    let crafted: String = crafted.chars().take(40).collect();
+    for password in [
+        crafted.clone(),
+        "aA1!".repeat(10),
+        "a@".repeat(20),
+        crafted.repeat(3),
+    ] {
+        let before = total();
+        for _ in 0..20 {
+            let body = json!({ "email": "no address", "password": password });
+            let refused = world.anyone().post("/users").json(&body).await;
+            refused.expect_validation_errors(&["/email"]);
+        }
+        let used = total() - before;
+        assert!(
+            used < 50,
+            "20 checks of {password:?} took {used} hundredths of a second"
+        );
+    }
+}
+
 async fn aborted_sign_ins_keep_their_permit_until_hashing_ends(shape: Shape) {
     let world = start_world(shape).await;
     let ann = world.sign_up().await;
@@ -175,6 +209,7 @@ async fn hashing_threads_have_a_low_priority_and_return_their_memory_when_idle(s
 }
 
 on_every_shape!(
+    checks_of_new_passwords_are_cheap,
     hashing_threads_have_a_low_priority_and_return_their_memory_when_idle,
     two_hundred_concurrent_sign_ins_stay_within_the_memory_of_the_permits,
     aborted_sign_ins_keep_their_permit_until_hashing_ends,
