@@ -145,6 +145,10 @@ impl From<users::Error> for ApiError {
         Self(match error {
             users::Error::Users(error) => error.into(),
             users::Error::Passwords(error) => error.into(),
+            users::Error::TooMany { retry_after } => {
+                let message = format!("No account was created: {error}.");
+                Error::new(Code::RateLimited, message).retry_after(retry_after)
+            }
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The data about the current request that domain functions need: its time, trace id, client address and user agent.
 
 use crate::clock::{self, Timestamp};
-use crate::random;
+use crate::{network, random};
 use std::net::IpAddr;
 
 /// The context of one HTTP request, or of an action without a request: a command or a background task.
@@ -29,6 +29,11 @@ impl RequestContext {
             user_agent: None,
             administrator: None,
         }
+    }
+
+    /// Returns the network of the client, or an empty string if there is no client address, as on the command line.
+    pub fn network(&self) -> String {
+        self.address.map(network::of_address).unwrap_or_default()
     }
 
     /// Returns the same context at the current time, for a change whose recorded time must not precede its transaction by

@@ -13,7 +13,9 @@ use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
+use std::time::Duration;
 use storage::db::{self, Tx};
+use storage::expiring::{Count, Rule, Window};
 
 /// The reason why an account was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +40,24 @@ pub enum Error {
     /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
+}
+
+/// The limit of sign-ups from one network, of which each hashes a password and may mail a stranger.
+const SIGN_UPS_PER_NETWORK: Window = Window {
+    limit: 100,
+    length: Duration::from_secs(15 * 60),
+    rule: Rule::Throttle,
+};
+
+/// Counts a sign-up. Returns the time until the next one if the client's network reached its limit, otherwise `None`.
+/// The number is not limited while the store is unavailable, because the permits of hashing limit sign-ups too.
+pub async fn count_sign_up(identity: &Identity, context: &RequestContext) -> Option<Duration> {
+    let by_network = Count {
+        key: format!("sign-ups from {}", context.network()),
+        window: SIGN_UPS_PER_NETWORK,
+    };
+    let refusal = identity.expiring.take(&[by_network], context.now).await;
+    refusal.unwrap_or_default().map(|until| until.since(context.now))
 }
 
 /// Creates an account and records the event, in the caller's transaction. Fails with [`users::Error::EmailTaken`] if an account has

@@ -41,15 +41,6 @@ pub enum ChangeError {
     Throttled(#[from] MailThrottled),
 }
 
-/// Counts a confirmation mail to a new account, and returns whether the mail may be sent. Returns false if the network
-/// reached its limit or the store is unavailable. The caller creates the account in either case, because the user can
-/// [`request`] the mail later.
-pub async fn may_mail_new_account(identity: &Identity, context: &RequestContext) -> bool {
-    mail_throttle::acquire_for_new_account(identity, context)
-        .await
-        .unwrap_or(false)
-}
-
 /// Mails a link that confirms the address of a new account. `tx` is the transaction that creates the account.
 pub async fn mail_new_account(
     identity: &Identity,

@@ -3,7 +3,6 @@
 use crate::services::Identity;
 use foundation::context::RequestContext;
 use foundation::email::Email;
-use foundation::network;
 use std::time::Duration;
 use storage::db;
 use storage::expiring::{Count, Rule, Window};
@@ -18,12 +17,6 @@ const PER_MAILBOX: Window = Window {
 /// The limit of mails that are requested from one network.
 const PER_NETWORK: Window = Window {
     limit: 20,
-    length: Duration::from_secs(15 * 60),
-    rule: Rule::Throttle,
-};
-/// The limit of mails to new accounts that are created from one network.
-const NEW_ACCOUNTS_PER_NETWORK: Window = Window {
-    limit: 100,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Throttle,
 };
@@ -56,7 +49,7 @@ pub(crate) async fn acquire(
 ) -> Result<bool, MailThrottled> {
     let (store, now) = (&identity.expiring, context.now);
     let by_network = Count {
-        key: format!("mails from {}", network_of(context)),
+        key: format!("mails from {}", context.network()),
         window: PER_NETWORK,
     };
     if let Some(until) = store.take(&[by_network], now).await? {
@@ -68,25 +61,4 @@ pub(crate) async fn acquire(
         window: PER_MAILBOX,
     };
     Ok(store.take(&[by_mailbox], now).await?.is_none())
-}
-
-/// Counts a mail to a new account, and returns whether it may be sent. Returns false if the network reached its limit.
-pub(crate) async fn acquire_for_new_account(
-    identity: &Identity,
-    context: &RequestContext,
-) -> Result<bool, redis::Unavailable> {
-    let by_network = Count {
-        key: format!("new account mails from {}", network_of(context)),
-        window: NEW_ACCOUNTS_PER_NETWORK,
-    };
-    Ok(identity
-        .expiring
-        .take(&[by_network], context.now)
-        .await?
-        .is_none())
-}
-
-/// Returns the network of the client, or an empty string if there is no client address, as on the command line.
-fn network_of(context: &RequestContext) -> String {
-    context.address.map(network::of_address).unwrap_or_default()
 }

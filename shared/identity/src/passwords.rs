@@ -24,6 +24,8 @@ use utoipa::openapi::Object;
 pub const MAX_LENGTH: usize = 128;
 /// The smallest minimum length of new passwords that can be configured, in characters.
 pub const MIN_LENGTH: usize = 8;
+/// Sign-ups have one permit for this many permits of all other hashes, and at least one.
+const SIGN_UP_SHARE: usize = 4;
 /// The longest time that a request waits for a hashing permit.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -52,7 +54,7 @@ pub struct Policy {
     pub memory_kib: u32,
     /// The passes of one Argon2 hash.
     pub passes: u32,
-    /// The largest number of hashes computed at once.
+    /// The largest number of hashes computed at once, without those of sign-ups.
     pub permits: usize,
     /// The minimum length of a new password, in characters.
     pub min_length: usize,
@@ -63,6 +65,8 @@ pub struct Policy {
 pub struct Passwords {
     params: Params,
     permits: Arc<Semaphore>,
+    /// The permits of sign-ups, so that a flood of them keeps nobody from signing in.
+    sign_up_permits: Arc<Semaphore>,
     threads: HashingThreads,
     min_length: usize,
     block_list: BlockList,
@@ -110,6 +114,7 @@ impl Passwords {
         Ok(Self {
             params,
             permits: Arc::new(Semaphore::new(policy.permits.max(1))),
+            sign_up_permits: Arc::new(Semaphore::new((policy.permits / SIGN_UP_SHARE).max(1))),
             threads: HashingThreads::default(),
             min_length: policy.min_length,
             block_list: BlockList::new(),
@@ -140,8 +145,17 @@ impl Passwords {
     /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no permit
     /// becomes free within a second.
     pub async fn hash(&self, password: Password) -> Result<String, Error> {
+        self.hash_under(&self.permits, password).await
+    }
+
+    /// Hashes the password of a sign-up like [`hash`](Self::hash), under permits that only sign-ups use.
+    pub async fn hash_of_sign_up(&self, password: Password) -> Result<String, Error> {
+        self.hash_under(&self.sign_up_permits, password).await
+    }
+
+    async fn hash_under(&self, permits: &Arc<Semaphore>, password: Password) -> Result<String, Error> {
         let params = self.params.clone();
-        self.run(move |memory| {
+        self.run(permits, move |memory| {
             let salt: [u8; 16] = foundation::random::bytes();
             let mut output = [0; Params::DEFAULT_OUTPUT_LEN];
             compute(&params, &password, &salt, &mut output, memory)?;
@@ -177,7 +191,7 @@ impl Passwords {
     /// is malformed.
     pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<bool, Error> {
         let params = self.params.clone();
-        self.run(move |memory| {
+        self.run(&self.permits, move |memory| {
             let Some(stored) = stored else {
                 // A new salt each time, because the order in which Argon2id reads its memory depends on the salt, and
                 // with it the time that a hash takes.
@@ -212,9 +226,10 @@ impl Passwords {
     /// permit while the computation continues. There are never more threads than permits.
     async fn run<T: Send + 'static>(
         &self,
+        permits: &Arc<Semaphore>,
         work: impl FnOnce(&mut Vec<Block>) -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
-        let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
+        let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(permits).acquire_owned())
             .await
             .map_err(|_| Error::Overloaded)?
             .map_err(|closed| Error::Failed(closed.to_string()))?;
