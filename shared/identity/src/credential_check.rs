@@ -196,15 +196,13 @@ pub(crate) async fn verify(
     stored: Option<&StoredCredentials>,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let hash = stored.map(|stored| stored.password_hash.clone());
-    let is_match = identity.passwords.verify(presented.password.clone(), hash).await;
-    let outcome = match (is_match, stored) {
+    let outcome = match (matches_password(identity, presented, stored).await, stored) {
         (Ok(true), Some(stored)) if stored.mfa => {
             verify_second_factor(identity, stored, presented, required, context).await
         }
         (Ok(true), _) => Ok(VerifiedFactors::All),
         (Ok(false), _) => Err(Error::WrongCredentials),
-        (Err(error), _) => Err(error.into()),
+        (Err(error), _) => Err(error),
     };
     record_outcome(
         identity,
@@ -214,6 +212,20 @@ pub(crate) async fn verify(
         context,
     )
     .await
+}
+
+/// Returns whether the presented password is that of the account. Takes the same time if there is no account.
+async fn matches_password(
+    identity: &Identity,
+    presented: &PresentedCredentials,
+    stored: Option<&StoredCredentials>,
+) -> Result<bool, Error> {
+    let imported_cost = users::highest_imported_cost(&identity.db).await?;
+    let hash = stored.map(|stored| stored.password_hash.clone());
+    let verification = identity
+        .passwords
+        .verify(presented.password.clone(), hash, imported_cost);
+    Ok(verification.await?)
 }
 
 /// Verifies the code, if the operation requires one. The account has two-step sign-in, and its password was verified.

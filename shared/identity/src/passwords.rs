@@ -5,6 +5,7 @@ mod block_list;
 mod imported;
 mod new_password;
 mod threads;
+mod verification;
 
 pub use imported::parse_imported_hash;
 pub use new_password::{HashedPassword, NewPassword};
@@ -19,6 +20,7 @@ use threads::HashingThreads;
 use tokio::sync::{Semaphore, oneshot};
 use unicode_normalization::UnicodeNormalization as _;
 use utoipa::openapi::Object;
+use verification::Verification;
 
 /// The maximum length of a password, in characters.
 pub const MAX_LENGTH: usize = 128;
@@ -185,39 +187,19 @@ impl Passwords {
         }
     }
 
-    /// Returns whether the password matches the stored hash. Without a stored hash, computes an Argon2id hash
-    /// nevertheless and returns false, so that an unknown e-mail takes as long as a wrong password. Fails with
-    /// [`Error::Overloaded`] if no permit becomes free within a second, and with [`Error::Failed`] if the stored hash
-    /// is malformed.
-    pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<bool, Error> {
+    /// Returns whether the password matches the stored hash, which is `None` if there is no account. `imported_cost` is
+    /// the highest cost of all imported hashes. Computes hashes of the same cost in all cases, so that an unknown
+    /// e-mail takes as long as a wrong password. Fails with [`Error::Overloaded`] if no permit becomes free within a
+    /// second, and with [`Error::Failed`] if the stored hash is malformed.
+    pub async fn verify(
+        &self,
+        password: Password,
+        stored: Option<String>,
+        imported_cost: Option<u32>,
+    ) -> Result<bool, Error> {
         let params = self.params.clone();
         self.run(&self.permits, move |memory| {
-            let Some(stored) = stored else {
-                // A new salt each time, because the order in which Argon2id reads its memory depends on the salt, and
-                // with it the time that a hash takes.
-                let salt: [u8; 16] = foundation::random::bytes();
-                compute(
-                    &params,
-                    &password,
-                    &salt,
-                    &mut [0; Params::DEFAULT_OUTPUT_LEN],
-                    memory,
-                )?;
-                return Ok(false);
-            };
-            if imported::is_bcrypt_hash(&stored) {
-                return imported::verify(&password.0, &stored);
-            }
-            let stored = PasswordHash::new(&stored)?;
-            let (Some(salt), Some(expected)) = (&stored.salt, &stored.hash) else {
-                return Ok(false);
-            };
-            if stored.algorithm != Algorithm::Argon2id.ident() {
-                return Err(argon2::password_hash::Error::Algorithm);
-            }
-            let mut output = vec![0; expected.len()];
-            compute(&Params::try_from(&stored)?, &password, salt, &mut output, memory)?;
-            Ok(foundation::secret::equal(&output, expected.as_ref()))
+            Verification::plan(stored.as_deref(), &params, imported_cost)?.run(&password, memory)
         })
         .await
     }
@@ -278,8 +260,9 @@ mod tests {
         let password = |text: &str| Password::parse(text).unwrap();
         let stored = passwords.hash(password("caf\u{e9} 12345")).await.unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        let verify =
-            |text: &str, stored: Option<&str>| passwords.verify(password(text), stored.map(str::to_owned));
+        let verify = |text: &str, stored: Option<&str>| {
+            passwords.verify(password(text), stored.map(str::to_owned), None)
+        };
         assert!(verify("cafe\u{301} 12345", Some(&stored)).await.unwrap(), "NFC");
         assert!(!verify("cafe 12345", Some(&stored)).await.unwrap());
         assert!(!verify("caf\u{e9} 12345", None).await.unwrap());

@@ -38,6 +38,9 @@ sql! {
     CREDENTIALS_BY_ID = concat!(credentials!(), " WHERE id = $1 AND disabled_at IS NULL");
     FIND_ENABLED_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                              WHERE email_key = $1 AND disabled_at IS NULL";
+    // The two digits of the cost in a bcrypt hash, such as `$2b$10$…`. An index has them.
+    HIGHEST_IMPORTED_COST = "SELECT substr(password_hash, 5, 2) FROM users WHERE substr(password_hash, 1, 2) = '$2'
+                             ORDER BY substr(password_hash, 5, 2) DESC LIMIT 1";
     LOCK = "UPDATE users SET password_version = password_version
             WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
     LOCK_EMAIL = "UPDATE users SET email_key = email_key
@@ -168,6 +171,12 @@ pub async fn credentials(db: &Db, email: &Email) -> Result<Option<StoredCredenti
 /// Returns the credentials of the enabled account with this id.
 pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<StoredCredentials>, db::Error> {
     fetch_optional!(db.reader(), StoredCredentials, CREDENTIALS_BY_ID, id)
+}
+
+/// Returns the highest cost of the imported bcrypt hashes, or `None` if there are none.
+pub async fn highest_imported_cost(db: &Db) -> Result<Option<u32>, db::Error> {
+    let row = fetch_optional!(db.reader(), (String,), HIGHEST_IMPORTED_COST)?;
+    Ok(row.and_then(|(digits,)| digits.parse().ok()))
 }
 
 /// Locks the user's row until the transaction ends, and returns whether the account is enabled and its credentials are

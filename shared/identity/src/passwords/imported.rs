@@ -24,6 +24,18 @@ pub fn parse_imported_hash(hash: &str) -> std::result::Result<String, String> {
     }
 }
 
+/// Returns the cost of a stored bcrypt hash. Fails if the hash is malformed.
+pub(super) fn cost(stored: &str) -> Result<u32> {
+    let parts: HashParts = stored.parse().map_err(|_| Error::Algorithm)?;
+    Ok(parts.get_cost())
+}
+
+/// Computes a bcrypt hash of the password and discards it. Fails if the cost is out of range.
+pub(super) fn compute(password: &str, cost: u32, salt: [u8; 16]) -> Result<()> {
+    let computed = bcrypt::hash_with_salt(password, cost, salt);
+    computed.map(drop).map_err(|_| Error::Algorithm)
+}
+
 /// Returns whether the password matches the stored bcrypt hash; bcrypt reads the first 72 bytes of a password only.
 /// Fails if the hash is malformed or its cost is out of range.
 pub(super) fn verify(password: &str, stored: &str) -> Result<bool> {
