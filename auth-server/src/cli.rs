@@ -24,6 +24,7 @@ use serde::Serialize;
 use std::io::{self, Write as _};
 use storage::db;
 use storage::db::Db;
+use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;
 
 /// The administration commands. A program without a command serves.
@@ -115,7 +116,8 @@ impl Services {
     /// Returns the outbox of mails. Fails if the account key, which seals them, is missing.
     fn mails(&self) -> Result<Mails, InvalidSetting> {
         let key = self.keys.account.clone()?;
-        Ok(Mails::new(key, &self.issuer))
+        // Without the count of the servers, because an administrator's mails are few.
+        Ok(Mails::new(key, &self.issuer, ExpiringStore::new(None)))
     }
 }
 

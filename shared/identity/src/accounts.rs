@@ -102,7 +102,7 @@ pub async fn delete(
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
     mails
-        .send_notice(&mut tx, &user.email, Notice::AccountDeleted, context)
+        .send_notice(&mut tx, user.recipient(), Notice::AccountDeleted, context)
         .await?;
     Ok((tx, announcement))
 }

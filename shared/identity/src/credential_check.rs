@@ -239,7 +239,7 @@ async fn verify_second_factor(
     match &presented.otp {
         _ if required == RequiredFactors::Password => Ok(VerifiedFactors::One),
         None => Err(Error::CodeMissing),
-        Some(otp) => match second_factor::consume(identity, stored.id, &stored.email, otp, context).await? {
+        Some(otp) => match second_factor::consume(identity, stored, otp, context).await? {
             true => Ok(VerifiedFactors::All),
             false => Err(Error::WrongCode),
         },

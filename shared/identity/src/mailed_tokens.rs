@@ -1,6 +1,7 @@
 //! Tokens in mailed links. A token proves that its bearer can read the mail of an address. Each has 256 random bits, is
 //! stored as a hash, and can be used once.
 
+use audit::mail::Recipient;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use foundation::random;
@@ -14,7 +15,8 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7)";
     // Reads the table `users` too, which another module owns: whether a token confirms or changes the address depends
     // on the account's current one.
-    FIND = "SELECT t.user_id, t.email, t.email_key, u.email AS current_email, u.email_key AS current_email_key
+    FIND = "SELECT t.user_id, t.email, t.email_key, u.email AS current_email, u.email_key AS current_email_key,
+                   u.email_verified AS is_verified
             FROM mailed_tokens t JOIN users u ON u.id = t.user_id
             WHERE t.token_hash = $1 AND t.purpose = $2 AND t.used_at IS NULL AND t.expires_at > $3
               AND u.disabled_at IS NULL";
@@ -60,6 +62,18 @@ pub(crate) struct MailedToken {
     pub(crate) current_email: String,
     /// The comparison key of `current_email`.
     pub(crate) current_email_key: String,
+    /// Whether the current address was confirmed.
+    is_verified: bool,
+}
+
+impl MailedToken {
+    /// Returns the user, at the current address, as the recipient of notices.
+    pub(crate) fn recipient(&self) -> Recipient<'_> {
+        Recipient {
+            email: &self.current_email,
+            is_verified: self.is_verified,
+        }
+    }
 }
 
 impl Purpose {

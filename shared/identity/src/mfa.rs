@@ -93,7 +93,7 @@ pub async fn confirm(
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
     mails
-        .send_notice(&mut tx, &user.email, Notice::MfaEnabled, context)
+        .send_notice(&mut tx, user.recipient(), Notice::MfaEnabled, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
@@ -140,7 +140,7 @@ pub async fn reset(
     let event = Event::success(EventName::MfaDisabled).user(user.id);
     event.record(tx, context).await?;
     mails
-        .send_notice(tx, &user.email, Notice::MfaDisabled, context)
+        .send_notice(tx, user.recipient(), Notice::MfaDisabled, context)
         .await?;
     Ok(Some(announcement))
 }

@@ -7,7 +7,7 @@ use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, changes};
 use audit::events::{Event, EventName};
-use audit::mail::{Link, Notice};
+use audit::mail::{Link, Notice, Recipient};
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -36,7 +36,7 @@ pub async fn request(
     email: &Email,
     context: &RequestContext,
 ) -> Result<(), MailThrottled> {
-    if !mail_throttle::acquire(identity, "password reset", email, context).await? {
+    if !mail_throttle::acquire(identity, Link::PasswordReset, email, context).await? {
         return Ok(());
     }
     let user = users::find_enabled_by_email(&identity.db, email).await?;
@@ -89,8 +89,13 @@ pub async fn confirm(
         .record(&mut tx, context)
         .await?;
     let mails = &identity.mails;
+    // The link was mailed to this address, which is therefore verified now.
+    let to = Recipient {
+        is_verified: true,
+        ..mailed.recipient()
+    };
     mails
-        .send_notice(&mut tx, &mailed.current_email, Notice::PasswordReset, context)
+        .send_notice(&mut tx, to, Notice::PasswordReset, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;

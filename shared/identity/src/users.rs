@@ -6,6 +6,7 @@ pub mod changes;
 pub use foundation::role::Role;
 
 use crate::passwords::HashedPassword;
+use audit::mail::Recipient;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use serde::Serialize;
@@ -17,7 +18,7 @@ use utoipa::ToSchema;
 /// so that a sign-in takes one round trip.
 macro_rules! credentials {
     () => {
-        "SELECT id, email, password_hash, password_version, unlocked_at,
+        "SELECT id, email, email_verified, password_hash, password_version, unlocked_at,
                 EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa
          FROM users"
     };
@@ -91,6 +92,8 @@ pub struct StoredCredentials {
     pub id: i64,
     /// The user's e-mail address.
     pub email: String,
+    /// Whether the address was confirmed.
+    pub email_verified: bool,
     /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
     pub password_hash: String,
     /// The version of the credentials. Setting a password or signing the user out everywhere increments it; storing a
@@ -237,6 +240,26 @@ pub(crate) async fn set_email(
     now: Timestamp,
 ) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), SET_EMAIL, id, current_key, email, email_key, now)? == 1)
+}
+
+impl User {
+    /// Returns the user as the recipient of notices.
+    pub fn recipient(&self) -> Recipient<'_> {
+        Recipient {
+            email: &self.email,
+            is_verified: self.email_verified,
+        }
+    }
+}
+
+impl StoredCredentials {
+    /// Returns the user as the recipient of notices.
+    pub(crate) fn recipient(&self) -> Recipient<'_> {
+        Recipient {
+            email: &self.email,
+            is_verified: self.email_verified,
+        }
+    }
 }
 
 impl From<UserRow> for User {

@@ -111,15 +111,16 @@ impl Runtime {
         }
         let notifications = Notifications::new(redis.clone());
         let account_key = account_key()?;
+        let expiring = ExpiringStore::new(redis.clone());
         let identity = Identity {
-            expiring: ExpiringStore::new(redis.clone()),
             throttles: common.sign_in.throttles(),
             captcha: common.sign_in.captcha()?,
             passwords: Passwords::new(common.passwords.policy())?,
             session_lifetimes: common.sessions.lifetimes(),
             link_lifetimes: common.mailed_links.lifetimes(),
             revocations: RevocationMirror::new(&db, notifications.clone()),
-            mails: Mails::new(account_key.clone(), &urls.issuer),
+            mails: Mails::new(account_key.clone(), &urls.issuer, expiring.clone()),
+            expiring,
             account_key,
             db,
         };

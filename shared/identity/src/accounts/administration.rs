@@ -142,9 +142,9 @@ pub async fn set_password(
     let event = Event::success(EventName::PasswordChange).user(id);
     let event = event.detail("by an administrator");
     event.record(&mut tx, context).await?;
-    let address = &changed.user.email;
+    let to = changed.user.recipient();
     mails
-        .send_notice(&mut tx, address, Notice::PasswordSet, context)
+        .send_notice(&mut tx, to, Notice::PasswordSet, context)
         .await?;
     tx.commit().await?;
     revocations.announce(announcement).await;

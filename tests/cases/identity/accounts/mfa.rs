@@ -104,7 +104,7 @@ async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
 }
 
 async fn recovery_codes_work_once_instead_of_a_code(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.sign_up_confirmed().await;
     let app = Authenticator::enable(&world, &ann).await;
     let log_in = |otp: &str| {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
