@@ -50,8 +50,10 @@ sql! {
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
                     password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND password_version = $2";
+    VERIFY_EMAIL = "UPDATE users SET email_verified = TRUE
+                    WHERE id = $1 AND email_key = $2 AND NOT email_verified AND disabled_at IS NULL";
     RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
-                      password_change_required = FALSE, email_verified = TRUE, updated_at = $4
+                      password_change_required = FALSE, updated_at = $4
                       WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
     SET_EMAIL = "UPDATE users SET email = $3, email_key = $4, email_verified = TRUE, updated_at = $5
                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
@@ -216,8 +218,14 @@ pub async fn set_password(
     Ok(execute!(tx.on(), SET_PASSWORD, verified.id, version, password_hash, now)? == 1)
 }
 
-/// Replaces the password and marks the address as verified, because the reset link was mailed to it. Returns false,
-/// without effect, if the account is disabled or `email_key` is no longer the key of its address.
+/// Marks the address of an account as verified. Returns false, without effect, if it was verified before, if the
+/// account is disabled, or if `email_key` is no longer the key of its address.
+pub(crate) async fn verify_email(tx: &mut Tx, id: i64, email_key: &str) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), VERIFY_EMAIL, id, email_key)? == 1)
+}
+
+/// Replaces the password. Returns false, without effect, if the account is disabled or `email_key` is no longer the key
+/// of its address.
 pub(crate) async fn reset_password(
     tx: &mut Tx,
     id: i64,
