@@ -57,6 +57,6 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
 
 /// Middleware of all versioned routes.
 async fn handle_call(State(app): State<App>, request: Request, next: Next) -> Response {
-    let response = calls::handle(&app.cors, &app.rate_limiter, &app.db, request, next).await;
+    let response = calls::handle(&app.cors, &app.rate_limiter, &app.identity.events, request, next).await;
     challenge::add_metadata_url(&app.policy, response)
 }

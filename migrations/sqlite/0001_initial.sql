@@ -398,6 +398,7 @@ CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
 CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
 
 -- `user_id` is the user whom the event concerns, `administrator_id` the one whose request at `/admin/…` caused it.
+-- `count` is the number of events for which the row stands, of which it describes the last.
 CREATE TABLE security_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,
@@ -409,7 +410,8 @@ CREATE TABLE security_events (
     address TEXT,
     network TEXT,
     trace_id TEXT NOT NULL,
-    detail TEXT
+    detail TEXT,
+    count BIGINT NOT NULL DEFAULT 1 CHECK (count > 0)
 );
 CREATE INDEX security_events_at ON security_events (at, id);
 CREATE INDEX security_events_name ON security_events (name, at, id);

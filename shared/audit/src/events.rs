@@ -1,6 +1,9 @@
 //! Security events: each is written in the transaction of the change it reports, and logged after the commit.
 
 pub mod list;
+mod recorder;
+
+pub use recorder::EventRecorder;
 
 use crate::alerts::{self, AlertKind, AlertSubject};
 use foundation::clock::Timestamp;
@@ -12,8 +15,8 @@ use storage::{execute, sql};
 
 sql! {
     INSERT = "INSERT INTO security_events
-              (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+              (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id, count)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     PRUNE = "DELETE FROM security_events WHERE id IN
              (SELECT id FROM security_events WHERE at <= $1 ORDER BY at LIMIT $2)";
 }
@@ -22,7 +25,7 @@ sql! {
 const PRUNE_BATCH: i64 = 500;
 
 /// The name of an event, from the OWASP logging vocabulary if it has a suitable one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventName {
     /// A user signed in.
     LoginSuccess,
@@ -153,6 +156,11 @@ impl EventName {
         }
     }
 
+    /// Returns whether anybody can cause such an event in any number, without credentials.
+    const fn needs_no_credentials(self) -> bool {
+        matches!(self, Self::LoginFail | Self::CsrfFail)
+    }
+
     /// Returns the alert that a single event of this name raises, if any.
     const fn alert(self) -> Option<AlertKind> {
         match self {
@@ -172,6 +180,8 @@ pub struct Event {
     user_id: Option<i64>,
     client_id: Option<String>,
     detail: Option<String>,
+    /// The number of events of which this is the last.
+    count: i64,
 }
 
 impl Event {
@@ -183,6 +193,7 @@ impl Event {
             user_id: None,
             client_id: None,
             detail: None,
+            count: 1,
         }
     }
 
@@ -231,6 +242,7 @@ impl Event {
             context.trace_id.as_str(),
             self.detail.as_deref(),
             context.administrator,
+            self.count,
         )?;
         if let Some(kind) = self.name.alert() {
             let subject = AlertSubject {
@@ -258,6 +270,7 @@ impl Event {
             address,
             trace_id,
             detail = self.detail,
+            count = (self.count > 1).then_some(self.count),
         );
     }
 

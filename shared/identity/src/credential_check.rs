@@ -261,7 +261,7 @@ async fn record_outcome(
         Ok(VerifiedFactors::One) => Ok(counters.release(&identity.expiring, now).await?),
         Err(error @ (Error::WrongCredentials | Error::WrongCode)) => {
             let failures = counters.record_failure(&identity.expiring, now).await?;
-            record_failure_events(identity, failures, user_id, context).await?;
+            record_failure_events(identity, counters, failures, user_id, context).await?;
             tokio::time::sleep(lockout::failure_delay(failures)).await;
             Err(error)
         }
@@ -275,16 +275,17 @@ async fn record_outcome(
 /// Records the event of a failed sign-in, and the event of a lockout if `failures` reaches its limit.
 async fn record_failure_events(
     identity: &Identity,
+    counters: &AttemptCounters,
     failures: usize,
     user_id: Option<i64>,
     context: &RequestContext,
 ) -> Result<(), db::Error> {
-    let mut tx = identity.db.begin().await?;
     let failed = Event::failure(EventName::LoginFail).user(user_id);
-    failed.record(&mut tx, context).await?;
+    let account = counters.account();
+    identity.events.record(failed, account, context).await?;
     if failures >= lockout::LOCKOUT_WINDOW.limit {
         let locked = Event::failure(EventName::LoginLock).user(user_id);
-        locked.record(&mut tx, context).await?;
+        identity.events.record(locked, account, context).await?;
     }
-    tx.commit().await
+    Ok(())
 }

@@ -125,6 +125,11 @@ impl AttemptCounters {
         Ok(attempt)
     }
 
+    /// Returns a text that identifies the account and the network, also if there is no such account.
+    pub(crate) fn account(&self) -> &str {
+        self.counts.first().map_or("", |lockout| &lockout.key)
+    }
+
     /// Returns whether enough attempts failed before this one to require a captcha: three in the lockout's window, or
     /// half the limit of a throttle.
     pub(crate) fn needs_captcha(&self) -> bool {

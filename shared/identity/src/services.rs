@@ -4,6 +4,7 @@ use crate::captcha::Captcha;
 use crate::lockout::Throttles;
 use crate::passwords::Passwords;
 use crate::{mailed_tokens, sessions};
+use audit::events::EventRecorder;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use foundation::sealing::SealingKey;
@@ -29,6 +30,8 @@ pub struct Identity {
     pub link_lifetimes: mailed_tokens::Lifetimes,
     /// The in-memory copy of all revocations.
     pub revocations: RevocationMirror,
+    /// The recorder of refused requests.
+    pub events: EventRecorder,
     /// The queue of mails to users.
     pub mails: Mails,
     /// The account key, which seals TOTP seeds and authenticates recovery codes.

@@ -6,6 +6,7 @@ use crate::metrics::{Exporter, Metrics};
 use crate::telemetry::LogGuard;
 use crate::threads::Threads;
 use crate::{server, telemetry};
+use audit::events::EventRecorder;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use foundation::sealing::SealingKey;
@@ -119,6 +120,7 @@ impl Runtime {
             session_lifetimes: common.sessions.lifetimes(),
             link_lifetimes: common.mailed_links.lifetimes(),
             revocations: RevocationMirror::new(&db, notifications.clone()),
+            events: EventRecorder::new(db.clone()),
             mails: Mails::new(account_key.clone(), &urls.issuer, expiring.clone()),
             expiring,
             account_key,
@@ -174,6 +176,7 @@ impl Runtime {
     async fn serve_until_stopped(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());
+        tokio::spawn(self.identity.events.clone().follow());
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.rate_limiter.clone().share_counts(redis));
         }
@@ -192,6 +195,7 @@ impl Runtime {
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
         server::run(self.listener, handle, &self.threads, self.max_connections, health).await?;
+        self.identity.events.finish().await;
         // The threads still run, because closing a connection is input and output of its thread.
         self.identity.db.close().await;
         Ok(())
