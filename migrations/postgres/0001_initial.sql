@@ -466,7 +466,7 @@ BEGIN
     GRANT SELECT ON clients TO latchkey_api;
     GRANT SELECT, UPDATE (revoked_at) ON refresh_families TO latchkey_api;
     GRANT SELECT, INSERT ON revocations TO latchkey_api;
-    GRANT SELECT, INSERT ON security_events TO latchkey_api;
+    GRANT SELECT, INSERT ON security_events, alerts TO latchkey_api;
 EXCEPTION
     WHEN undefined_object OR insufficient_privilege THEN
         RAISE NOTICE 'role latchkey_api has no privileges: create it and run the grants of 0001_initial.sql';

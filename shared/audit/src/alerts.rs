@@ -30,6 +30,8 @@ pub enum AlertKind {
     CodeReuse,
     /// A signing key was removed because it may be compromised.
     KeyCompromised,
+    /// Many wrong codes of two-step sign-in for one account: somebody else may know its password.
+    CodeGuesses,
     /// Many lockouts in a short time over all accounts: an attacker may be trying many of them.
     LockoutBurst,
     /// Sign-in attempts at one account from many networks: its password may be shared or be under attack.
@@ -43,6 +45,7 @@ impl AlertKind {
             Self::RefreshReuse => "refresh_token_reuse",
             Self::CodeReuse => "code_reuse",
             Self::KeyCompromised => "key_compromised",
+            Self::CodeGuesses => "code_guesses",
             Self::LockoutBurst => "lockout_burst",
             Self::ManyNetworks => "account_from_many_addresses",
         }

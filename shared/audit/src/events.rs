@@ -33,6 +33,8 @@ pub enum EventName {
     LoginFail,
     /// Too many failed sign-ins locked an account for one network.
     LoginLock,
+    /// Too many wrong codes of two-step sign-in locked an account.
+    MfaLock,
     /// A user signed out.
     Logout,
     /// A session of a user, or all of them, were ended from another session or by an administrator.
@@ -116,6 +118,7 @@ impl EventName {
             Self::LoginSuccess => "authn_login_success",
             Self::LoginFail => "authn_login_fail",
             Self::LoginLock => "authn_login_lock",
+            Self::MfaLock => "authn_mfa_lock",
             Self::Logout => "authn_logout",
             Self::SessionRevoked => "authn_session_revoked",
             Self::PasswordChange => "authn_password_change",
@@ -167,6 +170,7 @@ impl EventName {
             Self::CodeReuse => Some(AlertKind::CodeReuse),
             Self::RefreshReuse => Some(AlertKind::RefreshReuse),
             Self::KeyCompromised => Some(AlertKind::KeyCompromised),
+            Self::MfaLock => Some(AlertKind::CodeGuesses),
             _ => None,
         }
     }

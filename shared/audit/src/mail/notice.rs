@@ -18,6 +18,8 @@ pub enum Notice<'a> {
     MfaDisabled,
     /// A recovery code was used instead of a one-time code. Holds the number of unused recovery codes.
     RecoveryCodeUsed(usize),
+    /// Wrong codes of two-step sign-in locked the account.
+    CodesLocked,
     /// The address of the account was changed. Sent to the old address.
     EmailChanged {
         /// The new address.
@@ -78,6 +80,12 @@ impl Notice<'_> {
                 format!(
                     "Someone signed in to your account with one of your recovery codes. Unused codes left: {remaining}."
                 ),
+            ),
+            Self::CodesLocked => (
+                "Someone is trying your one-time codes",
+                "Someone who knows your password entered many wrong one-time codes. Codes for your account are refused \
+                 until a day has passed, or until you reset your password."
+                    .to_owned(),
             ),
             Self::EmailChanged { to } => (
                 "Your e-mail address was changed",
