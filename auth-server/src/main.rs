@@ -42,6 +42,6 @@ async fn run(args: Args) -> Result<(), Error> {
     let master_keys = master_keys?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
-    let health = runtime.health();
+    let health = issuer.add_health_checks(runtime.health());
     runtime.serve(issuer.routes(), health).await
 }

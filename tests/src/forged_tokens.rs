@@ -112,6 +112,8 @@ impl TokenForger {
                 "client_id": "an-app",
                 "scope": "posts:read posts:write profile:read",
                 "grant_id": "a-grant-of-our-own",
+                "user_epoch": 0,
+                "client_epoch": 0,
             }),
             signer,
         }

@@ -16,11 +16,17 @@ pub struct RedisServer {
     child: RefCell<Option<Child>>,
 }
 
-/// Lists all keys with their values. Values other than strings are an error.
+/// Lists all keys with their values, which are strings and streams. Others are an error.
 const DUMP: &str = "local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
     all[#all + 1] = key
-    all[#all + 1] = redis.call('GET', key)
+    if redis.call('TYPE', key).ok == 'stream' then
+        for _, entry in ipairs(redis.call('XRANGE', key, '-', '+')) do
+            all[#all + 1] = table.concat(entry[2], ' ')
+        end
+    else
+        all[#all + 1] = redis.call('GET', key)
+    end
 end
 return table.concat(all, '\\n')";
 

@@ -199,7 +199,7 @@ impl Registration {
                 true => COOKIE_RETRY_WINDOW,
                 false => Duration::ZERO,
             }),
-            grant_id: random::id(),
+            epoch: 0,
             created_at: now,
             disabled_at: None,
         };

@@ -9,13 +9,13 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, sql};
+use storage::{delete_expired, execute, sql};
 
 sql! {
     RAISE = "INSERT INTO alerts (at, kind, subject, period, user_id, client_id, trace_id, detail, attempts, due_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $1)
              ON CONFLICT (kind, subject, period) DO NOTHING";
-    PRUNE = "DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE at <= $1 ORDER BY at LIMIT 500)";
+    PRUNE = delete_expired!("alerts", "id", "at");
 }
 
 /// Duplicate alerts are suppressed within fixed 15-minute windows, counted from the Unix epoch.
@@ -111,7 +111,7 @@ pub(crate) async fn raise(
     .map(|_| ())
 }
 
-/// Deletes up to 500 alerts that are older than `retention`.
-pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<(), Error> {
-    execute!(db.writer(), PRUNE, now.before(retention)).map(|_| ())
+/// Deletes the alerts that are older than `retention`, and returns their number.
+pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<u64, Error> {
+    db.prune(PRUNE, now.before(retention)).await
 }

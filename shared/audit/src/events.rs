@@ -8,18 +8,14 @@ use foundation::context::RequestContext;
 use foundation::{log, network};
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, sql};
+use storage::{delete_expired, execute, sql};
 
 sql! {
     INSERT = "INSERT INTO security_events
               (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    PRUNE = "DELETE FROM security_events WHERE id IN
-             (SELECT id FROM security_events WHERE at <= $1 ORDER BY at LIMIT $2)";
+    PRUNE = delete_expired!("security_events", "id", "at");
 }
-
-/// The number of rows that one statement deletes. It is small, so that other writers do not wait long.
-const PRUNE_BATCH: i64 = 500;
 
 /// The name of an event, from the OWASP logging vocabulary if it has a suitable one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,8 +265,7 @@ impl Event {
     }
 }
 
-/// Deletes the events that are older than `retention`, in small batches.
-pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<(), Error> {
-    while execute!(db.writer(), PRUNE, now.before(retention), PRUNE_BATCH)? == PRUNE_BATCH.cast_unsigned() {}
-    Ok(())
+/// Deletes the events that are older than `retention`, and returns their number.
+pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<u64, Error> {
+    db.prune(PRUNE, now.before(retention)).await
 }

@@ -66,7 +66,7 @@ pub async fn delete(
     if !changes::anonymize(&mut tx, &verified, context.now).await? {
         drop(tx);
         let stored = users::credentials_by_id(&identity.db, user.id).await?;
-        let is_unchanged = stored.is_some_and(|stored| stored.password_version == verified.password_version);
+        let is_unchanged = stored.is_some_and(|stored| stored.epoch == verified.epoch);
         return Err(match is_unchanged {
             true => Error::LastAdministrator,
             false => credential_check::Error::WrongCredentials.into(),

@@ -7,7 +7,7 @@ use foundation::random;
 use foundation::secret::Secret;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_optional, sql};
 
 sql! {
     INSERT = "INSERT INTO mailed_tokens (token_hash, purpose, user_id, email, email_key, created_at, expires_at)
@@ -26,7 +26,7 @@ sql! {
                          WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL AND token_hash <> $3";
     DELETE_UNUSED = "DELETE FROM mailed_tokens WHERE user_id = $1 AND used_at IS NULL";
     DELETE_ALL = "DELETE FROM mailed_tokens WHERE user_id = $1";
-    PRUNE = "DELETE FROM mailed_tokens WHERE expires_at <= $1";
+    PRUNE = delete_expired!("mailed_tokens", "token_hash", "expires_at");
 }
 
 /// The action that a token authorizes.
@@ -161,5 +161,5 @@ pub(crate) async fn delete_unused(tx: &mut Tx, user_id: i64) -> Result<(), Error
 
 /// Deletes expired tokens and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now)
+    db.prune(PRUNE, now).await
 }

@@ -80,7 +80,7 @@ pub async fn confirm(
 
     let mut tx = db.begin().await?;
     // Locks the user's row before the session's, in the order of every function that ends sessions.
-    changes::invalidate_sign_ins(&mut tx, user.id).await?;
+    changes::lock(&mut tx, user.id).await?;
     if !sessions::lock(&mut tx, session.id, context.now).await? {
         return Err(Error::NotEnabled);
     }

@@ -13,7 +13,7 @@ use foundation::secret::Secret;
 use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The columns of [`SessionSummary`].
@@ -47,7 +47,7 @@ sql! {
     DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = COALESCE($2, user_id) RETURNING user_id";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1";
-    PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
+    PRUNE = delete_expired!("sessions", "id", "expires_at");
 }
 
 /// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a tenth of
@@ -284,5 +284,5 @@ pub async fn end_all(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Er
 
 /// Deletes the sessions whose absolute lifetime ended, and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now)
+    db.prune(PRUNE, now).await
 }

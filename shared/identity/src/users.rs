@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 /// so that a sign-in takes one round trip.
 macro_rules! credentials {
     () => {
-        "SELECT id, email, password_hash, password_version, unlocked_at,
+        "SELECT id, email, password_hash, epoch, unlocked_at,
                 EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa
          FROM users"
     };
@@ -25,9 +25,9 @@ macro_rules! credentials {
 
 sql! {
     INSERT = "INSERT INTO users
-              (email, email_key, email_verified, role, password_hash, password_version, password_change_required,
+              (email, email_key, email_verified, role, password_hash, epoch, password_change_required,
                created_at, updated_at)
-              VALUES ($1, $2, FALSE, $3, $4, 1, $5, $6, $6)
+              VALUES ($1, $2, FALSE, $3, $4, 0, $5, $6, $6)
               RETURNING id, email, email_verified, role, created_at, updated_at";
     FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
             WHERE id = $1 AND deleted_at IS NULL";
@@ -38,16 +38,15 @@ sql! {
     CREDENTIALS_BY_ID = concat!(credentials!(), " WHERE id = $1 AND disabled_at IS NULL");
     FIND_ENABLED_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                              WHERE email_key = $1 AND disabled_at IS NULL";
-    LOCK = "UPDATE users SET password_version = password_version
-            WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
+    LOCK = "UPDATE users SET epoch = epoch
+            WHERE id = $1 AND epoch = $2 AND disabled_at IS NULL";
     LOCK_EMAIL = "UPDATE users SET email_key = email_key
                   WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
-    UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
-    SET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
-                    password_change_required = FALSE, updated_at = $4
-                    WHERE id = $1 AND password_version = $2";
-    RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
-                      password_change_required = FALSE, email_verified = TRUE, updated_at = $4
+    UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND epoch = $2";
+    SET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
+                    WHERE id = $1 AND epoch = $2";
+    RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, email_verified = TRUE,
+                                        updated_at = $4
                       WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
     SET_EMAIL = "UPDATE users SET email = $3, email_key = $4, email_verified = TRUE, updated_at = $5
                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
@@ -90,9 +89,9 @@ pub struct StoredCredentials {
     pub email: String,
     /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
     pub password_hash: String,
-    /// The version of the credentials. Setting a password or signing the user out everywhere increments it; storing a
-    /// new hash of the same password does not.
-    pub password_version: i64,
+    /// The number of times that all sessions and tokens of the user ended, as with each change of the credentials. A new hash of
+    /// the same password leaves it as it is.
+    pub epoch: i64,
     /// The time at which the failed sign-ins were last cleared.
     pub unlocked_at: Option<Timestamp>,
     /// Whether sign-in requires a one-time code too.
@@ -174,7 +173,7 @@ pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<StoredCredenti
 /// still the verified ones. If so, a session that starts in this transaction cannot outlive a concurrent change of the
 /// password.
 pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), LOCK, verified.id, verified.password_version)? == 1)
+    Ok(execute!(tx.on(), LOCK, verified.id, verified.epoch)? == 1)
 }
 
 /// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has this
@@ -189,23 +188,30 @@ pub async fn update_hash(
     verified: &StoredCredentials,
     password_hash: &str,
 ) -> Result<(), db::Error> {
-    let version = verified.password_version;
-    execute!(tx.on(), UPDATE_HASH, verified.id, version, password_hash).map(|_| ())
+    execute!(tx.on(), UPDATE_HASH, verified.id, verified.epoch, password_hash).map(|_| ())
 }
 
-/// Replaces the password if the credentials are still the verified ones. Returns whether they were.
+/// Replaces the password if the credentials are still the verified ones. Returns whether they were. The caller signs the user out
+/// everywhere.
 pub async fn set_password(
     tx: &mut Tx,
     verified: &StoredCredentials,
     password_hash: &str,
     now: Timestamp,
 ) -> Result<bool, db::Error> {
-    let version = verified.password_version;
-    Ok(execute!(tx.on(), SET_PASSWORD, verified.id, version, password_hash, now)? == 1)
+    Ok(execute!(
+        tx.on(),
+        SET_PASSWORD,
+        verified.id,
+        verified.epoch,
+        password_hash,
+        now
+    )? == 1)
 }
 
 /// Replaces the password and marks the address as verified, because the reset link was mailed to it. Returns false,
-/// without effect, if the account is disabled or `email_key` is no longer the key of its address.
+/// without effect, if the account is disabled or `email_key` is no longer the key of its address. The caller signs the user out
+/// everywhere.
 pub(crate) async fn reset_password(
     tx: &mut Tx,
     id: i64,

@@ -54,6 +54,11 @@ impl Notifications {
         }))
     }
 
+    /// Returns the Redis between the processes, if there is one.
+    pub fn redis(&self) -> Option<Redis> {
+        self.0.redis.clone()
+    }
+
     /// Notifies every subscriber, here and in other processes. Call it after the commit, so that subscribers see the
     /// change.
     pub async fn publish(&self, notification: Notification) {

@@ -396,7 +396,11 @@ async fn one_process_can_use_redis(shape: Shape) {
 
 /// Measures the time from the revocation of a family to its rejection by every API. Prints the quantiles and
 /// expects a p99 below one second.
-async fn revocations_reach_every_api_within_a_second(world: World) {
+async fn revocations_reach_every_api_within_a_second(shape: Shape) {
+    let world = World::builder(shape)
+        .flag("--max-refresh-families", "1000")
+        .start()
+        .await;
     let (ann, app) = (world.sign_up().await, world.app().first_party().register());
     let (anyone, apis) = (world.anyone(), world.at_each_api(&world.anyone()));
     let all = token_families(&app, &ann, 1_000).await;

@@ -21,12 +21,14 @@ sql! {
             FROM signing_keys WHERE state <> 'deleted' ORDER BY number";
     // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign immediately.
     STAGE = "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after,
-                                       compromised)
+                                       compromised, activated_early)
              SELECT $1, COALESCE(MAX(number), 0) + 1, 'staged', $2, $3, CAST($4 AS BIGINT),
-                    CASE WHEN COUNT(*) = 0 THEN CAST($4 AS BIGINT) ELSE CAST($5 AS BIGINT) END, FALSE
+                    CASE WHEN COUNT(*) = 0 THEN CAST($4 AS BIGINT) ELSE CAST($5 AS BIGINT) END, FALSE, FALSE
              FROM signing_keys WHERE TRUE ON CONFLICT DO NOTHING";
     ACTIVATE = "UPDATE signing_keys SET state = 'active', activated_at = $2
                 WHERE kid = $1 AND state = 'staged' AND sign_after <= $2";
+    ACTIVATE_EARLY = "UPDATE signing_keys SET state = 'active', activated_at = $2, activated_early = sign_after > $2
+                      WHERE kid = $1 AND state = 'staged'";
     RETIRE = "UPDATE signing_keys SET state = 'retired', retired_at = $2, dead_after = $3
               WHERE kid = $1 AND state = 'active'";
     DELETE = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL
@@ -180,6 +182,13 @@ pub(super) async fn stage(
 /// key is active.
 pub(super) async fn activate(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), ACTIVATE, kid, context.now)?;
+    record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
+}
+
+/// Activates the staged key, whether or not it may sign yet, because the active one is compromised. Returns whether the key was
+/// activated. Fails with a conflict if another key is active.
+pub(super) async fn activate_early(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
+    let rows = execute!(tx.on(), ACTIVATE_EARLY, kid, context.now)?;
     record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
 }
 

@@ -5,7 +5,7 @@ use crate::users::account::{Account, AccountRow, columns};
 use crate::users::{Role, StoredCredentials};
 use foundation::clock::Timestamp;
 use storage::db::{Error, Tx};
-use storage::{execute, fetch_optional, sql};
+use storage::{execute, fetch_one, fetch_optional, sql};
 
 /// A condition on `users`: the row is not the only active administrator.
 macro_rules! not_the_last_administrator {
@@ -19,7 +19,7 @@ macro_rules! not_the_last_administrator {
 sql! {
     // Locks all active administrators if the user is one, so that concurrent demotions run one after the other and each
     // sees the result of the previous one. For other users it locks nothing.
-    LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET password_version = password_version
+    LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET epoch = epoch
                            WHERE role = 'admin' AND disabled_at IS NULL AND EXISTS (
                                SELECT 1 FROM users AS one WHERE one.id = $1 AND one.role = 'admin')";
     DISABLE = concat!(
@@ -32,19 +32,18 @@ sql! {
         "UPDATE users SET role = $2, updated_at = $3 WHERE id = $1 AND deleted_at IS NULL AND ($2 = 'admin' OR ",
         not_the_last_administrator!(),
         ") RETURNING ", columns!());
-    // A sign-in in progress fails when it locks the row, because the version no longer matches.
-    INVALIDATE_SIGN_INS = "UPDATE users SET password_version = password_version + 1 WHERE id = $1";
+    LOCK = "UPDATE users SET epoch = epoch WHERE id = $1";
+    // A sign-in in progress fails when it locks the row, because the epoch no longer matches.
+    END_EPOCH = "UPDATE users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch - 1";
     REPLACE_PASSWORD = concat!(
-        "UPDATE users SET password_hash = $2, password_version = password_version + 1, password_change_required = $3,
-                updated_at = $4
+        "UPDATE users SET password_hash = $2, password_change_required = $3, updated_at = $4
          WHERE id = $1 AND deleted_at IS NULL RETURNING ", columns!());
     UNLOCK = "UPDATE users SET unlocked_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its key.
     ANONYMIZE = concat!(
         "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = '',
-                password_version = password_version + 1, password_change_required = FALSE,
-                updated_at = $3, disabled_at = $3, deleted_at = $3
-         WHERE id = $1 AND password_version = $2 AND deleted_at IS NULL AND ",
+                password_change_required = FALSE, updated_at = $3, disabled_at = $3, deleted_at = $3
+         WHERE id = $1 AND epoch = $2 AND deleted_at IS NULL AND ",
         not_the_last_administrator!());
 }
 
@@ -73,14 +72,20 @@ pub(crate) async fn set_role(
     Ok(row.map(Account::from))
 }
 
-/// Makes every sign-in and credential change of a user that is in progress fail, because it verified an older version
-/// of the credentials. Locks the user's row until the transaction ends.
-pub(crate) async fn invalidate_sign_ins(tx: &mut Tx, id: i64) -> Result<(), Error> {
-    execute!(tx.on(), INVALIDATE_SIGN_INS, id).map(|_| ())
+/// Locks the user's row until the transaction ends.
+pub(crate) async fn lock(tx: &mut Tx, id: i64) -> Result<(), Error> {
+    execute!(tx.on(), LOCK, id).map(|_| ())
+}
+
+/// Begins the next epoch of a user, and returns the one that ended, whose tokens the caller revokes. Every sign-in and credential change of the user that is in
+/// progress then fails, because it verified the credentials in that epoch. Locks the user's row until the transaction ends.
+pub(crate) async fn end_epoch(tx: &mut Tx, id: i64) -> Result<i64, Error> {
+    let (ended,) = fetch_one!(tx.on(), (i64,), END_EPOCH, id)?;
+    Ok(ended)
 }
 
 /// Replaces a password without verifying the current one and returns the changed account. Returns `None`, without effect, if
-/// the user does not exist or was deleted.
+/// the user does not exist or was deleted. The caller signs the user out everywhere.
 pub(crate) async fn replace_password(
     tx: &mut Tx,
     id: i64,
@@ -106,14 +111,15 @@ pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool,
 }
 
 /// Marks a user as deleted and anonymizes their row, which remains because other tables refer to it. Returns false,
-/// without effect, if the credentials are no longer the verified ones or if the user is the last active administrator.
+/// without effect, if the credentials are no longer the verified ones or if the user is the last active administrator. The
+/// caller signs the user out everywhere.
 pub(crate) async fn anonymize(
     tx: &mut Tx,
     verified: &StoredCredentials,
     now: Timestamp,
 ) -> Result<bool, Error> {
     lock_active_administrators(tx, verified.id).await?;
-    Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.password_version, now)? == 1)
+    Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.epoch, now)? == 1)
 }
 
 /// Locks all active administrators until the transaction ends if the user is an administrator.

@@ -78,7 +78,7 @@ fn lists() -> Vec<List> {
 async fn lists_of_the_administration_read_one_page(world: World) {
     let fill = [
         (
-            "users (email, email_key, email_verified, role, password_hash, password_version, password_change_required,
+            "users (email, email_key, email_verified, role, password_hash, epoch, password_change_required,
                     created_at, updated_at, disabled_at)",
             "'', 'key' || n, FALSE,
              CASE WHEN n % 50000 = 0 THEN 'admin' WHEN n % 1000 = 0 THEN 'editor' ELSE 'user' END, '', 1, FALSE, 1, 1,
@@ -101,9 +101,9 @@ async fn lists_of_the_administration_read_one_page(world: World) {
     let mut fill = fill.map(|(into, values)| insert(ROWS, into, values)).to_vec();
     fill.push(
         "INSERT INTO clients (id, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party, refresh_cookie,
-                              refresh_retry_window, grant_id, created_at)
-         VALUES ('a', '', 'spa', '[]', '[]', '', '', FALSE, FALSE, 0, '', 1),
-                ('b', '', 'spa', '[]', '[]', '', '', FALSE, FALSE, 0, '', 1)"
+                              refresh_retry_window, epoch, created_at)
+         VALUES ('a', '', 'spa', '[]', '[]', '', '', FALSE, FALSE, 0, 0, 1),
+                ('b', '', 'spa', '[]', '[]', '', '', FALSE, FALSE, 0, 0, 1)"
             .to_owned(),
     );
     expect_bounded(&world, fill, &lists()).await;
