@@ -3,8 +3,8 @@
 mod rejections;
 
 pub(crate) use rejections::{
-    idempotency_key_invalid, idempotency_key_missing, multiple_session_cookies, password_change_required,
-    precondition_failed, precondition_required, session_required, unauthenticated,
+    idempotency_key_invalid, idempotency_key_missing, password_change_required, precondition_failed,
+    precondition_required, session_required, unauthenticated,
 };
 
 use axum::response::{IntoResponse, Response};
@@ -145,6 +145,10 @@ impl From<users::Error> for ApiError {
         Self(match error {
             users::Error::Users(error) => error.into(),
             users::Error::Passwords(error) => error.into(),
+            users::Error::TooMany { retry_after } => {
+                let message = format!("No account was created: {error}.");
+                Error::new(Code::RateLimited, message).retry_after(retry_after)
+            }
         })
     }
 }

@@ -11,10 +11,10 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use web::{Cors, calls, cors, openapi, rate_limits};
+use web::{Cors, calls, cors, csrf, openapi, rate_limits};
 
 /// Returns the routes, each with the path that its handler declares. The routes of the API are served under the
-/// version's prefix and without it. The routes of the whole process (`/csrf`, `/livez`, `/readyz`) are not included.
+/// version's prefix and without it. The routes of the whole process (`/livez`, `/readyz`) are not included.
 pub(crate) fn router(app: App) -> OpenApiRouter {
     let versioned = OpenApiRouter::new()
         .routes(routes!(posts::list, posts::create))
@@ -30,6 +30,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(users::read))
         .routes(routes!(session::login))
         .routes(routes!(session::logout))
+        .routes(routes!(csrf::issue))
         .routes(routes!(session::me, account::delete))
         .routes(routes!(session::change_password))
         .routes(routes!(account::export))
@@ -57,6 +58,6 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
 
 /// Middleware of all versioned routes.
 async fn handle_call(State(app): State<App>, request: Request, next: Next) -> Response {
-    let response = calls::handle(&app.cors, &app.rate_limiter, &app.db, request, next).await;
+    let response = calls::handle(&app.cors, &app.rate_limiter, &app.identity.events, request, next).await;
     challenge::add_metadata_url(&app.policy, response)
 }

@@ -152,6 +152,7 @@ mod tests {
     use std::sync::Arc;
     use time::macros::datetime;
     use web::Policy;
+    use web::client_address::TrustedProxies;
     use web::program::Program;
 
     /// Returns a router with one route that answers with its own path.
@@ -160,7 +161,7 @@ mod tests {
         let policy = Policy {
             base_url: "http://localhost".parse().unwrap(),
             allowed_origins: Vec::new(),
-            trusted_proxies: Vec::new(),
+            trusted_proxies: TrustedProxies::new(Vec::new(), false),
         };
         #[allow(clippy::disallowed_methods, reason = "a route of this test alone")]
         let routes = Router::new().route("/thing", route);
@@ -169,6 +170,7 @@ mod tests {
 
     async fn call(program: &Program, method: &str, path: &str) -> Response {
         let request = Request::builder().method(method).uri(path);
+        let request = request.header(header::HOST, "localhost");
         let request = request.body(Body::empty()).unwrap();
         program.clone().handle(request).await
     }

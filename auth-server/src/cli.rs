@@ -15,7 +15,6 @@ use futures_util::future::LocalBoxFuture;
 use identity::accounts;
 use identity::passwords;
 use identity::passwords::Passwords;
-use identity::users::Error as UserError;
 use issuer::clients::Error as ClientError;
 use issuer::keys::{Error as KeyError, MasterKeys};
 use runtime::config::CommonArgs;
@@ -24,6 +23,7 @@ use serde::Serialize;
 use std::io::{self, Write as _};
 use storage::db;
 use storage::db::Db;
+use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;
 
 /// The administration commands. A program without a command serves.
@@ -52,10 +52,7 @@ enum Error {
     /// The client was not registered or changed.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The user was not created.
-    #[error(transparent)]
-    User(#[from] UserError),
-    /// The account was not changed.
+    /// The account was not created or changed.
     #[error(transparent)]
     Account(#[from] accounts::Error),
     /// The password was not hashed.
@@ -115,7 +112,8 @@ impl Services {
     /// Returns the outbox of mails. Fails if the account key, which seals them, is missing.
     fn mails(&self) -> Result<Mails, InvalidSetting> {
         let key = self.keys.account.clone()?;
-        Ok(Mails::new(key, &self.issuer))
+        // Without the count of the servers, because an administrator's mails are few.
+        Ok(Mails::new(key, &self.issuer, ExpiringStore::new(None)))
     }
 }
 

@@ -11,12 +11,9 @@ use std::time::Duration;
 use storage::db::{Db, Error};
 
 const INTERVAL: Duration = Duration::from_secs(60);
-/// The time limit of each deletion, of which the first after a long pause may concern many rows.
-const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Deletes expired rows at each interval. Never returns.
 pub(crate) async fn run(db: Db, event_retention: Duration) {
-    let db = db.with_statement_timeout(TIMEOUT);
     loop {
         if let Err(error) = delete_expired(&db, event_retention, clock::now()).await {
             tracing::warn!(%error, "cannot delete expired rows");

@@ -14,6 +14,7 @@ use access_tokens::Verifier;
 use app::{App, Services};
 use audit::alerts;
 use audit::mail::Delivery;
+use foundation::clock;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
 use http_client::{Guard, GuardedClient, error_chain};
@@ -27,14 +28,15 @@ use runtime::startup;
 use runtime::startup::Runtime;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
+use web::health::Health;
 
 /// The issuer, ready to serve.
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and starts the
-    /// background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid, neither of the
-    /// master keys opens the secret and the keys, or the database does not answer.
+    /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and starts
+    /// the background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid,
+    /// neither of the master keys opens the secret and the keys, or the database does not answer.
     pub fn open<'a>(
         runtime: &'a Runtime,
         settings: &'a config::IssuerArgs,
@@ -51,6 +53,7 @@ impl Issuer {
                 from: settings.mail.sender(&runtime.urls.issuer),
             };
             db.migrate().await?;
+            identity.revocations.maintain_list();
             let secret = installation_secret::open(db, &master_keys)
                 .await
                 .map_err(startup_error)?;
@@ -61,6 +64,7 @@ impl Issuer {
                     bits: settings.signing_keys.key_bits,
                     max_age: settings.signing_keys.jwks_max_age,
                     notifications: runtime.notifications.clone(),
+                    revocations: identity.revocations.clone(),
                 },
                 lifetime: settings.signing_keys.signing_key_lifetime,
             };
@@ -112,6 +116,15 @@ impl Issuer {
                 grants: Arc::new(grants),
                 keys: key_store,
             })))
+        })
+    }
+
+    /// Adds the readiness check of the issuer: a key can sign tokens. Optional, because all replicas lack such a key at once.
+    pub fn add_health_checks(&self, health: Health) -> Health {
+        let grants = Arc::clone(&self.0.grants);
+        health.with_optional("token_signing", move || {
+            let signer = grants.keys.signer(clock::now());
+            std::future::ready(signer.map(drop).map_err(|error| error.to_string()))
         })
     }
 

@@ -6,6 +6,8 @@ use runtime::config::CommonArgs;
 use runtime::startup;
 use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
+use std::sync::Arc;
+use web::program::csrf_route;
 
 /// The Latchkey issuer: an OAuth 2.0 authorization server.
 #[derive(Parser)]
@@ -42,6 +44,8 @@ async fn run(args: Args) -> Result<(), Error> {
     let master_keys = master_keys?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
-    let health = runtime.health();
-    runtime.serve(issuer.routes(), health).await
+    let health = issuer.add_health_checks(runtime.health());
+    let (policy, cors) = (Arc::clone(&runtime.policy), runtime.cors.clone());
+    let csrf = csrf_route(policy, cors, runtime.rate_limiter.clone());
+    runtime.serve(issuer.routes().merge(csrf), health).await
 }

@@ -20,7 +20,7 @@ use web::{Cors, calls, cors, openapi, rate_limits};
 
 /// Builds the issuer's routes. The path of each is part of its handler's `utoipa::path` attribute.
 pub(crate) fn router(app: App) -> OpenApiRouter {
-    let db = app.identity.db.clone();
+    let events = app.identity.events.clone();
     let policy = Arc::clone(&app.policy);
     let issuer = app.grants.issuer.clone();
     let pages = OpenApiRouter::new()
@@ -68,7 +68,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(discovery::openid_configuration))
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     let mut router = rate_limits::limit_by_address(pages, app.rate_limiter.clone())
-        .layer(from_fn_with_state(db, record_security_events))
+        .layer(from_fn_with_state(events, record_security_events))
         .merge(calls)
         .merge(documents)
         .merge(assets().into())
@@ -80,7 +80,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
 
 /// Middleware of the routes that programs call.
 async fn handle_call(State(app): State<App>, request: Request, next: Next) -> Response {
-    calls::handle(&app.cors, &app.rate_limiter, &app.identity.db, request, next).await
+    calls::handle(&app.cors, &app.rate_limiter, &app.identity.events, request, next).await
 }
 
 #[allow(

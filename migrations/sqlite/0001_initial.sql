@@ -1,8 +1,8 @@
 -- Times are microseconds since 1970-01-01 UTC. Secrets are stored as SHA-256 hashes or sealed.
 -- The PostgreSQL schema beside this one has the same tables, columns and indexes; a test compares them.
 
--- Accounts. `email_key` is the normalized address, by which accounts are found. `password_version` counts the changes of
--- the password. `unlocked_at` is the time at which a command or a password reset last cleared the failed sign-ins.
+-- Accounts. `email_key` is the normalized address, by which accounts are found. `epoch` counts the times that all sessions and
+-- tokens of the user ended, as with each change of the password. `unlocked_at` is the time at which a command or a password reset last cleared the failed sign-ins.
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     email TEXT NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE users (
     email_verified BOOLEAN NOT NULL,
     role TEXT NOT NULL CHECK (role IN ('user', 'editor', 'admin')),
     password_hash TEXT NOT NULL,
-    password_version BIGINT NOT NULL,
+    epoch BIGINT NOT NULL,
     password_change_required BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
@@ -22,6 +22,8 @@ CREATE TABLE users (
 -- column conflicts with the row locks of foreign keys.
 CREATE UNIQUE INDEX users_email_key ON users (email_key) WHERE email_key IS NOT NULL;
 CREATE INDEX users_role ON users (role, id);
+-- The cost of imported bcrypt hashes, which each sign-in reads.
+CREATE INDEX users_imported ON users (substr(password_hash, 5, 2)) WHERE substr(password_hash, 1, 2) = '$2';
 CREATE INDEX users_disabled ON users (id) WHERE disabled_at IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX users_disabled_role ON users (role, id) WHERE disabled_at IS NOT NULL AND deleted_at IS NULL;
 
@@ -126,8 +128,8 @@ CREATE INDEX comments_author_post_created_at ON comments (author_id, post_id, cr
 
 -- Registered apps. A confidential client has public keys (`jwks`), or one secret and after a rotation also the previous one
 -- until it expires.
--- `grant_id` is that of the access tokens that a service gets for itself. The tokens end by its revocation, with which the
--- service gets another one.
+-- `epoch` counts the times that all tokens of the client ended. Refresh families and access tokens hold the epoch in which
+-- they began, and end with it.
 CREATE TABLE clients (
     id TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
@@ -150,7 +152,7 @@ CREATE TABLE clients (
     refresh_cookie BOOLEAN NOT NULL,
     -- In seconds.
     refresh_retry_window BIGINT NOT NULL,
-    grant_id TEXT NOT NULL,
+    epoch BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     disabled_at BIGINT,
     CONSTRAINT secrets_have_times CHECK (
@@ -207,6 +209,9 @@ CREATE TABLE refresh_families (
     client_id TEXT NOT NULL REFERENCES clients (id),
     user_id BIGINT NOT NULL REFERENCES users (id),
     session_id BIGINT NOT NULL,
+    -- The family ends with the epoch of its user or of its client.
+    user_epoch BIGINT NOT NULL,
+    client_epoch BIGINT NOT NULL,
     scope TEXT NOT NULL,
     -- The time and the methods of the sign-in that began the session, for ID tokens.
     auth_time BIGINT NOT NULL,
@@ -219,6 +224,8 @@ CREATE TABLE refresh_families (
     revoked_at BIGINT
 );
 CREATE INDEX refresh_families_user_id ON refresh_families (user_id);
+CREATE INDEX refresh_families_unrevoked ON refresh_families (user_id, user_epoch, client_id, client_epoch, created_at)
+    WHERE revoked_at IS NULL;
 CREATE INDEX refresh_families_session_id ON refresh_families (session_id);
 CREATE INDEX refresh_families_expires_at ON refresh_families (expires_at);
 
@@ -234,15 +241,18 @@ CREATE TABLE logout_notices (
 );
 CREATE INDEX logout_notices_due_at ON logout_notices (due_at);
 
--- Revocations that every API replica enforces. A row can be deleted once the access tokens that it covers have expired.
+-- Revocations that every API replica enforces. `subject` is a `jti`, the id of a family, a `kid`, or the id of a user or a
+-- client and the epoch that ended, with a period between them. A row can be deleted once the access tokens that it covers
+-- have expired. A reader finds the rows that it does not know by their `id`, because transactions that write
+-- run one after the other.
 CREATE TABLE revocations (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('jti', 'user', 'client', 'family', 'key')),
     subject TEXT NOT NULL,
     revoked_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL,
-    PRIMARY KEY (kind, subject)
+    expires_at BIGINT NOT NULL
 );
-CREATE INDEX revocations_revoked_at ON revocations (revoked_at);
+CREATE UNIQUE INDEX revocations_subject ON revocations (kind, subject);
 CREATE INDEX revocations_expires_at ON revocations (expires_at);
 
 -- The installation secret, of which there is one row. The keys of refresh tokens and of flows derive from it. The key
@@ -254,7 +264,7 @@ CREATE TABLE installation_secret (
 );
 
 -- Signing keys, numbered in order of creation. The first key signs at once, because no verifier can have cached a key
--- set without it. Every other key signs only after `sign_after`. `dead_after` is the time at which the last access token
+-- set without it. Every other key signs only after `sign_after`, unless it replaces a compromised one. `dead_after` is the time at which the last access token
 -- that a retired key signed has expired. The constraints and triggers reject wrong transitions, whatever their cause.
 CREATE TABLE signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
@@ -269,9 +279,11 @@ CREATE TABLE signing_keys (
     dead_after BIGINT,
     deleted_at BIGINT,
     compromised BOOLEAN NOT NULL,
+    -- Whether the key replaced a compromised one before `sign_after`.
+    activated_early BOOLEAN NOT NULL DEFAULT FALSE,
     CONSTRAINT published_before_it_signs CHECK (
         (sign_after > created_at OR sign_after = created_at AND number = 1)
-        AND (activated_at IS NULL OR activated_at >= sign_after)
+        AND (activated_at IS NULL OR activated_at >= sign_after OR activated_early)
     ),
     -- 600 s is the longest lifetime of an access token.
     CONSTRAINT published_until_its_tokens_expire CHECK (
@@ -396,6 +408,7 @@ CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
 CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
 
 -- `user_id` is the user whom the event concerns, `administrator_id` the one whose request at `/admin/…` caused it.
+-- `count` is the number of events for which the row stands, of which it describes the last.
 CREATE TABLE security_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,
@@ -407,7 +420,8 @@ CREATE TABLE security_events (
     address TEXT,
     network TEXT,
     trace_id TEXT NOT NULL,
-    detail TEXT
+    detail TEXT,
+    count BIGINT NOT NULL DEFAULT 1 CHECK (count > 0)
 );
 CREATE INDEX security_events_at ON security_events (at, id);
 CREATE INDEX security_events_name ON security_events (name, at, id);

@@ -5,6 +5,7 @@ mod allocations;
 mod database_failures;
 mod documentation;
 mod list_plans;
+mod pruning;
 mod redis;
 mod round_trips;
 mod schema;

@@ -114,6 +114,20 @@ impl World {
         self.log_in(&email, PASSWORD).await
     }
 
+    /// Signs up a new user, confirms the e-mail address and signs in.
+    pub async fn sign_up_confirmed(&self) -> User {
+        let user = self.sign_up().await;
+        self.confirm_email(&user.email).await;
+        user
+    }
+
+    /// Confirms an address with the link that was mailed at the sign-up.
+    pub async fn confirm_email(&self, email: &str) {
+        let token = self.mail(email, "Confirm your e-mail address", 1).await.token();
+        let confirm = self.anyone().post("/email-verifications/confirmations");
+        confirm.json(&json!({ "token": token })).await.expect(204);
+    }
+
     /// Creates a user with this role by `users create`, and signs in.
     pub async fn user_with_role(&self, role: &str) -> User {
         let email = self.fresh_email();

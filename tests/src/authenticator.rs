@@ -38,7 +38,7 @@ impl Authenticator {
         Self::new(begun["secret"].as_str().unwrap())
     }
 
-    /// Enables two-step sign-in for this user, which ends the user's session.
+    /// Enables two-step sign-in for this user, which gives the user's session another cookie.
     pub async fn enable(world: &World, user: &User) -> Self {
         let mut app = Self::begin(user).await;
         let first = json!({ "otp": app.next_code(world) });

@@ -72,7 +72,7 @@ impl Signer {
         format!("{text}.{}", base64url(signature))
     }
 
-    /// The private key in PEM (PKCS#8), for clients that nobody here wrote.
+    /// The private key in PEM (PKCS#8), for unmodified client libraries.
     pub fn private_pem(&self) -> String {
         let der: Pkcs8V1Der<'_> = self.key.as_der().unwrap();
         let text = base64::engine::general_purpose::STANDARD.encode(der.as_ref());
@@ -112,6 +112,8 @@ impl TokenForger {
                 "client_id": "an-app",
                 "scope": "posts:read posts:write profile:read",
                 "grant_id": "a-grant-of-our-own",
+                "user_epoch": 0,
+                "client_epoch": 0,
             }),
             signer,
         }

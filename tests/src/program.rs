@@ -33,6 +33,8 @@ pub(crate) struct ProgramConfig {
     pub(crate) flags: Vec<OsString>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) dir: PathBuf,
+    /// The largest size of a file that the program can write, in KiB.
+    pub(crate) max_file_size: Option<u32>,
 }
 
 impl ProgramConfig {
@@ -43,6 +45,7 @@ impl ProgramConfig {
             flags: Vec::new(),
             environment: Vec::new(),
             dir: dir.to_owned(),
+            max_file_size: None,
         }
     }
 
@@ -64,7 +67,14 @@ impl ProgramConfig {
 
     /// The program in its working directory with its environment.
     fn command(&self) -> Command {
-        self.command_of(self.program.file())
+        let Some(limit) = self.max_file_size else {
+            return self.command_of(self.program.file());
+        };
+        // The program ignores the signal that the limit causes, so its writes fail instead.
+        let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
+        let mut command = self.command_of("bash");
+        command.args(["-c", &script]).arg(self.program.file());
+        command
     }
 
     /// An executable in the working directory and environment of the program, without the settings in the

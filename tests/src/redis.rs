@@ -16,11 +16,17 @@ pub struct RedisServer {
     child: RefCell<Option<Child>>,
 }
 
-/// Lists all keys with their values. Values other than strings are an error.
+/// Lists all keys with their values, which are strings and streams. Others are an error.
 const DUMP: &str = "local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
     all[#all + 1] = key
-    all[#all + 1] = redis.call('GET', key)
+    if redis.call('TYPE', key).ok == 'stream' then
+        for _, entry in ipairs(redis.call('XRANGE', key, '-', '+')) do
+            all[#all + 1] = table.concat(entry[2], ' ')
+        end
+    else
+        all[#all + 1] = redis.call('GET', key)
+    end
 end
 return table.concat(all, '\\n')";
 
@@ -53,10 +59,16 @@ impl RedisServer {
 
     /// Starts it without data.
     pub fn start(&self) {
+        self.start_with(&[]);
+    }
+
+    /// Starts it without data and with these further options.
+    pub fn start_with(&self, options: &[&str]) {
         let _ = std::fs::remove_file(self.socket());
         let child = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
             .arg(self.socket())
+            .args(options)
             .current_dir(&self.dir)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

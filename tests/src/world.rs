@@ -358,8 +358,8 @@ impl World {
         Running::start(&first.config, "127.0.0.1:0", &first.log).await
     }
 
-    /// Starts another API process on a free port, with the settings of the present ones except for these flags. Returns its
-    /// URL, and the process, which dropping kills. Only for [`Shape::Split`].
+    /// Starts another API process on a free port, with the settings of the present ones except for these flags. Returns
+    /// its URL, and the process, which dropping kills. Only for [`Shape::Split`].
     pub async fn start_api_replica(&self, flags: &[(&str, &str)]) -> (String, impl Drop + use<>) {
         let present = self.processes.last().unwrap();
         let mut config = present.config.clone();

@@ -60,7 +60,7 @@ fn unmatched_hash() -> String {
 /// Inserts the accounts of all samples directly, because creating them by the program would take minutes. Each has a
 /// salt of its own, because Argon2id reads its memory in an order that depends on the salt, and some orders are slower.
 async fn insert_known_accounts(world: &World) {
-    let insert = "INSERT INTO users (email, email_key, email_verified, role, password_hash, password_version,
+    let insert = "INSERT INTO users (email, email_key, email_verified, role, password_hash, epoch,
                                      password_change_required, created_at, updated_at)
                   VALUES ($1, $1, TRUE, 'user', $2, 1, FALSE, $3, $3)";
     let now: Timestamp = world.now();

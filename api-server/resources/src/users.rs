@@ -1,14 +1,17 @@
 //! Sign-up.
 
 use foundation::context::RequestContext;
+use foundation::duration::in_words;
 use foundation::email::Email;
+use foundation::secret::Secret;
 use identity::Identity;
 use identity::accounts;
 use identity::email_verifications;
 use identity::passwords;
-use identity::passwords::{NewPassword, Password};
+use identity::passwords::{HashedPassword, Password};
 use identity::users;
 use identity::users::{NewUser, Role, User};
+use std::time::Duration;
 use storage::db;
 
 /// The reason why an account was not created.
@@ -20,6 +23,12 @@ pub enum Error {
     /// The password could not be hashed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
+    /// Too many accounts were created from the client's network.
+    #[error("too many accounts were created from this network; try again in {}", in_words(*.retry_after))]
+    TooMany {
+        /// The time until another sign-up is allowed.
+        retry_after: Duration,
+    },
 }
 
 impl From<db::Error> for Error {
@@ -28,26 +37,28 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Creates an account with the role `user` and mails a link that confirms its e-mail address. If the limit on mails
-/// is reached, creates the account without the mail. Fails if the address belongs to another account.
+/// Creates an account with the role `user` and mails a link that confirms its e-mail address. Fails if the address
+/// belongs to another account, and with [`Error::TooMany`] if the client's network reached its limit.
 pub async fn sign_up(
     identity: &Identity,
     email: Email,
     password: Password,
     context: &RequestContext,
 ) -> Result<User, Error> {
-    let (password, _) = NewPassword::Chosen(password).hash(&identity.passwords).await?;
+    if let Some(retry_after) = accounts::count_sign_up(identity, context).await {
+        return Err(Error::TooMany { retry_after });
+    }
     let new = NewUser {
         email,
         role: Role::User,
-        password,
+        password: HashedPassword {
+            hash: Secret::new(identity.passwords.hash_of_sign_up(password).await?),
+            change_required: false,
+        },
     };
-    let may_mail = email_verifications::may_mail_new_account(identity, context).await;
     let mut tx = identity.db.begin().await?;
     let user = accounts::create(&mut tx, &new, context).await?;
-    if may_mail {
-        email_verifications::mail_new_account(identity, &mut tx, &user, &new.email, context).await?;
-    }
+    email_verifications::mail_new_account(identity, &mut tx, &user, &new.email, context).await?;
     tx.commit().await?;
     Ok(user)
 }

@@ -10,14 +10,6 @@ pub(crate) fn unauthenticated() -> Error {
     )
 }
 
-/// 401: the request has several session cookies.
-pub(crate) fn multiple_session_cookies() -> Error {
-    Error::new(
-        Code::Unauthenticated,
-        "The request has more than one sid cookie. Send only one.",
-    )
-}
-
 /// 403: the route requires a session, and the request has an access token.
 pub(crate) fn session_required() -> Error {
     Error::new(

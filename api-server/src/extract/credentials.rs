@@ -1,17 +1,15 @@
 //! Authentication of a request: by its access token, or else by its session cookie.
 
 use crate::app::App;
-use crate::error::{self, ApiError};
+use crate::error::ApiError;
 use crate::principal::{AuthenticationMethod, CallingUser, Principal};
 use access_tokens::Subject;
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use foundation::secret::Secret;
 use identity::sessions;
 use identity::sessions::Session;
 use std::sync::Arc;
 use web::context::request_context;
-use web::{Error, bearer, cookies, csrf, rate_limits};
+use web::{bearer, cookies, csrf, rate_limits};
 
 /// The caller of a request by the kind of its credentials.
 pub(super) enum Caller {
@@ -28,7 +26,7 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, A
     if let Some(principal) = by_token(parts, app).await? {
         return Ok(Some(Caller::Bearer(principal)));
     }
-    let Some(sid) = sid(&parts.headers)? else {
+    let Some(sid) = cookies::sid(&parts.headers)? else {
         return Ok(None);
     };
     let now = request_context(&parts.extensions)?.now;
@@ -36,18 +34,10 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, A
         return Ok(None);
     };
     rate_limits::by_principal(&app.rate_limiter, parts, Some(session.user.id), "")?;
-    csrf::check(&parts.method, &parts.headers, &app.policy)
+    csrf::check(&parts.method, &parts.headers, &app.cors)
+        .await
         .map_err(|mismatch| ApiError::from(mismatch).with_caller(Some(session.user.id), None))?;
     Ok(Some(Caller::Session(session)))
-}
-
-/// Returns the session cookie. Fails with 401 if there are several.
-pub(super) fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
-    match cookies::all(headers, cookies::SID).as_slice() {
-        [] => Ok(None),
-        [sid] => Ok(Some(Secret::new(*sid))),
-        _ => Err(error::multiple_session_cookies()),
-    }
 }
 
 /// Authenticates the caller by its access token; `None` if the request has none. Fails with 400 for several

@@ -5,8 +5,8 @@ use crate::app::App;
 use crate::error::ApiError;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use web::csrf;
 use web::error_responses;
+use web::{cookies, csrf};
 
 /// A write by an unauthenticated caller. If the request has an access token, the token must be valid; otherwise the
 /// request must pass the CSRF check.
@@ -20,8 +20,8 @@ impl FromRequestParts<App> for PublicWrite {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         if credentials::by_token(parts, app).await?.is_none() {
-            credentials::sid(&parts.headers)?;
-            csrf::check(&parts.method, &parts.headers, &app.policy)?;
+            cookies::sid(&parts.headers)?;
+            csrf::check(&parts.method, &parts.headers, &app.cors).await?;
         }
         Ok(Self)
     }

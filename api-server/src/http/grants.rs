@@ -3,17 +3,16 @@
 use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use foundation::ids::TextId;
 use identity::Identity;
 use identity::grants::consents;
 use identity::grants::consents::ConnectedApp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use web::Context;
-use web::Error;
-use web::openapi::error_responses::code;
+use web::{Context, Error, PathId};
 
 /// The apps to which the caller has given access.
 #[derive(Serialize, ToSchema)]
@@ -44,16 +43,16 @@ pub(crate) async fn list(
     delete, path = "/me/grants/{id}", operation_id = "withdrawGrant", tag = "Users",
     params(("id" = String, Path, description = "The app's `client_id`.", example = "demo")),
     security(("session" = [], "csrf" = [])),
-    responses((status = 204, description = "The app is disconnected."), UnrestrictedSession, code::NotFound)
+    responses((status = 204, description = "The app is disconnected."), UnrestrictedSession, PathId)
 )]
 pub(crate) async fn withdraw(
     UnrestrictedSession(session): UnrestrictedSession,
-    Path(client_id): Path<String>,
+    client_id: PathId<TextId>,
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<StatusCode, ApiError> {
-    let (db, revocations) = (&identity.db, &identity.revocations);
-    match consents::revoke(db, revocations, session.user.id, &client_id, &context).await? {
+    let (db, revocations, client_id) = (&identity.db, &identity.revocations, client_id.or_not_found()?);
+    match consents::revoke(db, revocations, session.user.id, client_id.as_ref(), &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found().into()),
     }

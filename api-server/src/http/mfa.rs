@@ -1,19 +1,21 @@
 //! `/me/mfa/totp`: two-step sign-in.
 
 use super::reauthentication;
-use super::session::signed_out;
 use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse};
+use foundation::context::RequestContext;
+use foundation::secret::Secret;
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
 use identity::login;
 use identity::mfa;
 use identity::passwords::Password;
 use identity::second_factor::Otp;
+use identity::sessions::Session;
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::Context;
@@ -83,12 +85,13 @@ pub(crate) async fn begin(
 
 /// Turn two-step sign-in on
 ///
-/// Takes a first code. Ends all sessions of the user, including this one, and revokes the tokens of all apps.
+/// Takes a first code. Gives this session a new cookie, ends all other sessions of the user, and revokes the tokens of
+/// all apps.
 #[utoipa::path(
     post, path = "/me/mfa/totp/verifications", operation_id = "confirmTotp", tag = "Users",
     request_body = FirstCode, security(("session" = [], "csrf" = [])),
     responses(
-        (status = 200, description = "Two-step sign-in is on; sign in with a code.", body = RecoveryCodes, headers(("Set-Cookie"))),
+        (status = 200, description = "Two-step sign-in is on.", body = RecoveryCodes, headers(("Set-Cookie"))),
         UnrestrictedSession, JsonBody, code::LoginLocked, code::NotFound,
     )
 )]
@@ -99,25 +102,26 @@ pub(crate) async fn confirm(
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let FirstCode { otp } = read_code(&body)?;
-    let recovery_codes = match mfa::confirm(&identity, &session, &otp, &context).await {
-        Ok(codes) => codes,
+    let (recovery_codes, sid) = match mfa::confirm(&identity, &session, &otp, &context).await {
+        Ok(enabled) => enabled,
         Err(mfa::Error::Credentials(login::Error::WrongCode)) => {
             return Err(Error::incorrect_member("otp", "the code that the app shows now").into());
         }
         Err(error) => return Err(error.into()),
     };
-    let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
+    let cookie = new_cookie(&session, &sid, &context);
     Ok((cookie, Json(RecoveryCodes { recovery_codes })))
 }
 
 /// Turn two-step sign-in off
 ///
-/// Requires the password and a code. Ends all sessions of the user, including this one, and revokes the tokens of all apps.
+/// Requires the password and a code. Gives this session a new cookie, ends all other sessions of the user, and revokes
+/// the tokens of all apps.
 #[utoipa::path(
     delete, path = "/me/mfa/totp", operation_id = "disableTotp", tag = "Users", request_body = PresentedCredentials,
     security(("session" = [], "csrf" = [])),
     responses(
-        (status = 204, description = "Two-step sign-in is off; sign in with the password.", headers(("Set-Cookie"))),
+        (status = 204, description = "Two-step sign-in is off.", headers(("Set-Cookie"))),
         UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired, code::NotFound,
     )
 )]
@@ -128,8 +132,18 @@ pub(crate) async fn disable(
     body: JsonBody,
 ) -> Result<impl IntoResponse, ApiError> {
     let presented = reauthentication::read_credentials(&body)?;
-    mfa::disable(&identity, &session.user, &presented, &context).await?;
-    Ok(signed_out())
+    let sid = mfa::disable(&identity, &session, &presented, &context).await?;
+    Ok((StatusCode::NO_CONTENT, new_cookie(&session, &sid, &context)))
+}
+
+/// Returns the header with the session cookie of the session that takes the place of `former`.
+fn new_cookie(
+    former: &Session,
+    sid: &Secret,
+    context: &RequestContext,
+) -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
+    let cookie = cookies::set_sid(sid, former.expires_at.since(context.now));
+    AppendHeaders([(header::SET_COOKIE, cookie)])
 }
 
 fn read_password(body: &JsonBody) -> Result<PasswordAgain, Error> {

@@ -9,7 +9,6 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::{Extension, Json};
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
-use foundation::secret::Secret;
 use identity::credential_check::PresentedCredentials;
 use identity::login::SignInRequest;
 use identity::passwords::{Password, new_password_schema};
@@ -100,7 +99,7 @@ pub(crate) async fn login(
         password: sign_in.password,
         otp: sign_in.otp,
     };
-    let previous_sid = cookies::single(&headers, cookies::SID).map(Secret::new);
+    let previous_sid = cookies::sid(&headers)?;
     match login::login(&identity, request, presented, previous_sid.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.session_lifetimes.absolute);

@@ -1,12 +1,12 @@
 //! Logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0).
 
 use crate::keys::Keyring;
-use audit::outbox::{self, Due, Outbox};
+use audit::outbox::{self, Due, Failure, Outbox};
 use foundation::clock::{self, Timestamp};
 use foundation::random;
 use http_client::GuardedClient;
 use identity::grants::clients::Clients;
-use identity::logout_notices::{self, LogoutNotice};
+use identity::logout_notices::{self, FailedAttempt, LogoutNotice};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -75,6 +75,7 @@ impl Outbox for LogoutDelivery {
     const ITEM: &'static str = "logout token";
     const POLL_INTERVAL: Duration = Duration::from_secs(1);
     const CONCURRENCY: usize = 16;
+    const CONCURRENCY_PER_RECIPIENT: usize = 4;
     const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
     const LEASE: Duration = Duration::from_secs(60);
 
@@ -89,7 +90,7 @@ impl Outbox for LogoutDelivery {
     }
 
     /// Posts the token to the client (§2.5). A client that is disabled or has no URL any more is left out.
-    async fn send(&self, notice: &LogoutNotice) -> Result<(), String> {
+    async fn send(&self, notice: &LogoutNotice) -> Result<(), Failure> {
         let client = self.clients.find(&notice.client_id).await;
         let client = client.map_err(|error| error.to_string())?;
         let client = client.filter(|client| client.disabled_at.is_none());
@@ -99,34 +100,55 @@ impl Outbox for LogoutDelivery {
         let url = self.http.guard().parse(&url)?;
         // A JWT has no character that a form encodes.
         let form = format!("logout_token={}", self.sign(notice, clock::now())?);
-        let posted = self.http.post_form(&url, form).await;
-        posted.map_err(|error| format!("{}: {}", error.reason, error.detail))
+        let answered = self.http.post_form(&url, form).await;
+        let status = answered.map_err(|error| Failure {
+            reason: format!("{}: {}", error.reason, error.detail),
+            is_unanswered: true,
+        })?;
+        match status.is_success() {
+            true => Ok(()),
+            false => Err(format!("its server answered with status {status}").into()),
+        }
     }
 
     async fn record_success(&self, notice: &LogoutNotice, _: Timestamp) -> Result<(), Error> {
         logout_notices::delete(&self.db, notice).await
     }
 
-    async fn record_failure(&self, notice: &LogoutNotice, error: &str, now: Timestamp) -> Result<(), Error> {
+    /// Postpones the notice or, if the client did not answer, all notices of the client that are due. Gives up those
+    /// that would be older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER) at the next attempt.
+    async fn record_failure(
+        &self,
+        notice: &LogoutNotice,
+        failure: &Failure,
+        now: Timestamp,
+    ) -> Result<(), Error> {
         let LogoutNotice {
             client_id, attempts, ..
         } = notice;
-        let next = now.after(outbox::backoff(*attempts));
-        if next < notice.created_at.after(outbox::GIVE_UP_AFTER) {
+        let failed = FailedAttempt {
+            notice,
+            is_unanswered: failure.is_unanswered,
+            at: now,
+        };
+        let (next, error) = (now.after(outbox::backoff(*attempts)), &failure.reason);
+        let too_old = next.before(outbox::GIVE_UP_AFTER);
+        if notice.created_at > too_old {
             tracing::warn!(
                 error,
                 client_id,
                 attempts,
                 "a logout token was not delivered and will be retried"
             );
-            return logout_notices::postpone(&self.db, notice, next).await;
+        } else {
+            tracing::error!(
+                error,
+                client_id,
+                attempts,
+                "a logout token was given up after three days"
+            );
+            failed.give_up(&self.db, too_old).await?;
         }
-        tracing::error!(
-            error,
-            client_id,
-            attempts,
-            "a logout token was given up after three days"
-        );
-        logout_notices::delete(&self.db, notice).await
+        failed.postpone(&self.db, next).await
     }
 }

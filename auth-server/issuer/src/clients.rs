@@ -15,7 +15,6 @@ pub use rules::MAX_RETRY_WINDOW;
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use foundation::random;
 use foundation::scope;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
@@ -199,7 +198,7 @@ impl Registration {
                 true => COOKIE_RETRY_WINDOW,
                 false => Duration::ZERO,
             }),
-            grant_id: random::id(),
+            epoch: 0,
             created_at: now,
             disabled_at: None,
         };

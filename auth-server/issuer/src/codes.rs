@@ -11,7 +11,7 @@ use foundation::secret;
 use foundation::secret::Secret;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_optional, sql};
 
 /// Returns the text of the statement that inserts a code if its client is enabled.
 macro_rules! insert {
@@ -42,7 +42,7 @@ sql! {
             ORDER BY code_hash FOR UPDATE
         )
         DELETE FROM authorization_codes AS codes USING unused WHERE codes.code_hash = unused.code_hash";
-    PRUNE = "DELETE FROM authorization_codes WHERE expires_at <= $1";
+    PRUNE = delete_expired!("authorization_codes", "code_hash", "expires_at");
 }
 
 /// Returns the statements of this module and its parts, with their names.
@@ -144,5 +144,5 @@ pub async fn find_replayed(db: &Db, presented: PresentedCode<'_>) -> Result<Opti
 
 /// Deletes codes whose retention has ended. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now.before(RETENTION))
+    db.prune(PRUNE, now.before(RETENTION)).await
 }

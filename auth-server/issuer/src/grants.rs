@@ -67,8 +67,8 @@ pub struct Grants {
 const ONE_RESOURCE: &str = "this issuer gives tokens for one resource only, which its documentation names";
 
 impl Grants {
-    /// Returns whether access tokens for this resource are issued (RFC 8707 §2): it is the audience of all access tokens, with or
-    /// without a slash at the end, or the request names none.
+    /// Returns whether access tokens for this resource are issued (RFC 8707 §2): it is the audience of all access
+    /// tokens, with or without a slash at the end, or the request names none.
     fn issues_tokens_for(&self, resource: Option<&str>) -> bool {
         let without_slash = |uri: &'_ str| uri.strip_suffix('/').unwrap_or(uri).to_owned();
         resource.is_none_or(|resource| without_slash(resource) == without_slash(&self.audience))

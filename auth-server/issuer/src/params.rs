@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
 
+/// The longest request that the browser sends in a URL, in bytes of all names and values.
+const MAX_LENGTH: usize = 8 * 1024;
 /// The most parameters of one request.
 const MAX_COUNT: usize = 100;
 /// The result of [`Params::flaw`] for a repeated parameter. The authorization endpoint reports this flaw to the client
@@ -86,9 +88,13 @@ impl Params {
         self.0.iter().filter(|(found, _)| found == name).count() > 1
     }
 
-    /// Returns the length of all names and values in bytes.
-    pub fn byte_len(&self) -> usize {
-        self.0.iter().map(|(name, value)| name.len() + value.len()).sum()
+    /// Fails with a message if the request is longer than 8 KiB. The browser sends it in URLs, which proxies limit.
+    pub fn check_length(&self) -> Result<(), &'static str> {
+        let lengths = self.0.iter().map(|(name, value)| name.len() + value.len());
+        match lengths.sum::<usize>() > MAX_LENGTH {
+            true => Err("The request is too long. The limit is 8192 bytes."),
+            false => Ok(()),
+        }
     }
 }
 

@@ -50,7 +50,9 @@ fn line(event: &SecurityEvent) -> String {
     let mut line = format!("{}  {}  {}", event.at, event.name, event.outcome);
     let user = event.user_id.map(|id| id.to_string());
     let administrator = event.administrator_id.map(|id| id.to_string());
+    let times = (event.count > 1).then(|| event.count.to_string());
     let optional = [
+        ("times", &times),
         ("user", &user),
         ("client", &event.client_id),
         ("by administrator", &administrator),

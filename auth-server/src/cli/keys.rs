@@ -35,7 +35,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Rotate the keys as often as wanted while every replica is under load, and fail if a replica refuses a valid token.
+    /// Rotate the keys as often as wanted while every replica is under load, and fail if a replica refuses a valid
+    /// token.
     Drill(DrillArgs),
     /// Seal every row under MASTER_KEY that MASTER_KEY_PREVIOUS seals.
     Reseal {
@@ -86,6 +87,7 @@ fn key_store(services: &Services) -> Result<KeyStore, Error> {
         bits: services.settings.signing_keys.key_bits,
         max_age: services.settings.signing_keys.jwks_max_age,
         notifications: services.notifications.clone(),
+        revocations: services.revocations.clone(),
     })
 }
 
@@ -116,10 +118,13 @@ fn describe(change: &KeyChange) -> Vec<String> {
         Outcome::Deleted => format!("{kid} is deleted"),
         Outcome::Discarded => format!("{kid} is deleted, and every token that it signed is revoked"),
     };
-    let active = match (&change.active, change.signs_again_at) {
-        (Some(active), _) => format!("{active} is active"),
-        (None, Some(at)) => format!("no key can sign before {at}: until then /token responds with 503"),
-        (None, None) => "no key is active: a running issuer stages and activates one".to_owned(),
+    let active = match (&change.active, change.caches_may_lack_it_until) {
+        (Some(active), None) => format!("{active} is active"),
+        (Some(active), Some(until)) => format!(
+            "{active} is active; the API knows it at once, and other verifiers may refuse its tokens until {until}, when \
+             their caches of the JWKS have expired"
+        ),
+        (None, _) => "no key is active: a running issuer stages and activates one".to_owned(),
     };
     let staged = change.staged.as_ref();
     let staged = staged.map(|staged| format!("{staged} is staged"));

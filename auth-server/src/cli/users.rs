@@ -212,7 +212,7 @@ fn print_with_password(account: &Account, generated: Option<&Secret>, json: bool
     print(json, &AccountWithPassword::new(account, generated), &lines)
 }
 
-/// Prints the account; as text, followed by what was done.
+/// Prints the account. As text, the line ends with `done`, which describes the change.
 fn print_account(account: &Account, done: &str, json: bool) -> Result<(), Error> {
     print(json, account, &[format!("{}{done}", line(account))])
 }

@@ -60,8 +60,8 @@ impl MasterKeyArgs {
         )
     }
 
-    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeyArgs::check`] does, and if the two are the
-    /// same key.
+    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeyArgs::check`] does, and if the two
+    /// are the same key.
     pub(super) fn with_previous(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
         let previous = self.read_previous()?;
         if previous.as_ref() == Some(&current) {

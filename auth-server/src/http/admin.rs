@@ -7,7 +7,6 @@ pub(crate) mod keys;
 mod list;
 pub(crate) mod security_events;
 pub(crate) mod sessions;
-mod text_id;
 pub(crate) mod users;
 
 pub(super) use administrator::{Administrator, AdministratorRequest};
@@ -16,7 +15,6 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use list::{ListQuery, ListRequest, PAGE_SIZE, Page};
 use serde::Serialize;
-use text_id::TextId;
 
 /// Returns a response with a new secret, which no cache may store.
 fn secret_response(status: StatusCode, body: &impl Serialize) -> Response {

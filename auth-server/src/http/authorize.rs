@@ -90,8 +90,8 @@ async fn answer_without_pages(
 
 /// Request an authorization code by a form
 ///
-/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form from
-/// another site.
+/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form
+/// from another site.
 #[utoipa::path(
     post, path = paths::AUTHORIZE, operation_id = "authorizeByForm", tag = "OAuth",
     request_body(content = AuthorizationRequest, content_type = "application/x-www-form-urlencoded"),

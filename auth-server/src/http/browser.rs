@@ -1,37 +1,51 @@
 //! The session of the browser that sent a request.
 
+use crate::pages;
 use axum::extract::{FromRef, FromRequestParts};
-use axum::http::HeaderMap;
+use axum::http::StatusCode;
 use axum::http::request::Parts;
-use foundation::secret::Secret;
+use axum::response::{IntoResponse as _, Response};
 use identity::Identity;
 use identity::sessions;
 use identity::sessions::Session;
 use web::context::request_context;
-use web::{Error, cookies};
+use web::{Code, Error, cookies};
 
-/// The session that the session cookie names; `None` if the cookie is missing or repeated, or if the session does not
-/// exist or has ended. The Authorization header is ignored.
+/// The session that the session cookie names; `None` if the cookie is missing, or if the session does not exist or has
+/// ended. Rejects with a page with the status 400 if there are several session cookies. The Authorization header is
+/// ignored.
 pub(crate) struct BrowserSession(pub(super) Option<Session>);
 
 impl<S: Send + Sync> FromRequestParts<S> for BrowserSession
 where
     Identity: FromRef<S>,
 {
-    type Rejection = Error;
+    type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let Some(sid) = session_cookie(&parts.headers) else {
-            return Ok(Self(None));
-        };
-        let identity = Identity::from_ref(state);
-        let now = request_context(&parts.extensions)?.now;
-        let session = sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?;
-        Ok(Self(session))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let session = find_session(parts, &Identity::from_ref(state)).await;
+        session.map(Self).map_err(rejection)
     }
 }
 
-/// Returns the value of the session cookie, or `None` if the cookie is missing or repeated.
-pub(crate) fn session_cookie(headers: &HeaderMap) -> Option<Secret> {
-    cookies::single(headers, cookies::SID).map(Secret::new)
+/// Returns the session that the session cookie names, as [`BrowserSession`] has it. Fails with 401 if there are several
+/// session cookies.
+pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<Option<Session>, Error> {
+    let Some(sid) = cookies::sid(&parts.headers)? else {
+        return Ok(None);
+    };
+    let now = request_context(&parts.extensions)?.now;
+    Ok(sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?)
+}
+
+/// Returns the response of a page to an error of [`find_session`] or of the session cookie.
+pub(crate) fn rejection(error: Error) -> Response {
+    match error.code() {
+        Code::Unauthenticated => pages::error(
+            StatusCode::BAD_REQUEST,
+            "Your browser sent two session cookies",
+            "It does not say which one is yours, so neither counts. Delete the cookies of this site and sign in again.",
+        ),
+        _ => error.into_response(),
+    }
 }

@@ -1,5 +1,5 @@
-//! `/.well-known/oauth-authorization-server` (RFC 8414), `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0) and
-//! `/.well-known/jwks.json` (RFC 7517).
+//! `/.well-known/oauth-authorization-server` (RFC 8414), `/.well-known/openid-configuration` (OpenID Connect Discovery
+//! 1.0) and `/.well-known/jwks.json` (RFC 7517).
 
 use super::paths;
 use axum::Json;
@@ -43,8 +43,9 @@ const CLAIMS: [&str; 14] = [
     "email_verified",
 ];
 
-/// The metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3, OpenID Connect RP-Initiated Logout 1.0
-/// §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1). A member is `false` where its absence would mean `true`.
+/// The metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3, OpenID Connect RP-Initiated
+/// Logout 1.0 §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1). A member is `false` where its absence would mean
+/// `true`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata<'a> {
     issuer: &'a str,

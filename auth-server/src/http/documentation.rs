@@ -23,6 +23,8 @@ macro_rules! pages {
 }
 
 pages! {
+    /// The error of a page that names the user.
+    SessionErrors: 400 "The browser sent two session cookies.";
     /// The errors of an authorization request that are not sent to the client.
     AuthorizationErrors: 400 "The client or its redirect URI is unknown, or the request cannot be read.";
     /// The errors of a request to sign out.

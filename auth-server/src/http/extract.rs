@@ -33,7 +33,7 @@ where
         }
         let form: T = params.read().map_err(internal)?;
         let policy = Arc::<Policy>::from_ref(state);
-        csrf::check_token(&parts.headers, Some(form.csrf()), &policy).map_err(forged)?;
+        csrf::check_form(&parts.headers, form.csrf(), &policy).map_err(forged)?;
         Ok(Self(form))
     }
 }
@@ -49,8 +49,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {
     }
 }
 
-/// The parameters of a request that a client makes through the browser, from the query of a GET or the form of a POST (RFC 6749
-/// §3.1), not yet checked.
+/// The parameters of a request that a client makes through the browser, from the query of a GET or the form of a POST
+/// (RFC 6749 §3.1), not yet checked.
 pub(crate) struct FormOrQuery(pub(super) Params);
 
 error_responses!(FormOrQuery: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);

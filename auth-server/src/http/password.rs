@@ -1,7 +1,7 @@
 //! `GET` and `POST /password`: change the password, required after sign-in with an initial password.
 
 use super::browser::BrowserSession;
-use super::documentation::{FormErrors, PasswordErrors};
+use super::documentation::{FormErrors, PasswordErrors, SessionErrors};
 use super::extract::{PageForm, PageQuery};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, PasswordForm};
@@ -29,6 +29,7 @@ use web::cookies;
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
         (status = 303, description = "Not signed in. Redirect to the sign-in page.", headers(("Location"))),
+        SessionErrors,
     )
 )]
 pub(crate) async fn show(

@@ -1,6 +1,6 @@
 //! `GET` and `POST /signin`.
 
-use super::browser::{BrowserSession, session_cookie};
+use super::browser::{self, BrowserSession};
 use super::documentation::{FlowErrors, FormErrors, SignInErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow::{FlowCookie, FlowError};
@@ -135,7 +135,7 @@ async fn sign_in(
         captcha: fields.captcha(),
     };
     let credentials = PresentedCredentials { password, otp };
-    let replaced = session_cookie(headers);
+    let replaced = cookies::sid(headers).map_err(|error| FormError::Final(browser::rejection(error)))?;
     let session = login(identity, request, credentials, replaced.as_ref(), context).await?;
     Ok(session.sid)
 }
@@ -144,6 +144,15 @@ struct SignInFailure {
     error: FormError,
     /// Whether the next attempt needs a one-time code.
     asks_code: bool,
+}
+
+impl From<FormError> for SignInFailure {
+    fn from(error: FormError) -> Self {
+        Self {
+            error,
+            asks_code: false,
+        }
+    }
 }
 
 impl From<login::Error> for SignInFailure {

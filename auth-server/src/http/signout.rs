@@ -1,4 +1,5 @@
-//! `GET` and `POST /signout` (OpenID Connect RP-Initiated Logout 1.0): the user signs out, here and at the client that asked.
+//! `GET` and `POST /signout` (OpenID Connect RP-Initiated Logout 1.0): the user signs out, here and at the client that
+//! asked.
 
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, SignOutErrors};
@@ -23,8 +24,8 @@ use web::{Context, Error};
 
 /// Sign out
 ///
-/// Ends the session of the browser and redirects it to the client, if the client names a registered `post_logout_redirect_uri`. The
-/// user must confirm, unless the client sends an ID token of the user.
+/// Ends the session of the browser and redirects it to the client, if the client names a registered
+/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of this session.
 #[utoipa::path(
     get, path = paths::SIGN_OUT, operation_id = "signOut", tag = "OpenID Connect", params(EndSessionRequest),
     security((), ("session" = [])),
@@ -45,7 +46,7 @@ pub(crate) async fn show(
     let request = read(&params)?;
     let logout = check(&app.grants, &request).await?;
     match session {
-        Some(session) if logout.names(session.user.id) => end(&app, &session, &logout, &context).await,
+        Some(session) if logout.names(&session) => end(&app, &session, &logout, &context).await,
         Some(session) => Ok(renderer.show(|form| {
             pages::render(&pages::SignOutPage {
                 form,
@@ -59,8 +60,8 @@ pub(crate) async fn show(
 
 /// Sign out by a form
 ///
-/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form from
-/// another site.
+/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form
+/// from another site.
 #[utoipa::path(
     post, path = paths::SIGN_OUT, operation_id = "signOutByForm", tag = "OpenID Connect", security(()),
     request_body(content = EndSessionRequest, content_type = "application/x-www-form-urlencoded"),
@@ -104,6 +105,7 @@ pub(crate) async fn confirm(
 }
 
 fn read(params: &Params) -> Result<EndSessionRequest, Response> {
+    params.check_length().map_err(invalid)?;
     match params.flaw() {
         Some(flaw) => Err(invalid(&format!("The request cannot be read: {flaw}."))),
         None => params

@@ -85,6 +85,9 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
         TokenError::Database(db::Error::Unavailable(_))
         | TokenError::Unavailable(_)
         | TokenError::NoSigningKey { .. } => (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable"),
+        TokenError::Database(db::Error::Full(_)) => {
+            (StatusCode::INSUFFICIENT_STORAGE, "temporarily_unavailable")
+        }
         TokenError::Database(_) | TokenError::Internal(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, "server_error")
         }
@@ -110,6 +113,7 @@ impl IntoResponses for TokenErrorResponses {
             TokenError::InvalidScope,
             TokenError::InvalidTarget("the resource is unknown"),
             TokenError::Database(db::Error::timed_out()),
+            TokenError::Database(db::Error::disk_full()),
             TokenError::Internal(String::new()),
         ])
     }
@@ -122,6 +126,7 @@ impl IntoResponses for RevocationErrorResponses {
             TokenError::InvalidClient,
             TokenError::InvalidGrant("the token was issued to another client"),
             TokenError::Database(db::Error::timed_out()),
+            TokenError::Database(db::Error::disk_full()),
             TokenError::Internal(String::new()),
         ])
     }
@@ -133,6 +138,7 @@ impl IntoResponses for IntrospectionErrorResponses {
             TokenError::InvalidRequest("token is required".to_owned()),
             TokenError::InvalidClient,
             TokenError::Database(db::Error::timed_out()),
+            TokenError::Database(db::Error::disk_full()),
             TokenError::Internal(String::new()),
         ])
     }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::scope::OPENID;
@@ -35,8 +35,8 @@ struct UserInfoForm {
 
 /// Read claims about the user
 ///
-/// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A request that accepts
-/// `application/jwt` and no JSON gets them as a JWT that the issuer has signed.
+/// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A request
+/// that accepts `application/jwt` and no JSON gets them as a JWT that the issuer has signed.
 #[utoipa::path(
     get, path = paths::USER_INFO, operation_id = "readUserInfo", tag = "OpenID Connect",
     security(("oauth2" = ["openid"])),
@@ -82,27 +82,29 @@ pub(crate) async fn read_by_post(
         token_in_body(&parts.headers, body).await?,
     ) {
         (Some(_), Some(_)) => {
-            return Err(Error::new(
-                Code::InvalidToken,
+            return Err(bearer::invalid_request(
                 "The request has an access token in its Authorization header and another one in its body. Send one.",
-            )
-            .status(StatusCode::BAD_REQUEST)
-            .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_request""#));
+            ));
         }
         (in_header, in_body) => in_header.map(str::to_owned).or(in_body),
     };
     respond(&app, &parts, token, &context).await
 }
 
-/// Returns the access token of a form; `None` if the body is no form or has none.
+/// Returns the access token of a form; `None` if the body is no form or has none. Fails with 400 if the form repeats a
+/// parameter (RFC 6750 §3.1).
 async fn token_in_body(headers: &HeaderMap, body: Body) -> Result<Option<String>, Error> {
     let bytes = body::read(body, body::DEFAULT_LIMIT).await?;
     if body::media_type(headers).as_deref() != Some("application/x-www-form-urlencoded") {
         return Ok(None);
     }
-    let form: UserInfoForm = Params::from_form(&bytes)
-        .read()
-        .map_err(|error| Error::internal(&error))?;
+    let params = Params::from_form(&bytes);
+    if let Some(flaw) = params.flaw() {
+        return Err(bearer::invalid_request(format!(
+            "The form cannot be read: {flaw}."
+        )));
+    }
+    let form: UserInfoForm = params.read().map_err(|error| Error::internal(&error))?;
     Ok(form.access_token)
 }
 

@@ -1,6 +1,6 @@
 //! The start-up banner.
 
-use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, InitialPassword};
+use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, InitialPassword, has_demo_client};
 use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 
@@ -17,11 +17,13 @@ pub(crate) fn print(urls: &Urls, password: Option<&InitialPassword>) -> io::Resu
         out,
         "  discovery     {issuer}/.well-known/oauth-authorization-server"
     )?;
-    writeln!(
-        out,
-        "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{}",
-        crate::demo::PATH
-    )?;
+    if has_demo_client(urls) {
+        writeln!(
+            out,
+            "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{}",
+            crate::demo::PATH
+        )?;
+    }
     match password {
         Some(InitialPassword::Terminal(secret)) => {
             writeln!(

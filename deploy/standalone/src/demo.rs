@@ -1,11 +1,13 @@
 //! The demo pages: the front page, and the redirect URI of the demo client.
 
+use crate::first_start::has_demo_client;
 use askama::Template;
 use auth_server::pages::render;
 use axum::Router;
 use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::get;
+use foundation::urls::Urls;
 
 /// The path of the demo client's redirect URI.
 pub(crate) const PATH: &str = "/demo";
@@ -24,13 +26,17 @@ struct Callback {
     error_description: String,
 }
 
-/// Returns the routes of the demo pages.
+/// Returns the routes of the demo pages: the front page, and the redirect URI if there is a demo client.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"
 )]
-pub(crate) fn routes() -> Router {
-    Router::new().route("/", get(home)).route(PATH, get(callback))
+pub(crate) fn routes(urls: &Urls) -> Router {
+    let routes = Router::new().route("/", get(home));
+    match has_demo_client(urls) {
+        true => routes.route(PATH, get(callback)),
+        false => routes,
+    }
 }
 
 async fn home() -> Response {

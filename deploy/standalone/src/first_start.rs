@@ -8,6 +8,8 @@ use foundation::private_files::{self, Existing};
 use foundation::sealing::SealingKey;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
+use foundation::urls::Urls;
+use http_client::is_loopback;
 use identity::accounts;
 use identity::grants::clients;
 use identity::grants::clients::ClientType;
@@ -16,6 +18,7 @@ use identity::users::{NewUser, Role};
 use runtime::startup::{Error, Runtime};
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// The e-mail address of the administrator.
 pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
@@ -67,12 +70,18 @@ pub(crate) fn load_key(
     text.parse().map_err(|error| failed(&error))
 }
 
+/// Returns whether the installation has the demo client: only on loopback, because any program on a user's machine can
+/// act as this public first-party client.
+pub(crate) fn has_demo_client(urls: &Urls) -> bool {
+    Url::parse(&urls.issuer).is_ok_and(|issuer| is_loopback(&issuer))
+}
+
 /// Creates the administrator and the demo client if they are missing. Returns the initial password if this call created
 /// the administrator.
 pub(crate) async fn bootstrap(runtime: &Runtime) -> Result<Option<InitialPassword>, Error> {
     let (db, context) = (&runtime.identity.db, RequestContext::without_request());
     let password = create_administrator(runtime, &context).await?;
-    if clients::find(db, DEMO_CLIENT_ID).await?.is_none() {
+    if has_demo_client(&runtime.urls) && clients::find(db, DEMO_CLIENT_ID).await?.is_none() {
         match register(db, &runtime.urls.issuer, demo_client(runtime), &context).await {
             Ok(_) | Err(auth_server::clients::Error::Taken(_)) => {}
             Err(error) => return Err(Error::Other(error.to_string())),

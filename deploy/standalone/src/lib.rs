@@ -60,8 +60,9 @@ async fn run(args: Args) -> Result<(), Error> {
     // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
     // reachable from this machine.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
-    let health = api.add_health_checks(runtime.health());
-    let routes = issuer.routes().merge(api.routes()).merge(demo::routes().into());
+    let health = issuer.add_health_checks(api.add_health_checks(runtime.health()));
+    let demo = demo::routes(&runtime.urls);
+    let routes = issuer.routes().merge(api.routes()).merge(demo.into());
     banner::print(&runtime.urls, password.as_ref())?;
     runtime.serve(routes, health).await
 }

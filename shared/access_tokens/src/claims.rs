@@ -41,6 +41,10 @@ pub(crate) struct Claims<'a> {
     #[serde(borrow)]
     pub(crate) grant_id: Member<'a>,
     #[serde(borrow)]
+    pub(crate) user_epoch: Member<'a>,
+    #[serde(borrow)]
+    pub(crate) client_epoch: Member<'a>,
+    #[serde(borrow)]
     pub(crate) jti: Member<'a>,
     #[serde(borrow)]
     pub(crate) exp: Member<'a>,
@@ -107,7 +111,7 @@ mod tests {
     #[test]
     fn unknown_scopes_are_ignored() {
         assert_eq!(
-            known_scopes("posts:read openid  profile:read").to_string(),
+            known_scopes("posts:read calendar:read  profile:read").to_string(),
             "posts:read profile:read"
         );
     }

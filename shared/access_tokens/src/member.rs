@@ -7,6 +7,9 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use std::borrow::Cow;
 use std::time::Duration;
 
+/// The largest number up to which every whole number has a representation of its own (RFC 8259 §6).
+const MAX_WHOLE: f64 = 9_007_199_254_740_991.0;
+
 /// The value of a member, as far as the checks distinguish values. Texts without escapes are borrowed from the token.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) enum Member<'a> {
@@ -52,6 +55,20 @@ impl Member<'_> {
         match self {
             Self::Absent => Ok(None),
             _ => self.required_text(name).map(Some),
+        }
+    }
+
+    /// Returns the value, which must be a whole number that is not negative if there is one, or else 0. Fails with
+    /// [`Error::Invalid`] if it is anything else. `name` is the member's name, for the error.
+    pub(crate) fn optional_count(&self, name: &str) -> Result<i64, Error> {
+        match self {
+            Self::Absent => Ok(0),
+            Self::Number(number) if number.fract() == 0.0 && (0.0..=MAX_WHOLE).contains(number) =>
+            {
+                #[allow(clippy::cast_possible_truncation, reason = "the number is whole and in range")]
+                Ok(*number as i64)
+            }
+            _ => Err(Error::Invalid(format!("its {name} is not a whole number"))),
         }
     }
 

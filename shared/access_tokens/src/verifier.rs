@@ -2,7 +2,7 @@
 
 use crate::claims::{Claims, Header, decode_segment, is_access_token, known_scopes, parse_object};
 use crate::error::{Error, ensure};
-use audit::revocation::{Kind, RevocationMirror};
+use audit::revocation::{Kind, RevocationMirror, epoch_subject};
 use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;
@@ -65,6 +65,10 @@ pub struct Token {
     valid_from: Option<Timestamp>,
     /// Empty if the token has none. No family has an empty id.
     grant_id: String,
+    /// `sub` and `user_epoch`.
+    user_in_epoch: String,
+    /// `client_id` and `client_epoch`.
+    client_in_epoch: String,
     kid: String,
     /// The key that verified the signature.
     key: Arc<VerifyingKey>,
@@ -118,7 +122,7 @@ impl<K: PublicKeys> Verifier<K> {
         let (header, payload) = message.split_once('.').ok_or_else(Error::malformed)?;
         let header = decode_segment(header)?;
         let header: Header<'_> = parse_object(&header)?;
-        let kid = header.kid.required_text("kid")?;
+        let kid = header.kid.required_id("kid")?;
         let key = self.verify_signature(&header, kid, message, signature).await?;
         let payload = decode_segment(payload)?;
         let claims: Claims<'_> = parse_object(&payload)?;
@@ -152,6 +156,8 @@ impl<K: PublicKeys> Verifier<K> {
                 .optional_text("grant_id")?
                 .unwrap_or_default()
                 .to_owned(),
+            user_in_epoch: epoch_subject(sub, claims.user_epoch.optional_count("user_epoch")?),
+            client_in_epoch: epoch_subject(client_id, claims.client_epoch.optional_count("client_epoch")?),
             kid: kid.to_owned(),
             key,
         })
@@ -195,8 +201,8 @@ impl<K: PublicKeys> Verifier<K> {
     async fn check_revocations(&self, token: &Token) -> Result<(), Error> {
         let subjects = [
             (Kind::Jti, token.jti.as_str()),
-            (Kind::User, &token.sub),
-            (Kind::Client, &token.client_id),
+            (Kind::User, &token.user_in_epoch),
+            (Kind::Client, &token.client_in_epoch),
             (Kind::Key, &token.kid),
             (Kind::Family, &token.grant_id),
         ];

@@ -9,13 +9,13 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, sql};
+use storage::{delete_expired, execute, sql};
 
 sql! {
     RAISE = "INSERT INTO alerts (at, kind, subject, period, user_id, client_id, trace_id, detail, attempts, due_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $1)
              ON CONFLICT (kind, subject, period) DO NOTHING";
-    PRUNE = "DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE at <= $1 ORDER BY at LIMIT 500)";
+    PRUNE = delete_expired!("alerts", "id", "at");
 }
 
 /// Duplicate alerts are suppressed within fixed 15-minute windows, counted from the Unix epoch.
@@ -30,6 +30,8 @@ pub enum AlertKind {
     CodeReuse,
     /// A signing key was removed because it may be compromised.
     KeyCompromised,
+    /// Many wrong codes of two-step sign-in for one account: somebody else may know its password.
+    CodeGuesses,
     /// Many lockouts in a short time over all accounts: an attacker may be trying many of them.
     LockoutBurst,
     /// Sign-in attempts at one account from many networks: its password may be shared or be under attack.
@@ -43,6 +45,7 @@ impl AlertKind {
             Self::RefreshReuse => "refresh_token_reuse",
             Self::CodeReuse => "code_reuse",
             Self::KeyCompromised => "key_compromised",
+            Self::CodeGuesses => "code_guesses",
             Self::LockoutBurst => "lockout_burst",
             Self::ManyNetworks => "account_from_many_addresses",
         }
@@ -111,7 +114,7 @@ pub(crate) async fn raise(
     .map(|_| ())
 }
 
-/// Deletes up to 500 alerts that are older than `retention`.
-pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<(), Error> {
-    execute!(db.writer(), PRUNE, now.before(retention)).map(|_| ())
+/// Deletes the alerts that are older than `retention`, and returns their number.
+pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<u64, Error> {
+    db.prune(PRUNE, now.before(retention)).await
 }

@@ -1,6 +1,9 @@
 //! Security events: each is written in the transaction of the change it reports, and logged after the commit.
 
 pub mod list;
+mod recorder;
+
+pub use recorder::EventRecorder;
 
 use crate::alerts::{self, AlertKind, AlertSubject};
 use foundation::clock::Timestamp;
@@ -8,21 +11,17 @@ use foundation::context::RequestContext;
 use foundation::{log, network};
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, sql};
+use storage::{delete_expired, execute, sql};
 
 sql! {
     INSERT = "INSERT INTO security_events
-              (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    PRUNE = "DELETE FROM security_events WHERE id IN
-             (SELECT id FROM security_events WHERE at <= $1 ORDER BY at LIMIT $2)";
+              (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id, count)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    PRUNE = delete_expired!("security_events", "id", "at");
 }
 
-/// The number of rows that one statement deletes. It is small, so that other writers do not wait long.
-const PRUNE_BATCH: i64 = 500;
-
 /// The name of an event, from the OWASP logging vocabulary if it has a suitable one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventName {
     /// A user signed in.
     LoginSuccess,
@@ -30,9 +29,11 @@ pub enum EventName {
     LoginFail,
     /// Too many failed sign-ins locked an account for one network.
     LoginLock,
+    /// Too many wrong codes of two-step sign-in locked an account.
+    MfaLock,
     /// A user signed out.
     Logout,
-    /// A session of a user, or all of them, were ended from another session or by an administrator.
+    /// One or all sessions of a user were ended, from another session or by an administrator.
     SessionRevoked,
     /// A password was changed.
     PasswordChange,
@@ -78,7 +79,7 @@ pub enum EventName {
     ClientEnabled,
     /// A user allowed or denied a client's request.
     Consent,
-    /// A user revoked a consent.
+    /// A consent was revoked, by its user or by an administrator.
     ConsentRevoked,
     /// An authorization code was used a second time, in an otherwise valid request.
     CodeReuse,
@@ -113,6 +114,7 @@ impl EventName {
             Self::LoginSuccess => "authn_login_success",
             Self::LoginFail => "authn_login_fail",
             Self::LoginLock => "authn_login_lock",
+            Self::MfaLock => "authn_mfa_lock",
             Self::Logout => "authn_logout",
             Self::SessionRevoked => "authn_session_revoked",
             Self::PasswordChange => "authn_password_change",
@@ -153,12 +155,18 @@ impl EventName {
         }
     }
 
+    /// Returns whether anybody can cause such an event in any number, without credentials.
+    const fn needs_no_credentials(self) -> bool {
+        matches!(self, Self::LoginFail | Self::CsrfFail)
+    }
+
     /// Returns the alert that a single event of this name raises, if any.
     const fn alert(self) -> Option<AlertKind> {
         match self {
             Self::CodeReuse => Some(AlertKind::CodeReuse),
             Self::RefreshReuse => Some(AlertKind::RefreshReuse),
             Self::KeyCompromised => Some(AlertKind::KeyCompromised),
+            Self::MfaLock => Some(AlertKind::CodeGuesses),
             _ => None,
         }
     }
@@ -172,6 +180,8 @@ pub struct Event {
     user_id: Option<i64>,
     client_id: Option<String>,
     detail: Option<String>,
+    /// The number of events of which this is the last.
+    count: i64,
 }
 
 impl Event {
@@ -183,6 +193,7 @@ impl Event {
             user_id: None,
             client_id: None,
             detail: None,
+            count: 1,
         }
     }
 
@@ -192,6 +203,11 @@ impl Event {
             outcome: "failure",
             ..Self::success(name)
         }
+    }
+
+    /// Returns the name.
+    pub const fn name(&self) -> EventName {
+        self.name
     }
 
     /// Sets the user that the event concerns.
@@ -218,6 +234,7 @@ impl Event {
     /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit.
     pub async fn record(self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
+        let administrator_id = context.administrator.map(|administrator| administrator.user_id);
         execute!(
             tx.on(),
             INSERT,
@@ -230,7 +247,8 @@ impl Event {
             context.address.map(network::of_address),
             context.trace_id.as_str(),
             self.detail.as_deref(),
-            context.administrator,
+            administrator_id,
+            self.count,
         )?;
         if let Some(kind) = self.name.alert() {
             let subject = AlertSubject {
@@ -241,7 +259,6 @@ impl Event {
             alerts::raise(tx, kind, subject, context).await?;
         }
         let trace_id = context.trace_id.clone();
-        let administrator_id = context.administrator;
         tx.after_commit(move || self.log(administrator_id, address.as_deref(), &trace_id));
         Ok(())
     }
@@ -258,6 +275,7 @@ impl Event {
             address,
             trace_id,
             detail = self.detail,
+            count = (self.count > 1).then_some(self.count),
         );
     }
 
@@ -269,8 +287,7 @@ impl Event {
     }
 }
 
-/// Deletes the events that are older than `retention`, in small batches.
-pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<(), Error> {
-    while execute!(db.writer(), PRUNE, now.before(retention), PRUNE_BATCH)? == PRUNE_BATCH.cast_unsigned() {}
-    Ok(())
+/// Deletes the events that are older than `retention`, and returns their number.
+pub async fn prune(db: &Db, retention: Duration, now: Timestamp) -> Result<u64, Error> {
+    db.prune(PRUNE, now.before(retention)).await
 }

@@ -13,5 +13,5 @@ pub use lettre::Address;
 pub use lettre::message::Mailbox;
 pub use link::Link;
 pub use notice::Notice;
-pub use queue::Mails;
+pub use queue::{Mails, Recipient, count_of_mailbox};
 pub use transport::{SmtpUrl, Transport};

@@ -1,36 +1,27 @@
-//! Revocation of access tokens: rows in the database, and the [`RevocationMirror`] that holds them in the memory of
-//! every replica, so that verifying a token costs no query.
+//! Revocation of access tokens: rows in the database, the list in Redis, and the [`RevocationMirror`] that holds them in the memory
+//! of every replica, so that verifying a token costs no query.
 
+mod list;
 pub(crate) mod mirror;
 
 pub use mirror::RevocationMirror;
 
 use foundation::clock::Timestamp;
+use std::fmt::Display;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::notifications::{Notification, Notifications};
-use storage::{execute, sql};
-
-/// Returns the text of the statement that revokes the access tokens of the families with this condition.
-macro_rules! revoke_families {
-    ($condition:literal) => {
-        concat!(
-            "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
-             SELECT 'family', id, $2, $3 FROM refresh_families WHERE ",
-            $condition,
-            " AND revoked_at = $2
-             ON CONFLICT (kind, subject) DO NOTHING"
-        )
-    };
-}
+use storage::{delete_expired, execute, sql};
 
 sql! {
-    // One row for each family of the user $1, or of the client $1, whose `revoked_at` is $2.
-    REVOKE_FAMILIES_OF_USER = revoke_families!("user_id = $1");
-    REVOKE_FAMILIES_OF_CLIENT = revoke_families!("client_id = $1");
     REVOKE = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
             ON CONFLICT (kind, subject) DO NOTHING";
-    PRUNE = "DELETE FROM revocations WHERE expires_at <= $1";
+    REVOKE_FAMILIES_SQLITE = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+            SELECT 'family', value, $2, $3 FROM json_each($1) WHERE true
+            ON CONFLICT (kind, subject) DO NOTHING";
+    REVOKE_FAMILIES_POSTGRES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+            SELECT 'family', value, $2, $3 FROM json_array_elements_text($1::json) AS families (value)
+            ON CONFLICT (kind, subject) DO NOTHING";
+    PRUNE = delete_expired!("revocations", "id", "expires_at");
 }
 
 /// The time for which a revocation is kept. The access tokens it covers expire within 600 s. The margin covers clocks
@@ -42,9 +33,9 @@ pub const RETENTION: Duration = Duration::from_secs(48 * 3600);
 pub enum Kind {
     /// One access token, by its `jti`.
     Jti,
-    /// All tokens of a user (`sub`).
+    /// All tokens of a user that belong to an epoch which has ended: `sub` and `user_epoch`.
     User,
-    /// All tokens of a client (`client_id`).
+    /// All tokens of a client that belong to an epoch which has ended: `client_id` and `client_epoch`.
     Client,
     /// All tokens of one grant (`grant_id`).
     Family,
@@ -54,6 +45,11 @@ pub enum Kind {
 
 impl Kind {
     const ALL: [Self; 5] = [Self::Jti, Self::User, Self::Client, Self::Family, Self::Key];
+
+    /// Returns the kind with this name.
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
 
     /// Returns the name in the column `kind`.
     const fn as_str(self) -> &'static str {
@@ -72,70 +68,90 @@ impl Kind {
 #[derive(Debug)]
 #[must_use = "announce the revocation after the commit: RevocationMirror::announce"]
 pub struct PendingAnnouncement {
-    is_due: bool,
+    revocations: Vec<Revocation>,
+}
+
+/// A revocation of all access tokens with one subject.
+#[derive(Clone, Debug)]
+struct Revocation {
+    kind: Kind,
+    subject: String,
+    revoked_at: Timestamp,
 }
 
 impl PendingAnnouncement {
     /// Returns the announcement of a transaction that revoked nothing.
     pub const fn none() -> Self {
-        Self { is_due: false }
+        Self {
+            revocations: Vec::new(),
+        }
     }
 
-    /// Notifies every process, for a caller that has no [`RevocationMirror`]. Call it after the commit.
-    pub async fn publish(self, notifications: &Notifications) {
-        if self.is_due {
-            notifications.publish(Notification::RevocationsChanged).await;
+    fn new(kind: Kind, subjects: impl IntoIterator<Item = String>, revoked_at: Timestamp) -> Self {
+        let revocation = |subject| Revocation {
+            kind,
+            subject,
+            revoked_at,
+        };
+        Self {
+            revocations: subjects.into_iter().map(revocation).collect(),
         }
     }
 }
 
-/// The user or the client to which refresh token families belong.
-#[derive(Clone, Copy, Debug)]
-pub enum FamilyOwner<'a> {
-    /// The user with this id.
-    User(i64),
-    /// The client with this id.
-    Client(&'a str),
+/// Returns the subject of a revocation of all tokens of a user or a client, by its id, in an epoch.
+pub fn epoch_subject(id: impl Display, epoch: i64) -> String {
+    format!("{id}.{epoch}")
 }
 
-/// Revokes, in the caller's transaction, the access tokens of those refresh token families of the owner whose revocation
-/// time is exactly `revoked_at`: the caller revoked the families with this time before.
+/// Revokes, in the caller's transaction, all access tokens of a user or a client that belong to this epoch: `kind` is
+/// [`Kind::User`] or [`Kind::Client`], and `id` is that of the user or the client. The caller has begun the next epoch.
+pub async fn revoke_epoch(
+    tx: &mut Tx,
+    kind: Kind,
+    id: impl Display,
+    epoch: i64,
+    now: Timestamp,
+) -> Result<PendingAnnouncement, Error> {
+    revoke(tx, kind, epoch_subject(id, epoch), now, now.after(RETENTION)).await
+}
+
+/// Revokes, in the caller's transaction, the access tokens of the refresh token families with these ids.
 pub async fn revoke_families(
     tx: &mut Tx,
-    owner: FamilyOwner<'_>,
-    revoked_at: Timestamp,
+    ids: Vec<String>,
+    now: Timestamp,
 ) -> Result<PendingAnnouncement, Error> {
-    let expires_at = revoked_at.after(RETENTION);
-    match owner {
-        FamilyOwner::User(id) => execute!(tx.on(), REVOKE_FAMILIES_OF_USER, id, revoked_at, expires_at)?,
-        FamilyOwner::Client(id) => execute!(tx.on(), REVOKE_FAMILIES_OF_CLIENT, id, revoked_at, expires_at)?,
-    };
-    Ok(PendingAnnouncement { is_due: true })
-}
-
-/// Revokes, in the caller's transaction, the access tokens with this `grant_id`.
-pub async fn revoke_grant(tx: &mut Tx, grant_id: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
-    let expires_at = now.after(RETENTION);
-    execute!(tx.on(), REVOKE, Kind::Family.as_str(), grant_id, now, expires_at)?;
-    Ok(PendingAnnouncement { is_due: true })
+    let sql = tx.on().choose(REVOKE_FAMILIES_SQLITE, REVOKE_FAMILIES_POSTGRES);
+    let json = serde_json::json!(ids).to_string();
+    execute!(tx.on(), sql, json, now, now.after(RETENTION))?;
+    Ok(PendingAnnouncement::new(Kind::Family, ids, now))
 }
 
 /// Revokes, in the caller's transaction, the access token with this `jti`.
 pub async fn revoke_token(tx: &mut Tx, jti: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
-    let expires_at = now.after(RETENTION);
-    execute!(tx.on(), REVOKE, Kind::Jti.as_str(), jti, now, expires_at)?;
-    Ok(PendingAnnouncement { is_due: true })
+    revoke(tx, Kind::Jti, jti.to_owned(), now, now.after(RETENTION)).await
 }
 
 /// Revokes, in the caller's transaction, all access tokens signed by this key. The revocation never expires, because
 /// a holder of a copied key can sign new tokens at any time.
 pub async fn revoke_key(tx: &mut Tx, kid: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
     let never = Timestamp::from_micros(i64::MAX);
-    execute!(tx.on(), REVOKE, Kind::Key.as_str(), kid, now, never)?;
-    Ok(PendingAnnouncement { is_due: true })
+    revoke(tx, Kind::Key, kid.to_owned(), now, never).await
+}
+
+async fn revoke(
+    tx: &mut Tx,
+    kind: Kind,
+    subject: String,
+    now: Timestamp,
+    expires_at: Timestamp,
+) -> Result<PendingAnnouncement, Error> {
+    execute!(tx.on(), REVOKE, kind.as_str(), subject.as_str(), now, expires_at)?;
+    Ok(PendingAnnouncement::new(kind, [subject], now))
 }
 
 /// Deletes expired revocations and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now)
+    db.prune(PRUNE, now).await
 }

@@ -1,7 +1,7 @@
 //! The data about the current request that domain functions need: its time, trace id, client address and user agent.
 
 use crate::clock::{self, Timestamp};
-use crate::random;
+use crate::{network, random};
 use std::net::IpAddr;
 
 /// The context of one HTTP request, or of an action without a request: a command or a background task.
@@ -16,7 +16,16 @@ pub struct RequestContext {
     /// The `User-Agent` header, at most 200 characters, without control characters; `None` if absent.
     pub user_agent: Option<String>,
     /// The administrator whose request it is, if it is one at `/admin/…`. Its security events name this one.
-    pub administrator: Option<i64>,
+    pub administrator: Option<Administrator>,
+}
+
+/// An administrator who calls `/admin/…`.
+#[derive(Clone, Copy, Debug)]
+pub struct Administrator {
+    /// The id of the user.
+    pub user_id: i64,
+    /// The id of the session; `None` for a call with an access token.
+    pub session_id: Option<i64>,
 }
 
 impl RequestContext {
@@ -29,6 +38,11 @@ impl RequestContext {
             user_agent: None,
             administrator: None,
         }
+    }
+
+    /// Returns the network of the client, or an empty string if there is no client address, as on the command line.
+    pub fn network(&self) -> String {
+        self.address.map(network::of_address).unwrap_or_default()
     }
 
     /// Returns the same context at the current time, for a change whose recorded time must not precede its transaction by

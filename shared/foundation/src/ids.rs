@@ -1,10 +1,13 @@
-//! Ids of users, sessions, posts and comments.
+//! Ids of users, sessions, posts and comments, which are numbers, and of clients, keys and consents, which are texts.
 
 use std::str::FromStr;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 /// The maximum id: 2^53 − 1, the largest integer that every JSON parser represents exactly.
 const MAX: i64 = (1 << 53) - 1;
+
+/// The longest id that is a text, in characters.
+const MAX_LENGTH: usize = 64;
 
 /// The id of a user, a session, a post or a comment: from 1 to 2^53 − 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +22,10 @@ crate::schema! {
         .examples([7])
         .description(Some("An id. In a path it has no sign and no leading zero."));
 }
+
+/// The id of a client, of a signing key or of a consent: up to 64 visible ASCII characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextId(String);
 
 /// The reason why a text is not an id: it is not canonical, or its number is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +47,31 @@ impl Id {
     /// Returns the number.
     pub const fn get(self) -> i64 {
         self.0
+    }
+}
+
+impl FromStr for TextId {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // PostgreSQL cannot take every text as a parameter.
+        let is_id = text.len() <= MAX_LENGTH && text.bytes().all(|byte| byte.is_ascii_graphic());
+        match is_id {
+            true => Ok(Self(text.to_owned())),
+            false => Err("must have up to 64 visible ASCII characters"),
+        }
+    }
+}
+
+impl From<TextId> for String {
+    fn from(id: TextId) -> Self {
+        id.0
+    }
+}
+
+impl AsRef<str> for TextId {
+    fn as_ref(&self) -> &str {
+        &self.0
     }
 }
 

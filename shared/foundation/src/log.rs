@@ -16,6 +16,8 @@ pub mod field {
     pub const EVENT: &str = "event";
     /// The kind of an alert.
     pub const KIND: &str = "kind";
+    /// The number of security events for which a line stands, if it is more than one.
+    pub const COUNT: &str = "count";
     /// The HTTP method.
     pub const METHOD: &str = "method";
     /// The time from the request's arrival to the head of its response, in microseconds.

@@ -17,8 +17,8 @@ pub const ALL: [&str; 10] = [
     "email",
 ];
 
-/// The scopes of calls to the API and of administration: the first seven of [`ALL`]. The others are about the identity of the
-/// user (OpenID Connect Core §5.4).
+/// The scopes of calls to the API and of administration: the first seven of [`ALL`]. The others are about the identity
+/// of the user (OpenID Connect Core §5.4).
 pub const OF_API: &[&str] = ALL.split_at(7).0;
 
 /// The scope that makes an authorization request one of OpenID Connect (OpenID Connect Core §3.1.2.1).

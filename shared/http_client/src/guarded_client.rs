@@ -91,20 +91,16 @@ impl GuardedClient {
         within_time_limit(self.fetch(url, limit)).await
     }
 
-    /// Posts a form, in at most five seconds. Accepts only a direct response with a status 2xx, whose body is not read.
-    pub async fn post_form(&self, url: &ForeignUrl, form: String) -> Result<(), FetchError> {
+    /// Posts a form, in at most five seconds. Returns the status of the direct response, whose body is not read. Fails if
+    /// there is no response.
+    pub async fn post_form(&self, url: &ForeignUrl, form: String) -> Result<StatusCode, FetchError> {
         let request = self.client.post(url.url().clone());
         let request = request
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(form);
-        let status = within_time_limit(send(request)).await?.status();
-        match status.is_success() {
-            true => Ok(()),
-            false => Err(FetchError::new(
-                "its server answered with another status than 2xx",
-                status.to_string(),
-            )),
-        }
+        within_time_limit(send(request))
+            .await
+            .map(|response| response.status())
     }
 
     async fn fetch(&self, url: &ForeignUrl, limit: usize) -> Result<Document, FetchError> {

@@ -33,7 +33,7 @@ pub fn is_confidential(url: &Url) -> bool {
 }
 
 /// Returns whether the host of `url` is `localhost` or a loopback address.
-fn is_loopback(url: &Url) -> bool {
+pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => IpAddr::from(address).is_loopback(),

@@ -13,7 +13,9 @@ use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
+use std::time::Duration;
 use storage::db::{self, Tx};
+use storage::expiring::{Count, Rule, Window};
 
 /// The reason why an account was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +34,12 @@ pub enum Error {
     /// Two-step sign-in is off.
     #[error("the user has no two-step sign-in")]
     NoSecondFactor,
+    /// The administrator who calls was demoted, disabled or signed out after the credentials of the call were checked.
+    #[error("the administrator was signed out meanwhile")]
+    AdministratorSignedOut,
+    /// The account was not created.
+    #[error(transparent)]
+    Creation(#[from] users::Error),
     /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
@@ -40,12 +48,34 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Creates an account and records the event, in the caller's transaction. Fails with [`users::Error::EmailTaken`] if an account has
-/// this address.
+/// The limit of sign-ups from one network, of which each hashes a password and may mail a stranger.
+const SIGN_UPS_PER_NETWORK: Window = Window {
+    limit: 100,
+    length: Duration::from_secs(15 * 60),
+    rule: Rule::Throttle,
+};
+
+/// Counts a sign-up if sign-ups are limited. Returns the time until the next one if the client's network reached its limit,
+/// otherwise `None`.
+/// The number is not limited while the store is unavailable, because the permits of hashing limit sign-ups too.
+pub async fn count_sign_up(identity: &Identity, context: &RequestContext) -> Option<Duration> {
+    if !identity.limits_sign_ups {
+        return None;
+    }
+    let by_network = Count {
+        key: format!("sign-ups from {}", context.network()),
+        window: SIGN_UPS_PER_NETWORK,
+    };
+    let refusal = identity.expiring.take(&[by_network], context.now).await;
+    refusal.unwrap_or_default().map(|until| until.since(context.now))
+}
+
+/// Creates an account and records the event with its role, in the caller's transaction. Fails with
+/// [`users::Error::EmailTaken`] if an account has this address.
 pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Result<User, users::Error> {
     let user = users::create(tx, new, context.now).await?;
     let event = Event::success(EventName::UserCreated).user(user.id);
-    event.record(tx, context).await?;
+    event.detail(user.role.as_str()).record(tx, context).await?;
     Ok(user)
 }
 
@@ -66,7 +96,7 @@ pub async fn delete(
     if !changes::anonymize(&mut tx, &verified, context.now).await? {
         drop(tx);
         let stored = users::credentials_by_id(&identity.db, user.id).await?;
-        let is_unchanged = stored.is_some_and(|stored| stored.password_version == verified.password_version);
+        let is_unchanged = stored.is_some_and(|stored| stored.epoch == verified.epoch);
         return Err(match is_unchanged {
             true => Error::LastAdministrator,
             false => credential_check::Error::WrongCredentials.into(),
@@ -82,7 +112,7 @@ pub async fn delete(
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
     mails
-        .send_notice(&mut tx, &user.email, Notice::AccountDeleted, context)
+        .send_notice(&mut tx, user.recipient(), Notice::AccountDeleted, context)
         .await?;
     Ok((tx, announcement))
 }

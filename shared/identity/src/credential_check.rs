@@ -8,6 +8,7 @@ use crate::second_factor::{self, Otp};
 use crate::services::Identity;
 use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
+use audit::mail::Notice;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::sealing::UnsealError;
@@ -196,15 +197,13 @@ pub(crate) async fn verify(
     stored: Option<&StoredCredentials>,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let hash = stored.map(|stored| stored.password_hash.clone());
-    let is_match = identity.passwords.verify(presented.password.clone(), hash).await;
-    let outcome = match (is_match, stored) {
+    let outcome = match (matches_password(identity, presented, stored).await, stored) {
         (Ok(true), Some(stored)) if stored.mfa => {
             verify_second_factor(identity, stored, presented, required, context).await
         }
         (Ok(true), _) => Ok(VerifiedFactors::All),
         (Ok(false), _) => Err(Error::WrongCredentials),
-        (Err(error), _) => Err(error.into()),
+        (Err(error), _) => Err(error),
     };
     record_outcome(
         identity,
@@ -214,6 +213,20 @@ pub(crate) async fn verify(
         context,
     )
     .await
+}
+
+/// Returns whether the presented password is that of the account. Takes the same time if there is no account.
+async fn matches_password(
+    identity: &Identity,
+    presented: &PresentedCredentials,
+    stored: Option<&StoredCredentials>,
+) -> Result<bool, Error> {
+    let imported_cost = users::highest_imported_cost(&identity.db).await?;
+    let hash = stored.map(|stored| stored.password_hash.clone());
+    let verification = identity
+        .passwords
+        .verify(presented.password.clone(), hash, imported_cost);
+    Ok(verification.await?)
 }
 
 /// Verifies the code, if the operation requires one. The account has two-step sign-in, and its password was verified.
@@ -227,11 +240,59 @@ async fn verify_second_factor(
     match &presented.otp {
         _ if required == RequiredFactors::Password => Ok(VerifiedFactors::One),
         None => Err(Error::CodeMissing),
-        Some(otp) => match second_factor::consume(identity, stored.id, &stored.email, otp, context).await? {
+        Some(otp) => match verify_code(identity, stored, otp, context).await? {
             true => Ok(VerifiedFactors::All),
             false => Err(Error::WrongCode),
         },
     }
+}
+
+/// Verifies a code under the account's limit of wrong codes, and returns whether it was right. Fails with
+/// [`Error::Locked`] if the account reached the limit.
+async fn verify_code(
+    identity: &Identity,
+    stored: &StoredCredentials,
+    otp: &Otp,
+    context: &RequestContext,
+) -> Result<bool, Error> {
+    let (store, now) = (&identity.expiring, context.now);
+    let count = lockout::count_of_codes(stored);
+    let limit = count.window.limit;
+    let counts = [count];
+    match store.begin_attempt(&counts, now).await?.0 {
+        AttemptDecision::Begun => {}
+        AttemptDecision::Refused { until, .. } => {
+            let retry_after = until.since(now);
+            return Err(Error::Locked { retry_after });
+        }
+        AttemptDecision::Busy => return Err(passwords::Error::Overloaded.into()),
+    }
+    let is_right = second_factor::consume(identity, stored, otp, context).await;
+    if let Ok(false) = is_right {
+        let failures = store.attempt_failed(&counts, now).await?;
+        if failures.first() == Some(&limit) {
+            announce_code_lock(identity, stored, context).await?;
+        }
+    } else {
+        store.attempt_canceled(&counts, now).await?;
+    }
+    Ok(is_right?)
+}
+
+/// Records that wrong codes locked an account, which raises an alert, and mails the user a notice.
+async fn announce_code_lock(
+    identity: &Identity,
+    stored: &StoredCredentials,
+    context: &RequestContext,
+) -> Result<(), db::Error> {
+    let mut tx = identity.db.begin().await?;
+    let event = Event::failure(EventName::MfaLock).user(stored.id);
+    event.record(&mut tx, context).await?;
+    let (mails, to) = (&identity.mails, stored.recipient());
+    mails
+        .send_notice(&mut tx, to, Notice::CodesLocked, context)
+        .await?;
+    tx.commit().await
 }
 
 /// Records the outcome of a reserved attempt, and returns the error of `outcome`, if it is one. A wrong password or
@@ -249,7 +310,7 @@ async fn record_outcome(
         Ok(VerifiedFactors::One) => Ok(counters.release(&identity.expiring, now).await?),
         Err(error @ (Error::WrongCredentials | Error::WrongCode)) => {
             let failures = counters.record_failure(&identity.expiring, now).await?;
-            record_failure_events(identity, failures, user_id, context).await?;
+            record_failure_events(identity, counters, failures, user_id, context).await?;
             tokio::time::sleep(lockout::failure_delay(failures)).await;
             Err(error)
         }
@@ -263,16 +324,17 @@ async fn record_outcome(
 /// Records the event of a failed sign-in, and the event of a lockout if `failures` reaches its limit.
 async fn record_failure_events(
     identity: &Identity,
+    counters: &AttemptCounters,
     failures: usize,
     user_id: Option<i64>,
     context: &RequestContext,
 ) -> Result<(), db::Error> {
-    let mut tx = identity.db.begin().await?;
     let failed = Event::failure(EventName::LoginFail).user(user_id);
-    failed.record(&mut tx, context).await?;
+    let account = counters.account();
+    identity.events.record(failed, account, context).await?;
     if failures >= lockout::LOCKOUT_WINDOW.limit {
         let locked = Event::failure(EventName::LoginLock).user(user_id);
-        locked.record(&mut tx, context).await?;
+        identity.events.record(locked, account, context).await?;
     }
-    tx.commit().await
+    Ok(())
 }

@@ -41,16 +41,9 @@ pub enum ChangeError {
     Throttled(#[from] MailThrottled),
 }
 
-/// Counts a confirmation mail to a new account, and returns whether the mail may be sent. Returns false if the network
-/// reached its limit or the store is unavailable. The caller creates the account in either case, because the user can
-/// [`request`] the mail later.
-pub async fn may_mail_new_account(identity: &Identity, context: &RequestContext) -> bool {
-    mail_throttle::acquire_for_new_account(identity, context)
-        .await
-        .unwrap_or(false)
-}
-
-/// Mails a link that confirms the address of a new account. `tx` is the transaction that creates the account.
+/// Mails a link that confirms the address of a new account. `tx` is the transaction that creates the account. Sends
+/// nothing and succeeds if the mailbox reached its limit or the store that counts mails is unavailable, because the
+/// user can [`request`] the mail later.
 pub async fn mail_new_account(
     identity: &Identity,
     tx: &mut Tx,
@@ -58,7 +51,12 @@ pub async fn mail_new_account(
     email: &Email,
     context: &RequestContext,
 ) -> Result<(), db::Error> {
-    mail_link(identity, tx, user.id, email, Link::EmailVerification, context).await
+    let link = Link::EmailVerification;
+    let acquired = mail_throttle::acquire_for_mailbox(identity, link, email, context).await;
+    match acquired.unwrap_or(false) {
+        true => mail_link(identity, tx, user.id, email, link, context).await,
+        false => Ok(()),
+    }
 }
 
 /// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the mailbox
@@ -73,7 +71,7 @@ pub async fn request(
     let Ok(email) = Email::parse(&session.user.email) else {
         return Ok(());
     };
-    if !mail_throttle::acquire(identity, "verification", &email, context).await? {
+    if !mail_throttle::acquire(identity, Link::EmailVerification, &email, context).await? {
         return Ok(());
     }
     let mut tx = identity.db.begin().await?;
@@ -111,7 +109,7 @@ pub async fn request_change(
     let verified =
         credential_check::reauthenticate(identity, &session.user, presented, RequiredFactors::All, context)
             .await?;
-    if !mail_throttle::acquire(identity, "verification", to, context).await? {
+    if !mail_throttle::acquire(identity, Link::EmailChange, to, context).await? {
         return Ok(());
     }
     let (user, mails) = (&session.user, &identity.mails);
@@ -125,7 +123,9 @@ pub async fn request_change(
     let written = async {
         mail_link(identity, &mut tx, user.id, to, Link::EmailChange, context).await?;
         let notice = Notice::EmailChangeRequested { to: to.as_str() };
-        mails.send_notice(&mut tx, &user.email, notice, context).await?;
+        mails
+            .send_notice(&mut tx, user.recipient(), notice, context)
+            .await?;
         Event::success(EventName::EmailChangeRequest)
             .user(user.id)
             .record(&mut tx, context)
@@ -190,9 +190,7 @@ async fn finish_change(
         .await?;
     let notice = Notice::EmailChanged { to: &mailed.email };
     let mails = &identity.mails;
-    mails
-        .send_notice(tx, &mailed.current_email, notice, context)
-        .await?;
+    mails.send_notice(tx, mailed.recipient(), notice, context).await?;
     Ok(announcement)
 }
 

@@ -1,10 +1,11 @@
 //! Limits of failed sign-ins: the lockout, which locks an account for one network after five failures in 15 minutes;
 //! the account throttle, which counts the failures of one account from all networks; and the network throttle, which
-//! counts the failures from one network for all accounts.
+//! counts the failures from one network for all accounts. Wrong codes of two-step sign-in have a limit of their own.
 //!
 //! An attacker with many addresses could use the account throttle to lock out the account's owner. The account throttle
 //! therefore does not apply to networks from which the user signed in during the last 90 days.
 
+use crate::users::StoredCredentials;
 use foundation::clock::Timestamp;
 use foundation::network;
 use foundation::secret;
@@ -18,6 +19,12 @@ pub(crate) const LOCKOUT_WINDOW: Window = Window {
     limit: 5,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Lockout,
+};
+/// The limit of wrong codes of two-step sign-in for one account, from all networks: who tries codes knows the password.
+const CODES_PER_ACCOUNT: Window = Window {
+    limit: 10,
+    length: Duration::from_secs(24 * 3600),
+    rule: Rule::Throttle,
 };
 /// The number of failures in the lockout's window after which a captcha is required.
 const CAPTCHA_AFTER: usize = 3;
@@ -125,6 +132,11 @@ impl AttemptCounters {
         Ok(attempt)
     }
 
+    /// Returns a text that identifies the account and the network, also if there is no such account.
+    pub(crate) fn account(&self) -> &str {
+        self.counts.first().map_or("", |lockout| &lockout.key)
+    }
+
     /// Returns whether enough attempts failed before this one to require a captcha: three in the lockout's window, or
     /// half the limit of a throttle.
     pub(crate) fn needs_captcha(&self) -> bool {
@@ -162,6 +174,15 @@ impl AttemptCounters {
     /// Releases the attempt, which neither succeeded nor failed and does not count.
     pub(crate) async fn release(&self, store: &ExpiringStore, now: Timestamp) -> Result<(), Unavailable> {
         store.attempt_canceled(&self.counts, now).await
+    }
+}
+
+/// Returns the count of the wrong codes of an account. Unlocking the account begins a new count.
+pub(crate) fn count_of_codes(user: &StoredCredentials) -> Count {
+    let unlocked_at = user.unlocked_at.map_or(0, Timestamp::micros);
+    Count {
+        key: format!("codes of {} {unlocked_at}", user.id),
+        window: CODES_PER_ACCOUNT,
     }
 }
 

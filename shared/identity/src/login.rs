@@ -139,9 +139,9 @@ pub async fn change_password(
         .user(user_id)
         .record(&mut tx, context)
         .await?;
-    let mails = &identity.mails;
+    let (mails, to) = (&identity.mails, session.user.recipient());
     mails
-        .send_notice(&mut tx, &session.user.email, Notice::PasswordChanged, context)
+        .send_notice(&mut tx, to, Notice::PasswordChanged, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;

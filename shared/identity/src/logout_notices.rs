@@ -1,5 +1,5 @@
-//! The queue of logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0). The issuer sends
-//! them.
+//! The queue of logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0). The
+//! issuer sends them.
 
 use audit::outbox::Due;
 use foundation::clock::Timestamp;
@@ -7,7 +7,7 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions with this
-/// condition. Reads the tables `refresh_families`, `clients` and `sessions` too, which other modules own.
+/// condition. Reads the tables `refresh_families` and `clients` too, which other modules own.
 macro_rules! queue {
     ($condition:literal) => {
         concat!(
@@ -22,17 +22,33 @@ macro_rules! queue {
     };
 }
 
+/// The condition of the notices that wait after a failed attempt: the notice itself, unless another process claimed it
+/// meanwhile, and those of the client that are due.
+macro_rules! failed {
+    () => {
+        "(id = $1 AND attempts = $2 OR client_id = $3 AND due_at <= $4)"
+    };
+}
+
 sql! {
     QUEUE_OF_SESSION = queue!("family.session_id = $1");
-    QUEUE_OF_USER = queue!("family.user_id = $1 AND family.session_id IN (SELECT id FROM sessions WHERE user_id = $1)");
-    DUE = "SELECT id, due_at FROM logout_notices WHERE due_at <= $1 ORDER BY due_at, id LIMIT 100";
+    // The third parameter holds the ids of the sessions, each between two spaces.
+    QUEUE_OF_SESSIONS = queue!("family.user_id = $1 AND $3 LIKE '% ' || family.session_id || ' %'");
+    // The most overdue notice of each client comes first, so that a client with many does not displace the others.
+    DUE = "SELECT id, due_at, client_id AS recipient FROM logout_notices WHERE due_at <= $1
+           ORDER BY ROW_NUMBER() OVER (PARTITION BY client_id ORDER BY due_at, id), due_at, id LIMIT 100";
     CLAIM = "UPDATE logout_notices SET attempts = attempts + 1, due_at = $3 WHERE id = $1 AND due_at = $2
              RETURNING id, client_id, user_id, session_id, created_at, attempts";
-    POSTPONE = "UPDATE logout_notices SET due_at = $2 WHERE id = $1 AND attempts = $3";
+    GIVE_UP = concat!("DELETE FROM logout_notices WHERE ", failed!(), " AND created_at <= $5");
+    // A notice that was not tried itself inherits the number of attempts, so that the delays of a client that does not
+    // answer grow, whichever of its notices is tried.
+    POSTPONE = concat!(
+        "UPDATE logout_notices SET due_at = $5, attempts = CASE WHEN attempts < $2 THEN $2 ELSE attempts END
+         WHERE ", failed!());
     DELETE = "DELETE FROM logout_notices WHERE id = $1";
 }
 
-/// A client to be told that a session ended.
+/// A notice to a client that a session ended.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct LogoutNotice {
     /// The id of the notice.
@@ -54,28 +70,67 @@ pub(crate) async fn queue_of_session(tx: &mut Tx, session_id: i64, now: Timestam
     execute!(tx.on(), QUEUE_OF_SESSION, session_id, now).map(|_| ())
 }
 
-/// Queues the notices of all sessions of a user. The caller deletes the sessions afterwards, in the same transaction.
-pub(crate) async fn queue_of_user(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Error> {
-    execute!(tx.on(), QUEUE_OF_USER, user_id, now).map(|_| ())
+/// Queues the notices of sessions of a user that end in this transaction.
+pub(crate) async fn queue_of_sessions(
+    tx: &mut Tx,
+    user_id: i64,
+    session_ids: &[i64],
+    now: Timestamp,
+) -> Result<(), Error> {
+    let ids: Vec<String> = session_ids.iter().map(i64::to_string).collect();
+    let ids = format!(" {} ", ids.join(" "));
+    execute!(tx.on(), QUEUE_OF_SESSIONS, user_id, now, ids).map(|_| ())
 }
 
-/// Returns the notices that are due, the most overdue first, at most 100.
+/// Returns the notices that are due, the most overdue one of each client first, at most 100.
 pub async fn due(db: &Db, now: Timestamp) -> Result<Vec<Due>, Error> {
     fetch_all!(db.reader(), Due, DUE, now)
 }
 
 /// Claims a due notice until `lease_end`. Returns `None` if another process claimed it.
 pub async fn claim(db: &Db, due: Due, lease_end: Timestamp) -> Result<Option<LogoutNotice>, Error> {
-    let Due { id, due_at } = due;
+    let Due { id, due_at, .. } = due;
     fetch_optional!(db.writer(), LogoutNotice, CLAIM, id, due_at, lease_end)
 }
 
-/// Postpones the next attempt of a claimed notice.
-pub async fn postpone(db: &Db, notice: &LogoutNotice, due_at: Timestamp) -> Result<(), Error> {
-    execute!(db.writer(), POSTPONE, notice.id, due_at, notice.attempts).map(|_| ())
+/// A failed attempt to deliver a notice.
+#[derive(Clone, Copy, Debug)]
+pub struct FailedAttempt<'a> {
+    /// The claimed notice.
+    pub notice: &'a LogoutNotice,
+    /// Whether the client did not answer. Its other notices that are due at `at` then share the failure.
+    pub is_unanswered: bool,
+    /// The time of the failure.
+    pub at: Timestamp,
 }
 
-/// Deletes a notice that was delivered or given up.
+impl FailedAttempt<'_> {
+    /// Postpones the next attempts.
+    pub async fn postpone(self, db: &Db, due_at: Timestamp) -> Result<(), Error> {
+        let (id, attempts, client, at) = self.notices();
+        execute!(db.writer(), POSTPONE, id, attempts, client, at, due_at).map(|_| ())
+    }
+
+    /// Deletes the notices that were created at this time or before.
+    pub async fn give_up(self, db: &Db, created_at: Timestamp) -> Result<(), Error> {
+        let (id, attempts, client, at) = self.notices();
+        execute!(db.writer(), GIVE_UP, id, attempts, client, at, created_at).map(|_| ())
+    }
+
+    /// Returns the parameters of the condition `failed!`.
+    fn notices(&self) -> (i64, i64, Option<&str>, Timestamp) {
+        let LogoutNotice {
+            id,
+            client_id,
+            attempts,
+            ..
+        } = self.notice;
+        let client = self.is_unanswered.then_some(client_id.as_str());
+        (*id, *attempts, client, self.at)
+    }
+}
+
+/// Deletes a notice that was delivered.
 pub async fn delete(db: &Db, notice: &LogoutNotice) -> Result<(), Error> {
     execute!(db.writer(), DELETE, notice.id).map(|_| ())
 }

@@ -1,29 +1,32 @@
-//! Limits on the mails that clients request, per mailbox and per network.
+//! Limits on the mails with a link, which clients request, per mailbox and per network. The mailbox may be a
+//! stranger's.
+//!
+//! A mailbox gets few links of all kinds together. Not all of them can confirm an address, because anybody may enter
+//! any address for their account: one is left for the owner who has to reset a password.
 
 use crate::services::Identity;
+use audit::mail::{Link, count_of_mailbox};
 use foundation::context::RequestContext;
 use foundation::email::Email;
-use foundation::network;
 use std::time::Duration;
 use storage::db;
 use storage::expiring::{Count, Rule, Window};
 use storage::redis;
 
-/// The limit of mails of one kind to one mailbox.
-const PER_MAILBOX: Window = Window {
+/// The limit of links of all kinds to one mailbox.
+const LINKS_PER_MAILBOX: Window = Window {
     limit: 3,
-    length: Duration::from_secs(15 * 60),
+    length: Duration::from_secs(3600),
     rule: Rule::Throttle,
 };
-/// The limit of mails that are requested from one network.
+/// The limit of links that confirm an address to one mailbox.
+const CONFIRMATIONS_PER_MAILBOX: Window = Window {
+    limit: 2,
+    ..LINKS_PER_MAILBOX
+};
+/// The limit of links that are requested from one network.
 const PER_NETWORK: Window = Window {
     limit: 20,
-    length: Duration::from_secs(15 * 60),
-    rule: Rule::Throttle,
-};
-/// The limit of mails to new accounts that are created from one network.
-const NEW_ACCOUNTS_PER_NETWORK: Window = Window {
-    limit: 100,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Throttle,
 };
@@ -45,48 +48,45 @@ pub enum MailThrottled {
     Database(#[from] db::Error),
 }
 
-/// Counts a requested mail, and returns whether it may be sent. `kind` names a group of mails that are counted together
-/// for each mailbox. Returns false if the mailbox reached the limit for this kind; the response must not reveal that.
-/// Fails with [`MailThrottled::TooMany`] if the network reached its limit.
+/// Counts a requested mail with this link, and returns whether it may be sent. Returns false if the mailbox reached a
+/// limit; the response must not reveal that. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
 pub(crate) async fn acquire(
     identity: &Identity,
-    kind: &str,
+    link: Link,
     to: &Email,
     context: &RequestContext,
 ) -> Result<bool, MailThrottled> {
-    let (store, now) = (&identity.expiring, context.now);
+    let now = context.now;
     let by_network = Count {
-        key: format!("mails from {}", network_of(context)),
+        key: format!("mails from {}", context.network()),
         window: PER_NETWORK,
     };
-    if let Some(until) = store.take(&[by_network], now).await? {
+    if let Some(until) = identity.expiring.take(&[by_network], now).await? {
         let retry_after = until.since(now);
         return Err(MailThrottled::TooMany { retry_after });
     }
-    let by_mailbox = Count {
-        key: format!("{kind} to {}", to.key()),
-        window: PER_MAILBOX,
-    };
-    Ok(store.take(&[by_mailbox], now).await?.is_none())
+    Ok(acquire_for_mailbox(identity, link, to, context).await?)
 }
 
-/// Counts a mail to a new account, and returns whether it may be sent. Returns false if the network reached its limit.
-pub(crate) async fn acquire_for_new_account(
+/// Counts a mail with this link to a mailbox, like [`acquire`] but without the limit of the network.
+pub(crate) async fn acquire_for_mailbox(
     identity: &Identity,
+    link: Link,
+    to: &Email,
     context: &RequestContext,
 ) -> Result<bool, redis::Unavailable> {
-    let by_network = Count {
-        key: format!("new account mails from {}", network_of(context)),
-        window: NEW_ACCOUNTS_PER_NETWORK,
-    };
-    Ok(identity
-        .expiring
-        .take(&[by_network], context.now)
-        .await?
-        .is_none())
-}
-
-/// Returns the network of the client, or an empty string if there is no client address, as on the command line.
-fn network_of(context: &RequestContext) -> String {
-    context.address.map(network::of_address).unwrap_or_default()
+    let mut counts = vec![
+        count_of_mailbox(to),
+        Count {
+            key: format!("links to {}", to.key()),
+            window: LINKS_PER_MAILBOX,
+        },
+    ];
+    if link != Link::PasswordReset {
+        counts.push(Count {
+            key: format!("confirmations to {}", to.key()),
+            window: CONFIRMATIONS_PER_MAILBOX,
+        });
+    }
+    Ok(identity.expiring.take(&counts, context.now).await?.is_none())
 }

@@ -1,20 +1,22 @@
 //! Tokens in mailed links. A token proves that its bearer can read the mail of an address. Each has 256 random bits, is
 //! stored as a hash, and can be used once.
 
+use audit::mail::Recipient;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use foundation::random;
 use foundation::secret::Secret;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_optional, sql};
 
 sql! {
     INSERT = "INSERT INTO mailed_tokens (token_hash, purpose, user_id, email, email_key, created_at, expires_at)
               VALUES ($1, $2, $3, $4, $5, $6, $7)";
     // Reads the table `users` too, which another module owns: whether a token confirms or changes the address depends
     // on the account's current one.
-    FIND = "SELECT t.user_id, t.email, t.email_key, u.email AS current_email, u.email_key AS current_email_key
+    FIND = "SELECT t.user_id, t.email, t.email_key, u.email AS current_email, u.email_key AS current_email_key,
+                   u.email_verified AS is_verified
             FROM mailed_tokens t JOIN users u ON u.id = t.user_id
             WHERE t.token_hash = $1 AND t.purpose = $2 AND t.used_at IS NULL AND t.expires_at > $3
               AND u.disabled_at IS NULL";
@@ -26,7 +28,7 @@ sql! {
                          WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL AND token_hash <> $3";
     DELETE_UNUSED = "DELETE FROM mailed_tokens WHERE user_id = $1 AND used_at IS NULL";
     DELETE_ALL = "DELETE FROM mailed_tokens WHERE user_id = $1";
-    PRUNE = "DELETE FROM mailed_tokens WHERE expires_at <= $1";
+    PRUNE = delete_expired!("mailed_tokens", "token_hash", "expires_at");
 }
 
 /// The action that a token authorizes.
@@ -60,6 +62,18 @@ pub(crate) struct MailedToken {
     pub(crate) current_email: String,
     /// The comparison key of `current_email`.
     pub(crate) current_email_key: String,
+    /// Whether the current address was confirmed.
+    is_verified: bool,
+}
+
+impl MailedToken {
+    /// Returns the user, at the current address, as the recipient of notices.
+    pub(crate) fn recipient(&self) -> Recipient<'_> {
+        Recipient {
+            email: &self.current_email,
+            is_verified: self.is_verified,
+        }
+    }
 }
 
 impl Purpose {
@@ -161,5 +175,5 @@ pub(crate) async fn delete_unused(tx: &mut Tx, user_id: i64) -> Result<(), Error
 
 /// Deletes expired tokens and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now)
+    db.prune(PRUNE, now).await
 }

@@ -1,5 +1,6 @@
 //! Turning two-step sign-in on and off.
 
+use crate::authentication_methods::AuthenticationMethods;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors, VerifiedFactors};
 use crate::recovery_codes;
 use crate::second_factor::{self, Otp};
@@ -12,6 +13,7 @@ use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
+use foundation::secret::Secret;
 use storage::db::{self, Tx};
 
 /// The reason why two-step sign-in was not turned on or off.
@@ -57,16 +59,16 @@ pub async fn enroll(
     Ok(enrollment)
 }
 
-/// Completes the pending enrollment if `otp` is a code of its seed, and returns new recovery codes. Ends every session,
-/// refresh token and access token of the user. Fails with [`credential_check::Error::WrongCode`] if `otp` is wrong, and
-/// with [`Error::NotEnabled`] if no enrollment is pending or if the session ended meanwhile: the user may have ended it
-/// because somebody else was using it.
+/// Completes the pending enrollment if `otp` is a code of its seed. Returns new recovery codes, and the new `sid` of
+/// the caller's session. Ends every other session, and every refresh token and access token of the user. Fails with
+/// [`credential_check::Error::WrongCode`] if `otp` is wrong, and with [`Error::NotEnabled`] if no enrollment is pending
+/// or if the session ended meanwhile: the user may have ended it because somebody else was using it.
 pub async fn confirm(
     identity: &Identity,
     session: &Session,
     otp: &Otp,
     context: &RequestContext,
-) -> Result<Vec<String>, Error> {
+) -> Result<(Vec<String>, Secret), Error> {
     let (db, key, user) = (&identity.db, &identity.account_key, &session.user);
     let pending = totp::find_pending(db, user.id).await?.ok_or(Error::NotEnabled)?;
     let verification = async {
@@ -80,7 +82,7 @@ pub async fn confirm(
 
     let mut tx = db.begin().await?;
     // Locks the user's row before the session's, in the order of every function that ends sessions.
-    changes::invalidate_sign_ins(&mut tx, user.id).await?;
+    changes::lock(&mut tx, user.id).await?;
     if !sessions::lock(&mut tx, session.id, context.now).await? {
         return Err(Error::NotEnabled);
     }
@@ -89,25 +91,28 @@ pub async fn confirm(
         return Err(Error::NotEnabled);
     }
     let codes = recovery_codes::replace_all(&mut tx, key, user.id).await?;
+    let sid = sessions::replace(&mut tx, session, AuthenticationMethods::PasswordAndCode, context).await?;
     let event = Event::success(EventName::MfaEnabled).user(user.id);
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
     mails
-        .send_notice(&mut tx, &user.email, Notice::MfaEnabled, context)
+        .send_notice(&mut tx, user.recipient(), Notice::MfaEnabled, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
-    Ok(codes)
+    Ok((codes, sid))
 }
 
-/// Verifies the user's credentials and turns two-step sign-in off. Ends every session, refresh token and access token
-/// of the user. Fails with [`Error::NotEnabled`] if two-step sign-in is off already.
+/// Verifies the user's credentials and turns two-step sign-in off. Returns the new `sid` of the caller's session. Ends
+/// every other session, and every refresh token and access token of the user. Fails with [`Error::NotEnabled`] if
+/// two-step sign-in is off already, or if the session ended meanwhile.
 pub async fn disable(
     identity: &Identity,
-    user: &User,
+    session: &Session,
     presented: &PresentedCredentials,
     context: &RequestContext,
-) -> Result<(), Error> {
+) -> Result<Secret, Error> {
+    let user = &session.user;
     if !second_factor::is_enabled(&identity.db, user.id).await? {
         return Err(Error::NotEnabled);
     }
@@ -117,11 +122,15 @@ pub async fn disable(
     if !users::lock(&mut tx, &verified).await? {
         return Err(credential_check::Error::WrongCredentials.into());
     }
+    if !sessions::lock(&mut tx, session.id, context.now).await? {
+        return Err(Error::NotEnabled);
+    }
     let announcement = reset(&mut tx, &identity.mails, user, context).await?;
     let announcement = announcement.ok_or(Error::NotEnabled)?;
+    let sid = sessions::replace(&mut tx, session, AuthenticationMethods::Password, context).await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
-    Ok(())
+    Ok(sid)
 }
 
 /// Turns two-step sign-in off without verifying credentials, ends the user's sessions and tokens, and mails the user a
@@ -140,7 +149,7 @@ pub async fn reset(
     let event = Event::success(EventName::MfaDisabled).user(user.id);
     event.record(tx, context).await?;
     mails
-        .send_notice(tx, &user.email, Notice::MfaDisabled, context)
+        .send_notice(tx, user.recipient(), Notice::MfaDisabled, context)
         .await?;
     Ok(Some(announcement))
 }

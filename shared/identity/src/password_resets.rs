@@ -1,17 +1,19 @@
 //! Password resets: a link is mailed to the user, and its token authorizes setting a new password.
 
+use crate::grants::consents;
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, Purpose};
 use crate::passwords::{self, Password};
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, changes};
+use crate::{second_factor, sessions};
 use audit::events::{Event, EventName};
-use audit::mail::{Link, Notice};
+use audit::mail::{Link, Notice, Recipient};
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
-use storage::db;
+use storage::db::{self, Tx};
 
 /// The reason why no password was set.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +38,7 @@ pub async fn request(
     email: &Email,
     context: &RequestContext,
 ) -> Result<(), MailThrottled> {
-    if !mail_throttle::acquire(identity, "password reset", email, context).await? {
+    if !mail_throttle::acquire(identity, Link::PasswordReset, email, context).await? {
         return Ok(());
     }
     let user = users::find_enabled_by_email(&identity.db, email).await?;
@@ -63,8 +65,10 @@ pub async fn request(
 }
 
 /// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token
-/// of the user, ends the account's lockouts, and mails the user a notice. Starts no session, and does not turn two-step
-/// sign-in off. Fails with [`Error::TokenInvalid`] if the token is not valid. A failure does not use up the token.
+/// of the user, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
+/// unless the address was not verified before: then somebody else may have set the account up, and the bearer of the
+/// token takes it over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is
+/// not valid. A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
@@ -77,9 +81,13 @@ pub async fn confirm(
     let hash = identity.passwords.hash(new).await?;
 
     let mut tx = identity.db.begin().await?;
+    let is_first_proof = users::verify_email(&mut tx, mailed.user_id, &mailed.email_key).await?;
     let is_set = users::reset_password(&mut tx, mailed.user_id, &mailed.email_key, &hash, now).await?;
     if !is_set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
         return Err(Error::TokenInvalid);
+    }
+    if is_first_proof {
+        remove_former_access(&mut tx, mailed.user_id, context).await?;
     }
     let announcement = sign_out_everywhere(&mut tx, mailed.user_id, context).await?;
     // The mailed token proves the user's identity, so a lockout need not last any longer.
@@ -89,10 +97,28 @@ pub async fn confirm(
         .record(&mut tx, context)
         .await?;
     let mails = &identity.mails;
+    // The link was mailed to this address, which is therefore verified now.
+    let to = Recipient {
+        is_verified: true,
+        ..mailed.recipient()
+    };
     mails
-        .send_notice(&mut tx, &mailed.current_email, Notice::PasswordReset, context)
+        .send_notice(&mut tx, to, Notice::PasswordReset, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
+    Ok(())
+}
+
+/// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the exchange of an
+/// authorization code locks them before the consents.
+async fn remove_former_access(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
+    sessions::end_all(tx, user_id, context.now).await?;
+    consents::delete_all(tx, user_id).await?;
+    if second_factor::delete(tx, user_id).await? {
+        let event = Event::success(EventName::MfaDisabled).user(user_id);
+        let event = event.detail("the first proof of the mailbox");
+        event.record(tx, context).await?;
+    }
     Ok(())
 }

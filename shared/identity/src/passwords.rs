@@ -1,16 +1,18 @@
 //! Passwords: the rules for new ones, and hashing by Argon2id (RFC 9106) on threads of their own with limited
 //! concurrency.
 
-mod common;
+mod block_list;
 mod imported;
 mod new_password;
 mod threads;
+mod verification;
 
 pub use imported::parse_imported_hash;
 pub use new_password::{HashedPassword, NewPassword};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use block_list::BlockList;
 use foundation::schema::{self, WITHOUT_NUL};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +20,7 @@ use threads::HashingThreads;
 use tokio::sync::{Semaphore, oneshot};
 use unicode_normalization::UnicodeNormalization as _;
 use utoipa::openapi::Object;
+use verification::Verification;
 
 /// The maximum length of a password, in characters.
 pub const MAX_LENGTH: usize = 128;
@@ -51,7 +54,7 @@ pub struct Policy {
     pub memory_kib: u32,
     /// The passes of one Argon2 hash.
     pub passes: u32,
-    /// The largest number of hashes computed at once.
+    /// The largest number of hashes computed at once, without those of sign-ups.
     pub permits: usize,
     /// The minimum length of a new password, in characters.
     pub min_length: usize,
@@ -62,8 +65,11 @@ pub struct Policy {
 pub struct Passwords {
     params: Params,
     permits: Arc<Semaphore>,
+    /// The permits of sign-ups, so that a flood of them keeps nobody from signing in.
+    sign_up_permits: Arc<Semaphore>,
     threads: HashingThreads,
     min_length: usize,
+    block_list: BlockList,
 }
 
 /// The reason why a password was not hashed or verified.
@@ -108,8 +114,10 @@ impl Passwords {
         Ok(Self {
             params,
             permits: Arc::new(Semaphore::new(policy.permits.max(1))),
+            sign_up_permits: Arc::new(Semaphore::new(policy.permits.max(1))),
             threads: HashingThreads::default(),
             min_length: policy.min_length,
+            block_list: BlockList::new(),
         })
     }
 
@@ -128,7 +136,7 @@ impl Passwords {
         if password.0.chars().count() < self.min_length {
             return Err(format!("is shorter than {} characters", self.min_length));
         }
-        if common::is_common(&password.0, email) {
+        if self.block_list.refuses(&password.0, email) {
             return Err("is too common: choose one that is harder to guess".to_owned());
         }
         Ok(password)
@@ -137,8 +145,17 @@ impl Passwords {
     /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no permit
     /// becomes free within a second.
     pub async fn hash(&self, password: Password) -> Result<String, Error> {
+        self.hash_under(&self.permits, password).await
+    }
+
+    /// Hashes the password of a sign-up like [`hash`](Self::hash), under permits that only sign-ups use.
+    pub async fn hash_of_sign_up(&self, password: Password) -> Result<String, Error> {
+        self.hash_under(&self.sign_up_permits, password).await
+    }
+
+    async fn hash_under(&self, permits: &Arc<Semaphore>, password: Password) -> Result<String, Error> {
         let params = self.params.clone();
-        self.run(move |memory| {
+        self.run(permits, move |memory| {
             let salt: [u8; 16] = foundation::random::bytes();
             let mut output = [0; Params::DEFAULT_OUTPUT_LEN];
             compute(&params, &password, &salt, &mut output, memory)?;
@@ -168,39 +185,19 @@ impl Passwords {
         }
     }
 
-    /// Returns whether the password matches the stored hash. Without a stored hash, computes an Argon2id hash
-    /// nevertheless and returns false, so that an unknown e-mail takes as long as a wrong password. Fails with
-    /// [`Error::Overloaded`] if no permit becomes free within a second, and with [`Error::Failed`] if the stored hash
-    /// is malformed.
-    pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<bool, Error> {
+    /// Returns whether the password matches the stored hash, which is `None` if there is no account. `imported_cost` is
+    /// the highest cost of all imported hashes. Computes hashes of the same cost in all cases, so that an unknown
+    /// e-mail takes as long as a wrong password. Fails with [`Error::Overloaded`] if no permit becomes free within a
+    /// second, and with [`Error::Failed`] if the stored hash is malformed.
+    pub async fn verify(
+        &self,
+        password: Password,
+        stored: Option<String>,
+        imported_cost: Option<u32>,
+    ) -> Result<bool, Error> {
         let params = self.params.clone();
-        self.run(move |memory| {
-            let Some(stored) = stored else {
-                // A new salt each time, because the order in which Argon2id reads its memory depends on the salt, and
-                // with it the time that a hash takes.
-                let salt: [u8; 16] = foundation::random::bytes();
-                compute(
-                    &params,
-                    &password,
-                    &salt,
-                    &mut [0; Params::DEFAULT_OUTPUT_LEN],
-                    memory,
-                )?;
-                return Ok(false);
-            };
-            if imported::is_bcrypt_hash(&stored) {
-                return imported::verify(&password.0, &stored);
-            }
-            let stored = PasswordHash::new(&stored)?;
-            let (Some(salt), Some(expected)) = (&stored.salt, &stored.hash) else {
-                return Ok(false);
-            };
-            if stored.algorithm != Algorithm::Argon2id.ident() {
-                return Err(argon2::password_hash::Error::Algorithm);
-            }
-            let mut output = vec![0; expected.len()];
-            compute(&Params::try_from(&stored)?, &password, salt, &mut output, memory)?;
-            Ok(foundation::secret::equal(&output, expected.as_ref()))
+        self.run(&self.permits, move |memory| {
+            Verification::plan(stored.as_deref(), &params, imported_cost)?.run(&password, memory)
         })
         .await
     }
@@ -209,9 +206,10 @@ impl Passwords {
     /// permit while the computation continues. There are never more threads than permits.
     async fn run<T: Send + 'static>(
         &self,
+        permits: &Arc<Semaphore>,
         work: impl FnOnce(&mut Vec<Block>) -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
-        let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
+        let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(permits).acquire_owned())
             .await
             .map_err(|_| Error::Overloaded)?
             .map_err(|closed| Error::Failed(closed.to_string()))?;
@@ -260,8 +258,9 @@ mod tests {
         let password = |text: &str| Password::parse(text).unwrap();
         let stored = passwords.hash(password("caf\u{e9} 12345")).await.unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        let verify =
-            |text: &str, stored: Option<&str>| passwords.verify(password(text), stored.map(str::to_owned));
+        let verify = |text: &str, stored: Option<&str>| {
+            passwords.verify(password(text), stored.map(str::to_owned), None)
+        };
         assert!(verify("cafe\u{301} 12345", Some(&stored)).await.unwrap(), "NFC");
         assert!(!verify("cafe 12345", Some(&stored)).await.unwrap());
         assert!(!verify("caf\u{e9} 12345", None).await.unwrap());

@@ -1,6 +1,7 @@
 //! The second factor of a user: one-time codes of an authenticator app (TOTP) and recovery codes.
 
 use crate::services::Identity;
+use crate::users::StoredCredentials;
 use crate::{recovery_codes, totp};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
@@ -56,18 +57,17 @@ pub async fn is_enabled(db: &Db, user_id: i64) -> Result<bool, db::Error> {
 }
 
 /// Verifies a one-time code or a recovery code and marks it as used. Returns whether the code was valid and unused. If
-/// it is a recovery code, records an event and mails a notice to `email`.
+/// it is a recovery code, records an event and mails the user a notice.
 pub(crate) async fn consume(
     identity: &Identity,
-    user_id: i64,
-    email: &str,
+    user: &StoredCredentials,
     otp: &Otp,
     context: &RequestContext,
 ) -> Result<bool, Error> {
     // A TOTP code has six digits and a recovery code 16, so no text is both.
     match recovery_codes::Code::parse(otp.expose()) {
-        Some(code) => Ok(consume_recovery_code(identity, user_id, email, &code, context).await?),
-        None => consume_totp_code(identity, user_id, otp, context.now).await,
+        Some(code) => Ok(consume_recovery_code(identity, user, &code, context).await?),
+        None => consume_totp_code(identity, user.id, otp, context.now).await,
     }
 }
 
@@ -89,17 +89,16 @@ async fn consume_totp_code(
 
 async fn consume_recovery_code(
     identity: &Identity,
-    user_id: i64,
-    email: &str,
+    user: &StoredCredentials,
     code: &recovery_codes::Code,
     context: &RequestContext,
 ) -> Result<bool, db::Error> {
     let (key, now) = (&identity.account_key, context.now);
     let mut tx = identity.db.begin().await?;
-    let Some(left) = recovery_codes::claim(&mut tx, key, user_id, code, now).await? else {
+    let Some(left) = recovery_codes::claim(&mut tx, key, user.id, code, now).await? else {
         return Ok(false);
     };
-    let event = Event::success(EventName::RecoveryCodeUsed).user(user_id);
+    let event = Event::success(EventName::RecoveryCodeUsed).user(user.id);
     event
         .detail(format!("{left} left"))
         .record(&mut tx, context)
@@ -107,7 +106,7 @@ async fn consume_recovery_code(
     let notice = Notice::RecoveryCodeUsed(left);
     identity
         .mails
-        .send_notice(&mut tx, email, notice, context)
+        .send_notice(&mut tx, user.recipient(), notice, context)
         .await?;
     tx.commit().await?;
     Ok(true)

@@ -4,6 +4,7 @@ use crate::captcha::Captcha;
 use crate::lockout::Throttles;
 use crate::passwords::Passwords;
 use crate::{mailed_tokens, sessions};
+use audit::events::EventRecorder;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use foundation::sealing::SealingKey;
@@ -19,6 +20,8 @@ pub struct Identity {
     pub expiring: ExpiringStore,
     /// The limits on failed sign-ins that apply in addition to the lockout.
     pub throttles: Throttles,
+    /// Whether the sign-ups from one network are limited.
+    pub limits_sign_ups: bool,
     /// The captcha that is required after repeated failures, if one is configured.
     pub captcha: Option<Captcha>,
     /// Password hashing with limited concurrency.
@@ -29,6 +32,8 @@ pub struct Identity {
     pub link_lifetimes: mailed_tokens::Lifetimes,
     /// The in-memory copy of all revocations.
     pub revocations: RevocationMirror,
+    /// The recorder of refused requests.
+    pub events: EventRecorder,
     /// The queue of mails to users.
     pub mails: Mails,
     /// The account key, which seals TOTP seeds and authenticates recovery codes.

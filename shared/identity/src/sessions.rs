@@ -1,6 +1,6 @@
 //! Sessions, which browsers identify by the `sid` cookie.
 
-use crate::authentication_methods::AuthenticationMethods;
+use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
 use crate::users::{User, UserRow};
@@ -13,7 +13,7 @@ use foundation::secret::Secret;
 use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The columns of [`SessionSummary`].
@@ -25,7 +25,7 @@ macro_rules! columns {
 
 sql! {
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
-              VALUES ($1, $2, $3, $3, $4, $5, $6, $7) RETURNING id";
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
@@ -46,8 +46,8 @@ sql! {
     // Without a user, the session of any user.
     DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = COALESCE($2, user_id) RETURNING user_id";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
-    DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1";
-    PRUNE = "DELETE FROM sessions WHERE expires_at <= $1";
+    DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
+    PRUNE = delete_expired!("sessions", "id", "expires_at");
 }
 
 /// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a tenth of
@@ -134,7 +134,7 @@ pub struct UserSession {
     pub user_id: i64,
 }
 
-/// Starts a session of a user who signed in by these methods. Returns its new `sid`.
+/// Starts a session of a user who signed in by these methods just now. Returns its new `sid`.
 pub async fn start(
     tx: &mut Tx,
     user_id: i64,
@@ -142,18 +142,50 @@ pub async fn start(
     lifetimes: Lifetimes,
     context: &RequestContext,
 ) -> Result<Secret, Error> {
-    let (sid, now) = (random::token(), context.now);
+    let signed_in = SignIn {
+        at: context.now,
+        methods,
+    };
+    let expires_at = context.now.after(lifetimes.absolute);
+    insert(tx, user_id, signed_in, expires_at, context).await
+}
+
+/// Starts a session in the place of one that ends in this transaction. Returns its new `sid`. The sign-in remains that
+/// of the former session, and so does the end of the absolute lifetime; `methods` are those that the user has used by
+/// now.
+pub(crate) async fn replace(
+    tx: &mut Tx,
+    former: &Session,
+    methods: AuthenticationMethods,
+    context: &RequestContext,
+) -> Result<Secret, Error> {
+    let signed_in = SignIn {
+        at: former.signed_in_at,
+        methods,
+    };
+    insert(tx, former.user.id, signed_in, former.expires_at, context).await
+}
+
+async fn insert(
+    tx: &mut Tx,
+    user_id: i64,
+    signed_in: SignIn,
+    expires_at: Timestamp,
+    context: &RequestContext,
+) -> Result<Secret, Error> {
+    let sid = random::token();
     fetch_one!(
         tx.on(),
         (i64,),
         INSERT,
         sid.hash(),
         user_id,
-        now,
-        now.after(lifetimes.absolute),
+        signed_in.at,
+        context.now,
+        expires_at,
         context.address.map(|address| address.to_string()),
         context.user_agent.as_deref(),
-        methods.as_str(),
+        signed_in.methods.as_str(),
     )?;
     Ok(sid)
 }
@@ -207,10 +239,13 @@ pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Opt
     Ok(Some(id))
 }
 
-/// Ends the session with this id. The caller revokes the refresh families.
+/// Ends the session with this id. The caller revokes the refresh families. If a concurrent request ended the session
+/// first, its clients get no second notice.
 pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
-    execute!(tx.on(), DELETE, id)?;
-    logout_notices::queue_of_session(tx, id, now).await
+    match execute!(tx.on(), DELETE, id)? {
+        0 => Ok(()),
+        _ => logout_notices::queue_of_session(tx, id, now).await,
+    }
 }
 
 /// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session` as the
@@ -233,8 +268,8 @@ pub async fn list(
     )
 }
 
-/// Returns up to `limit` live sessions, of this user or else of all users, the newest first: those with smaller ids than `before`,
-/// or the newest of all.
+/// Returns up to `limit` live sessions, of this user or else of all users, the newest first: those with smaller ids
+/// than `before`, or the newest of all.
 pub async fn page(
     db: &Db,
     user_id: Option<i64>,
@@ -251,8 +286,8 @@ pub async fn page(
     }
 }
 
-/// Ends a session, and revokes the refresh families of first-party clients that were created in it. Returns whether there was a
-/// session with this id, of this user or else of any user.
+/// Ends a session, and revokes the refresh families of first-party clients that were created in it. Returns whether
+/// there was a session with this id, of this user or else of any user.
 pub async fn revoke(
     db: &Db,
     revocations: &RevocationMirror,
@@ -278,11 +313,13 @@ pub async fn revoke(
 
 /// Ends every session of a user. The caller revokes the refresh families.
 pub async fn end_all(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Error> {
-    logout_notices::queue_of_user(tx, user_id, now).await?;
-    execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
+    // The notices come second: the deletion waits for the code exchanges that hold a session, whose families they need.
+    let ended = fetch_all!(tx.on(), (i64,), DELETE_ALL, user_id)?;
+    let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
+    logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
 }
 
 /// Deletes the sessions whose absolute lifetime ended, and returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now)
+    db.prune(PRUNE, now).await
 }

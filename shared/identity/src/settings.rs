@@ -76,7 +76,8 @@ pub struct PasswordArgs {
           value_parser = clap::value_parser!(u32).range(2..=100))]
     pub argon2_passes: u32,
 
-    /// The largest number of password hashes computed at once [default: the number of cores].
+    /// The largest number of password hashes computed at once; sign-ups have as many of their own
+    /// [default: the number of cores].
     #[arg(long, env = "LATCHKEY_ARGON2_PERMITS", global = true, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
     pub argon2_permits: Option<usize>,

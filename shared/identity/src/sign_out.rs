@@ -1,6 +1,6 @@
 //! Signing a user out everywhere.
 
-use crate::grants::refresh_families::{self, Selection};
+use crate::grants::refresh_families;
 use crate::users::changes;
 use crate::{mailed_tokens, sessions};
 use audit::revocation::PendingAnnouncement;
@@ -16,8 +16,8 @@ pub(crate) async fn sign_out_everywhere(
     user_id: i64,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
-    changes::invalidate_sign_ins(tx, user_id).await?;
+    let ended = changes::end_epoch(tx, user_id).await?;
     sessions::end_all(tx, user_id, context.now).await?;
     mailed_tokens::delete_unused(tx, user_id).await?;
-    refresh_families::revoke(tx, Selection::OfUser(user_id), context).await
+    refresh_families::revoke_all_of_user(tx, user_id, ended, context).await
 }

@@ -6,6 +6,7 @@ pub mod changes;
 pub use foundation::role::Role;
 
 use crate::passwords::HashedPassword;
+use audit::mail::Recipient;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use serde::Serialize;
@@ -17,7 +18,7 @@ use utoipa::ToSchema;
 /// so that a sign-in takes one round trip.
 macro_rules! credentials {
     () => {
-        "SELECT id, email, password_hash, password_version, unlocked_at,
+        "SELECT id, email, email_verified, password_hash, epoch, unlocked_at,
                 EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa
          FROM users"
     };
@@ -25,9 +26,9 @@ macro_rules! credentials {
 
 sql! {
     INSERT = "INSERT INTO users
-              (email, email_key, email_verified, role, password_hash, password_version, password_change_required,
+              (email, email_key, email_verified, role, password_hash, epoch, password_change_required,
                created_at, updated_at)
-              VALUES ($1, $2, FALSE, $3, $4, 1, $5, $6, $6)
+              VALUES ($1, $2, FALSE, $3, $4, 0, $5, $6, $6)
               RETURNING id, email, email_verified, role, created_at, updated_at";
     FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
             WHERE id = $1 AND deleted_at IS NULL";
@@ -38,16 +39,19 @@ sql! {
     CREDENTIALS_BY_ID = concat!(credentials!(), " WHERE id = $1 AND disabled_at IS NULL");
     FIND_ENABLED_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                              WHERE email_key = $1 AND disabled_at IS NULL";
-    LOCK = "UPDATE users SET password_version = password_version
-            WHERE id = $1 AND password_version = $2 AND disabled_at IS NULL";
+    // The two digits of the cost in a bcrypt hash, such as `$2b$10$…`. An index has them.
+    HIGHEST_IMPORTED_COST = "SELECT substr(password_hash, 5, 2) FROM users WHERE substr(password_hash, 1, 2) = '$2'
+                             ORDER BY substr(password_hash, 5, 2) DESC LIMIT 1";
+    LOCK = "UPDATE users SET epoch = epoch
+            WHERE id = $1 AND epoch = $2 AND disabled_at IS NULL";
     LOCK_EMAIL = "UPDATE users SET email_key = email_key
                   WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
-    UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_version = $2";
-    SET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
-                    password_change_required = FALSE, updated_at = $4
-                    WHERE id = $1 AND password_version = $2";
-    RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_version = password_version + 1,
-                      password_change_required = FALSE, email_verified = TRUE, updated_at = $4
+    UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND epoch = $2";
+    SET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
+                    WHERE id = $1 AND epoch = $2";
+    VERIFY_EMAIL = "UPDATE users SET email_verified = TRUE
+                    WHERE id = $1 AND email_key = $2 AND NOT email_verified AND disabled_at IS NULL";
+    RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
                       WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
     SET_EMAIL = "UPDATE users SET email = $3, email_key = $4, email_verified = TRUE, updated_at = $5
                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
@@ -88,11 +92,13 @@ pub struct StoredCredentials {
     pub id: i64,
     /// The user's e-mail address.
     pub email: String,
+    /// Whether the address was confirmed.
+    pub email_verified: bool,
     /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
     pub password_hash: String,
-    /// The version of the credentials. Setting a password or signing the user out everywhere increments it; storing a
-    /// new hash of the same password does not.
-    pub password_version: i64,
+    /// The number of times that all sessions and tokens of the user ended, as with each change of the credentials. A new hash of
+    /// the same password leaves it as it is.
+    pub epoch: i64,
     /// The time at which the failed sign-ins were last cleared.
     pub unlocked_at: Option<Timestamp>,
     /// Whether sign-in requires a one-time code too.
@@ -129,7 +135,7 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
         new.email.as_str(),
         new.email.key(),
         new.role.as_str(),
-        new.password.hash.as_str(),
+        new.password.hash.expose(),
         new.password.change_required,
         now,
     );
@@ -170,11 +176,17 @@ pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<StoredCredenti
     fetch_optional!(db.reader(), StoredCredentials, CREDENTIALS_BY_ID, id)
 }
 
+/// Returns the highest cost of the imported bcrypt hashes, or `None` if there are none.
+pub async fn highest_imported_cost(db: &Db) -> Result<Option<u32>, db::Error> {
+    let row = fetch_optional!(db.reader(), (String,), HIGHEST_IMPORTED_COST)?;
+    Ok(row.and_then(|(digits,)| digits.parse().ok()))
+}
+
 /// Locks the user's row until the transaction ends, and returns whether the account is enabled and its credentials are
 /// still the verified ones. If so, a session that starts in this transaction cannot outlive a concurrent change of the
 /// password.
 pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), LOCK, verified.id, verified.password_version)? == 1)
+    Ok(execute!(tx.on(), LOCK, verified.id, verified.epoch)? == 1)
 }
 
 /// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has this
@@ -189,23 +201,35 @@ pub async fn update_hash(
     verified: &StoredCredentials,
     password_hash: &str,
 ) -> Result<(), db::Error> {
-    let version = verified.password_version;
-    execute!(tx.on(), UPDATE_HASH, verified.id, version, password_hash).map(|_| ())
+    execute!(tx.on(), UPDATE_HASH, verified.id, verified.epoch, password_hash).map(|_| ())
 }
 
-/// Replaces the password if the credentials are still the verified ones. Returns whether they were.
+/// Replaces the password if the credentials are still the verified ones. Returns whether they were. The caller signs the user out
+/// everywhere.
 pub async fn set_password(
     tx: &mut Tx,
     verified: &StoredCredentials,
     password_hash: &str,
     now: Timestamp,
 ) -> Result<bool, db::Error> {
-    let version = verified.password_version;
-    Ok(execute!(tx.on(), SET_PASSWORD, verified.id, version, password_hash, now)? == 1)
+    Ok(execute!(
+        tx.on(),
+        SET_PASSWORD,
+        verified.id,
+        verified.epoch,
+        password_hash,
+        now
+    )? == 1)
 }
 
-/// Replaces the password and marks the address as verified, because the reset link was mailed to it. Returns false,
-/// without effect, if the account is disabled or `email_key` is no longer the key of its address.
+/// Marks the address of an account as verified. Returns false, without effect, if it was verified before, if the
+/// account is disabled, or if `email_key` is no longer the key of its address.
+pub(crate) async fn verify_email(tx: &mut Tx, id: i64, email_key: &str) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), VERIFY_EMAIL, id, email_key)? == 1)
+}
+
+/// Replaces the password. Returns false, without effect, if the account is disabled or `email_key` is no longer the key
+/// of its address. The caller signs the user out everywhere.
 pub(crate) async fn reset_password(
     tx: &mut Tx,
     id: i64,
@@ -228,6 +252,26 @@ pub(crate) async fn set_email(
     now: Timestamp,
 ) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), SET_EMAIL, id, current_key, email, email_key, now)? == 1)
+}
+
+impl User {
+    /// Returns the user as the recipient of notices.
+    pub fn recipient(&self) -> Recipient<'_> {
+        Recipient {
+            email: &self.email,
+            is_verified: self.email_verified,
+        }
+    }
+}
+
+impl StoredCredentials {
+    /// Returns the user as the recipient of notices.
+    pub(crate) fn recipient(&self) -> Recipient<'_> {
+        Recipient {
+            email: &self.email,
+            is_verified: self.email_verified,
+        }
+    }
 }
 
 impl From<UserRow> for User {

@@ -177,7 +177,9 @@ impl<S: Subscriber> Layer<S> for Metrics {
                     name: fields.event,
                     outcome: fields.outcome,
                 };
-                self.events.get_or_create(&labels).inc();
+                self.events
+                    .get_or_create(&labels)
+                    .inc_by(fields.count.unwrap_or(1));
             }
             _ => {
                 let labels = AlertLabels { kind: fields.kind };
@@ -190,6 +192,8 @@ impl<S: Subscriber> Layer<S> for Metrics {
 /// The fields of a log event that become labels and values.
 #[derive(Default)]
 struct EventFields {
+    /// The number of security events, if it is more than one.
+    count: Option<u64>,
     event: String,
     kind: String,
     method: String,
@@ -211,6 +215,12 @@ impl Visit for EventFields {
             _ => return,
         };
         value.clone_into(target);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        if field.name() == field::COUNT {
+            self.count = u64::try_from(value).ok();
+        }
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
@@ -252,6 +262,7 @@ mod tests {
                 tracing::info!(target: ACCESS, method = %method, route, status = 404_u16, duration_us = 1_500_u64);
             }
             tracing::info!(target: SECURITY, event = "authz_fail", outcome = "failure", user_id = 7);
+            tracing::info!(target: SECURITY, event = "authz_fail", outcome = "failure", count = Some(41_i64));
             tracing::error!(target: ALERT, kind = String::from("code_reuse"));
             tracing::info!(target: "other", kind = "code_reuse");
         });
@@ -261,7 +272,7 @@ mod tests {
             r#"http_requests_total{method="other",route="/posts/{id}",status="404"} 2"#,
             r#"http_request_duration_seconds_bucket{le="0.005",method="GET",route="/posts/{id}"} 1"#,
             r#"http_request_duration_seconds_bucket{le="0.001",method="GET",route="/posts/{id}"} 0"#,
-            r#"latchkey_security_events_total{name="authz_fail",outcome="failure"} 1"#,
+            r#"latchkey_security_events_total{name="authz_fail",outcome="failure"} 42"#,
             r#"latchkey_alerts_total{kind="code_reuse"} 1"#,
         ] {
             assert!(

@@ -6,6 +6,7 @@ use crate::metrics::{Exporter, Metrics};
 use crate::telemetry::LogGuard;
 use crate::threads::Threads;
 use crate::{server, telemetry};
+use audit::events::EventRecorder;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use foundation::sealing::SealingKey;
@@ -111,15 +112,19 @@ impl Runtime {
         }
         let notifications = Notifications::new(redis.clone());
         let account_key = account_key()?;
+        let expiring = ExpiringStore::new(redis.clone());
+        let quotas = common.rate_limits.quotas(common.network.is_production());
         let identity = Identity {
-            expiring: ExpiringStore::new(redis.clone()),
+            limits_sign_ups: quotas.is_some(),
             throttles: common.sign_in.throttles(),
             captcha: common.sign_in.captcha()?,
             passwords: Passwords::new(common.passwords.policy())?,
             session_lifetimes: common.sessions.lifetimes(),
             link_lifetimes: common.mailed_links.lifetimes(),
             revocations: RevocationMirror::new(&db, notifications.clone()),
-            mails: Mails::new(account_key.clone(), &urls.issuer),
+            events: EventRecorder::new(db.clone()),
+            mails: Mails::new(account_key.clone(), &urls.issuer, expiring.clone()),
+            expiring,
             account_key,
             db,
         };
@@ -128,7 +133,6 @@ impl Runtime {
             policy: Arc::clone(&policy),
             origins: Origins::new(identity.db.clone()),
         };
-        let quotas = common.rate_limits.quotas(common.network.is_production());
         Ok(Self {
             listener,
             bound,
@@ -173,24 +177,21 @@ impl Runtime {
     async fn serve_until_stopped(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());
+        tokio::spawn(self.identity.events.clone().follow());
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.rate_limiter.clone().share_counts(redis));
         }
         if let Some(exporter) = self.exporter {
             tokio::spawn(exporter.serve());
         }
-        let common = program::common_routes(
-            Arc::clone(&self.policy),
-            self.cors,
-            self.rate_limiter.clone(),
-            health.clone(),
-        );
+        let common = program::common_routes(&self.policy, self.cors, health.clone());
         let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
             .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
         let program = Program::new(routes, self.policy);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
         server::run(self.listener, handle, &self.threads, self.max_connections, health).await?;
+        self.identity.events.finish().await;
         // The threads still run, because closing a connection is input and output of its thread.
         self.identity.db.close().await;
         Ok(())

@@ -10,6 +10,7 @@ mod error;
 mod lease;
 mod macros;
 mod pool;
+mod pruning;
 mod statements;
 mod transaction;
 mod watch;

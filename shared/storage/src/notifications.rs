@@ -54,6 +54,11 @@ impl Notifications {
         }))
     }
 
+    /// Returns the Redis between the processes, if there is one.
+    pub fn redis(&self) -> Option<Redis> {
+        self.0.redis.clone()
+    }
+
     /// Notifies every subscriber, here and in other processes. Call it after the commit, so that subscribers see the
     /// change.
     pub async fn publish(&self, notification: Notification) {
@@ -73,7 +78,8 @@ impl Notifications {
         Subscription(self.0.local.subscribe())
     }
 
-    /// Relays notifications of other processes until the task is aborted. Returns at once if there is no Redis.
+    /// Relays notifications of other processes until the task is aborted. Checks the eviction policy of Redis when
+    /// Redis answers for the first time, and after it was emptied or replaced. Returns at once if there is no Redis.
     pub async fn follow(self) {
         let Some(redis) = self.0.redis.clone() else {
             return;
@@ -101,9 +107,17 @@ impl Notifications {
                 },
                 _ = epoch_check.tick() => {
                     let current = redis.epoch().await?;
-                    if epoch.replace(current.clone()).is_some_and(|previous| previous != current) {
+                    let former = epoch.replace(current.clone());
+                    if former.as_ref() == Some(&current) {
+                        continue;
+                    }
+                    let is_replaced = former.is_some();
+                    if is_replaced {
                         tracing::warn!("Redis was emptied or replaced: reloading everything from the database");
                         self.publish_locally(Notification::Missed);
+                    }
+                    report_eviction(redis).await;
+                    if is_replaced {
                         // This connection may still be to the replaced Redis.
                         return Ok(());
                     }
@@ -125,6 +139,15 @@ impl Notifications {
     fn publish_locally(&self, notification: Notification) {
         // Sending fails only if there is no subscriber, which is not an error.
         let _ = self.0.local.send(notification);
+    }
+}
+
+/// Logs an error if Redis evicts keys.
+async fn report_eviction(redis: &Redis) {
+    match redis.eviction().await {
+        Ok(None) => {}
+        Ok(Some(evicts)) => tracing::error!(error = %evicts, "Redis may drop lockouts"),
+        Err(error) => tracing::warn!(%error, "the eviction policy of Redis could not be read"),
     }
 }
 

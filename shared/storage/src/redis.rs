@@ -28,6 +28,13 @@ pub struct RedisUrl(Client);
 #[error("Redis: {0}")]
 pub struct Unavailable(String);
 
+/// The reason why Redis may lose keys that matter.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this Redis evicts keys when its memory is full (maxmemory-policy {0}): set maxmemory-policy to noeviction"
+)]
+pub struct Evicts(String);
+
 /// A connection to Redis that reconnects automatically. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Redis(Arc<Inner>);
@@ -122,15 +129,17 @@ impl Redis {
         epoch.ok_or_else(|| Unavailable("a written key is missing".to_owned()))
     }
 
-    /// Returns the `maxmemory-policy` that Redis reports, or `unknown`.
-    pub async fn eviction_policy(&self) -> Result<String, Unavailable> {
+    /// Reads `maxmemory-policy`. Returns [`Evicts`] if Redis evicts keys when its memory is full, because a flood of
+    /// keys could then lift a lockout.
+    pub async fn eviction(&self) -> Result<Option<Evicts>, Unavailable> {
         let mut info = ::redis::cmd("INFO");
         info.arg("memory");
         let text: String = self.query(&info).await?;
         let policy = text
             .lines()
             .find_map(|line| line.strip_prefix("maxmemory_policy:"));
-        Ok(policy.map_or("unknown", str::trim).to_owned())
+        let policy = policy.map_or("unknown", str::trim);
+        Ok((policy != "noeviction").then(|| Evicts(policy.to_owned())))
     }
 
     /// Runs a command within [`COMMAND_TIMEOUT`].

@@ -116,20 +116,16 @@ impl RedisArgs {
         redis.map_err(|error| InvalidSetting(format!("REDIS_URL: {error}")))
     }
 
-    /// Fails in production if Redis evicts keys when its memory is full, because a flood of keys could then lift a
-    /// lockout. Accepts a Redis that is not available yet, because most requests do not need it.
+    /// Fails in production if Redis evicts keys when its memory is full. Accepts a Redis that is not available yet,
+    /// because most requests do not need it: [`Notifications::follow`](crate::notifications::Notifications::follow)
+    /// checks it later.
     pub async fn check_eviction(redis: &Redis, is_production: bool) -> Result<(), InvalidSetting> {
-        match redis.eviction_policy().await {
-            Ok(policy) if policy == "noeviction" => {}
-            Ok(policy) if is_production => {
-                return Err(InvalidSetting(format!(
-                    "REDIS_URL: this Redis evicts keys when its memory is full (maxmemory-policy {policy}): set \
-                     maxmemory-policy to noeviction"
-                )));
-            }
-            Ok(policy) => {
-                tracing::warn!("Redis evicts keys when its memory is full (maxmemory-policy {policy})");
-            }
+        if !is_production {
+            return Ok(());
+        }
+        match redis.eviction().await {
+            Ok(None) => {}
+            Ok(Some(evicts)) => return Err(InvalidSetting(format!("REDIS_URL: {evicts}"))),
             Err(error) => tracing::warn!(%error, "Redis is not available yet"),
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::error::{Code, Error};
 use axum::http::{HeaderMap, StatusCode, header};
+use std::borrow::Cow;
 
 /// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored. Fails
 /// with 400 for several `Authorization` headers.
@@ -11,7 +12,9 @@ pub fn token(headers: &HeaderMap) -> Result<Option<&str>, Error> {
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(multiple_headers());
+        return Err(invalid_request(
+            "The request has more than one Authorization header. Send only one.",
+        ));
     }
     let value = value.as_bytes();
     let scheme_length = value.iter().position(|byte| *byte == b' ').unwrap_or(value.len());
@@ -48,14 +51,11 @@ pub fn user_required() -> Error {
     )
 }
 
-/// 400: the request has several `Authorization` headers (RFC 6750 §2, §3.1).
-fn multiple_headers() -> Error {
-    Error::new(
-        Code::InvalidToken,
-        "The request has more than one Authorization header. Send only one.",
-    )
-    .status(StatusCode::BAD_REQUEST)
-    .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_request""#)
+/// 400: the request has several access tokens, or repeats a parameter (RFC 6750 §2, §3.1).
+pub fn invalid_request(message: impl Into<Cow<'static, str>>) -> Error {
+    Error::new(Code::InvalidToken, message)
+        .status(StatusCode::BAD_REQUEST)
+        .header(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_request""#)
 }
 
 #[cfg(test)]

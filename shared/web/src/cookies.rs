@@ -1,5 +1,6 @@
 //! Reading `Cookie` and writing `Set-Cookie` headers (RFC 6265).
 
+use crate::error::{Code, Error};
 use axum::http::{HeaderMap, HeaderValue, header};
 use foundation::secret::Secret;
 use std::time::Duration;
@@ -28,6 +29,19 @@ pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     match all(headers, name).as_slice() {
         [value] => Some(value),
         _ => None,
+    }
+}
+
+/// Returns the session id in the session cookie, if there is one. Fails with 401 if there are several: a page of
+/// another host of the site can add one, and the order does not tell which is which.
+pub fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
+    match all(headers, SID).as_slice() {
+        [] => Ok(None),
+        [sid] => Ok(Some(Secret::new(*sid))),
+        _ => Err(Error::new(
+            Code::Unauthenticated,
+            "The request has more than one sid cookie. Send only one.",
+        )),
     }
 }
 

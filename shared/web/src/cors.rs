@@ -22,7 +22,7 @@ const RESPONSE_HEADERS: &str = "etag, location, link, x-correlation-id, retry-af
 const MAX_AGE: &str = "600";
 
 /// The paths to which a page of a client with a refresh token in a cookie may send cookies.
-const REFRESH_COOKIE_PATHS: [&str; 3] = ["/csrf", "/token", "/token/revoke"];
+const REFRESH_COOKIE_PATHS: [&str; 4] = ["/csrf", "/v1/csrf", "/token", "/token/revoke"];
 
 /// The origins whose pages may read the responses of a set of routes.
 #[derive(Clone, Debug)]
@@ -54,8 +54,8 @@ pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next)
 
 impl Cors {
     /// Adds the CORS headers to the response if the request comes from an allowed origin. A request from any other
-    /// origin is handled as usual, but the browser does not let the page read the response. Takes the request and returns
-    /// it, because its body cannot be shared between threads.
+    /// origin is handled as usual, but the browser does not let the page read the response. Takes the request and
+    /// returns it, because its body cannot be shared between threads.
     pub(crate) async fn add_to_response(&self, request: Request) -> Request {
         let (parts, body) = request.into_parts();
         if let Some(deferred) = parts.extensions.get::<DeferredHeaders>() {
@@ -72,25 +72,36 @@ impl Cors {
     /// Returns the allowed origin of a request; `None` without an `Origin` header or for an unknown origin.
     async fn allowed_origin(&self, path: &str, headers: &HeaderMap) -> Option<AllowedOrigin> {
         let origin = single(headers, header::ORIGIN.as_str())?;
-        let with_credentials = match self {
-            Self::AnyOrigin => {
-                return Some(AllowedOrigin {
-                    value: HeaderValue::from_static("*"),
-                    with_credentials: false,
-                });
-            }
-            Self::KnownOrigins { policy, .. } if policy.trusts_origin(origin) => true,
-            Self::KnownOrigins { origins, .. } => match origins.party(origin).await? {
-                Party::First => true,
-                Party::ThirdWithCookie => REFRESH_COOKIE_PATHS.contains(&path),
-                Party::Third => false,
-            },
+        if let Self::AnyOrigin = self {
+            return Some(AllowedOrigin {
+                value: HeaderValue::from_static("*"),
+                with_credentials: false,
+            });
+        }
+        let with_credentials = match self.party(origin).await? {
+            Party::First => true,
+            Party::ThirdWithCookie => REFRESH_COOKIE_PATHS.contains(&path),
+            Party::Third => false,
         };
         let value = HeaderValue::from_str(origin).ok()?;
         Some(AllowedOrigin {
             value,
             with_credentials,
         })
+    }
+
+    /// Returns whether pages of `origin`, the value of an `Origin` header, may send cookies to every route.
+    pub(crate) async fn trusts(&self, origin: &str) -> bool {
+        self.party(origin).await == Some(Party::First)
+    }
+
+    /// Returns the party of an origin; `None` if it is unknown. The trusted origins of the policy count as first-party.
+    async fn party(&self, origin: &str) -> Option<Party> {
+        match self {
+            Self::AnyOrigin => None,
+            Self::KnownOrigins { policy, .. } if policy.trusts_origin(origin) => Some(Party::First),
+            Self::KnownOrigins { origins, .. } => origins.party(origin).await,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::error::{Code, Error};
 use crate::headers::single;
-use crate::{Policy, cookies};
+use crate::{Cors, Policy, cookies};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -69,8 +69,9 @@ pub fn token(headers: &HeaderMap, policy: &Policy) -> (String, HeaderValue) {
 
 /// Checks a request that has no bearer token. Safe methods pass. A request without any sign of a browser (a cookie of
 /// this service, `Origin` or `Sec-Fetch-Site`) passes too, because a forged request comes from a browser and has at
-/// least one of them. Any other request must pass [`check_token`] with the token in the header [`HEADER`].
-pub fn check(method: &Method, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
+/// least one of them. Any other request must repeat the `csrf` cookie in the header [`HEADER`], and come from an origin
+/// whose pages may send cookies according to `cors`.
+pub async fn check(method: &Method, headers: &HeaderMap, cors: &Cors) -> Result<(), Mismatch> {
     if method.is_safe() {
         return Ok(());
     }
@@ -82,13 +83,19 @@ pub fn check(method: &Method, headers: &HeaderMap, policy: &Policy) -> Result<()
     if !may_be_from_browser {
         return Ok(());
     }
-    check_token(headers, single(headers, HEADER), policy)
+    check_cookie(headers, single(headers, HEADER))?;
+    if let Some(origin) = named_origin(headers)?
+        && !cors.trusts(origin).await
+    {
+        return Err(Mismatch);
+    }
+    Ok(())
 }
 
-/// Checks that `presented`, the token from a header or a hidden form field, equals the value of the `csrf` cookie, and
-/// that the origin is trusted. Fails if either token is missing or the cookie is repeated.
-pub fn check_token(headers: &HeaderMap, presented: Option<&str>, policy: &Policy) -> Result<(), Mismatch> {
-    check_cookie(headers, presented)?;
+/// Checks a page form: that `presented`, the token from a hidden field, equals the value of the `csrf` cookie, and that
+/// the policy trusts the origin. Fails if either token is missing or the cookie is repeated.
+pub fn check_form(headers: &HeaderMap, presented: &str, policy: &Policy) -> Result<(), Mismatch> {
+    check_cookie(headers, Some(presented))?;
     check_origin(headers, |origin| policy.trusts_origin(origin))
 }
 
@@ -106,12 +113,22 @@ pub fn check_cookie(headers: &HeaderMap, presented: Option<&str>) -> Result<(), 
 /// Checks that `trusts` is true of the value of `Origin`. Without `Origin`, checks that `Sec-Fetch-Site` is absent, `same-origin` or
 /// `none`.
 pub fn check_origin(headers: &HeaderMap, trusts: impl FnOnce(&str) -> bool) -> Result<(), Mismatch> {
+    if let Some(origin) = named_origin(headers)?
+        && !trusts(origin)
+    {
+        return Err(Mismatch);
+    }
+    Ok(())
+}
+
+/// Returns the value of `Origin`; `None` without it. Fails if it is repeated, or if it is missing and `Sec-Fetch-Site`
+/// is neither absent, `same-origin` nor `none`.
+fn named_origin(headers: &HeaderMap) -> Result<Option<&str>, Mismatch> {
     if headers.contains_key(header::ORIGIN) {
-        let origin = single(headers, header::ORIGIN.as_str()).ok_or(Mismatch)?;
-        return trusts(origin).then_some(()).ok_or(Mismatch);
+        return single(headers, header::ORIGIN.as_str()).map(Some).ok_or(Mismatch);
     }
     match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
-        None | Some(b"same-origin" | b"none") => Ok(()),
+        None | Some(b"same-origin" | b"none") => Ok(None),
         Some(_) => Err(Mismatch),
     }
 }

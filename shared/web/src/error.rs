@@ -116,6 +116,15 @@ impl Error {
         .retry_after(Duration::from_secs(1))
     }
 
+    /// Creates a 507 and logs its cause, which the response does not contain.
+    pub fn storage_full(cause: &dyn std::fmt::Display) -> Self {
+        tracing::error!(error = %cause, "the disk is full");
+        Self::new(
+            Code::StorageFull,
+            "The service has no space left. Nothing was changed. Report the correlation id to the operator.",
+        )
+    }
+
     /// Adds a header. A value that contains a control character is ignored.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {

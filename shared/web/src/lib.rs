@@ -18,6 +18,7 @@ pub mod error;
 pub mod etag;
 pub mod headers;
 pub mod health;
+mod host;
 pub mod json_fields;
 pub mod openapi;
 mod path_id;

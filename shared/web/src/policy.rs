@@ -1,6 +1,6 @@
 //! The base URL of this program, and the origins and proxies that it trusts.
 
-use ipnet::IpNet;
+use crate::client_address::TrustedProxies;
 use url::{Position, Url};
 
 /// The base URL, the trusted origins and the trusted proxies. All handlers share it.
@@ -11,7 +11,7 @@ pub struct Policy {
     /// Origins whose pages may send cookies: those of the base URL, of the issuer and of ALLOWED_ORIGINS.
     pub allowed_origins: Vec<String>,
     /// Networks of proxies whose `X-Forwarded-For` header is trusted.
-    pub trusted_proxies: Vec<IpNet>,
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Policy {

@@ -1,40 +1,40 @@
-//! The routes and the middleware that every program has exactly once, even if it runs both servers.
+//! The routes and the middleware that a program has exactly once, even if it runs both servers.
 
 use crate::openapi::set_server;
-use crate::{Cors, Policy, compression, cors, csrf, health, rate_limits, request_log};
+use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
 use axum::http::{Method, header};
 use axum::middleware::from_fn_with_state;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use tower::util::MapRequestLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Returns the routes `/livez`, `/readyz` and `/csrf`. Only `/csrf` is rate-limited and has CORS headers.
-pub fn common_routes(
-    policy: Arc<Policy>,
-    cors: Cors,
-    limiter: RateLimiter,
-    health: health::Health,
-) -> OpenApiRouter {
-    let base = policy.url("");
-    let csrf_routes = OpenApiRouter::new().routes(routes!(csrf::issue));
-    let csrf_routes = rate_limits::limit_by_address(csrf_routes, limiter)
-        .layer(from_fn_with_state(cors, cors::add_headers))
-        .with_state(policy);
-    // `csrf_routes` is merged last, because axum keeps the fallback of the merged router. The CORS layer also
-    // covers that fallback, so the 404 of an unknown path has the same headers as the 404 of a missing post.
+/// Returns the routes `/livez` and `/readyz`, which have no CORS headers, and the response to unknown paths, which has
+/// them.
+pub fn common_routes(policy: &Policy, cors: Cors, health: health::Health) -> OpenApiRouter {
+    // The layer of a router without routes covers its fallback, so the 404 of an unknown path has the same headers as
+    // the 404 of a missing post. axum keeps the fallback of the merged router.
+    let unknown_paths = OpenApiRouter::new().layer(from_fn_with_state(cors, cors::add_headers));
     let mut common = OpenApiRouter::new()
         .routes(routes!(health::livez))
         .routes(routes!(health::readyz))
         .with_state(health)
-        .merge(csrf_routes);
-    set_server(common.get_openapi_mut(), &base);
+        .merge(unknown_paths);
+    set_server(common.get_openapi_mut(), &policy.url(""));
     common
+}
+
+/// Returns the route `/csrf` for a program without the API, which has it among its own routes.
+pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> OpenApiRouter {
+    let route = OpenApiRouter::new().routes(routes!(csrf::issue));
+    rate_limits::limit_by_address(route, limiter)
+        .route_layer(from_fn_with_state(cors, cors::add_headers))
+        .with_state(policy)
 }
 
 /// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies and compression.
@@ -59,12 +59,15 @@ impl Program {
     pub async fn handle(self, request: Request) -> Response {
         let Self { routes, policy } = self;
         let is_head = *request.method() == Method::HEAD;
-        let respond = |mut request: Request| {
+        let respond = |mut request: Request| async move {
+            if let Err(error) = host::check(&request) {
+                return error.into_response();
+            }
             if is_head {
                 // The router would remove the body before its length, its entity tag and its compression are known.
                 *request.method_mut() = Method::GET;
             }
-            compression::negotiate(routes, request)
+            compression::negotiate(routes, request).await
         };
         let response = request_log::wrap(&policy, request, respond).await;
         match is_head {

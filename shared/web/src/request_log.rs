@@ -1,6 +1,6 @@
 //! The outermost middleware: trace id, log line, time limit, error body and the headers of every response.
 
-use crate::client_address::{Peer, client_address};
+use crate::client_address::Peer;
 use crate::deferred_headers::{DeferredHeaders, add_to_list};
 use crate::error::body::ErrorFormat;
 use crate::error::{Code, Error, IntentionallyEmpty};
@@ -43,7 +43,7 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     let began = Instant::now();
     let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
     let peer = request.extensions().get::<Peer>().copied();
-    let address = peer.map(|Peer(peer)| client_address(peer, request.headers(), &policy.trusted_proxies));
+    let address = peer.map(|Peer(peer)| policy.trusted_proxies.client_address(peer, request.headers()));
     let user_agent = user_agent(request.headers());
     let (route, deferred_headers) = (Route::default(), DeferredHeaders::default());
     let response_context = ResponseContext {

@@ -94,7 +94,7 @@ def insert_users(database):
     """Inserts users with a session and a consent for every client each."""
     at = now()
     database.rows(
-        f"""INSERT INTO users (email, email_key, email_verified, role, password_hash, password_version,
+        f"""INSERT INTO users (email, email_key, email_verified, role, password_hash, epoch,
                                password_change_required, created_at, updated_at)
             SELECT 'reader' || n || '@bench.example', 'reader' || n || '@bench.example', {database.false}, 'user', '-', 1,
                    {database.false}, {at}, {at}
@@ -149,14 +149,15 @@ def insert_codes(database, client_id, redirect_uri, challenge, count):
 
 
 def insert_families(database, client_id, count):
-    """Inserts families of refresh tokens that nobody uses."""
+    """Inserts families of refresh tokens that ended with the first epoch of their users."""
     at = now()
     database.rows(
         f"""INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                          last_used_at, idle_expires_at, expires_at, auth_time, amr)
+                                          last_used_at, idle_expires_at, expires_at, auth_time, amr, user_epoch,
+                                          client_epoch)
             SELECT {database.random_id}, '{client_id}', {first_user(database)} + n % {USERS}, n,
                    'posts:read posts:write', 1, {at} - n, {at} - n, {at + 300 * HOUR} - n, {at + 700 * HOUR} - n, {at} - n,
-                   'pwd'
+                   'pwd', 0, 0
             FROM {database.series(1, count)}"""
     )
 

@@ -136,6 +136,70 @@ async fn ambiguous_requests_are_rejected(world: World) {
     }
 }
 
+async fn requests_need_exactly_one_valid_host(world: World) {
+    // A connection to one process, so that no proxy completes the request.
+    let answer = async |port: u16, head: &str| {
+        let mut raw = RawConnection::connect(port).await;
+        raw.send(format!("{head}Connection: close\r\n\r\n")).await;
+        raw.read_to_end().await
+    };
+    let invalid = [
+        "",
+        "Host: localhost\r\nHost: localhost\r\n",
+        "Host:\r\n",
+        "Host: :80\r\n",
+        "Host: local host\r\n",
+        "Host: localhost:http\r\n",
+        "Host: http://localhost\r\n",
+        "Host: ann@localhost\r\n",
+        "Host: [::1\r\n",
+    ];
+    let requests = [
+        "GET /livez",
+        "GET /posts/1",
+        "HEAD /posts/1",
+        "POST /login",
+        "OPTIONS /posts",
+        "GET /openapi.json",
+        "GET /nothing",
+        "GET http://localhost/livez",
+        "GET /signin",
+        "POST /signin",
+        "GET /authorize",
+        "POST /token",
+        "GET /.well-known/jwks.json",
+        "GET /admin/users",
+    ];
+    for port in [world.api_ports()[0], world.issuer_ports()[0]] {
+        for request in requests {
+            for host in invalid {
+                let refused = answer(port, &format!("{request} HTTP/1.1\r\n{host}")).await;
+                let is_json = refused.contains("content-type: application/json\r\n");
+                assert!(
+                    refused.starts_with("HTTP/1.1 400 ") && is_json,
+                    "{request} {host:?}: {refused}"
+                );
+            }
+        }
+        let problem = "GET /signin HTTP/1.1\r\nAccept: application/problem+json\r\n";
+        let problem = answer(port, problem).await;
+        assert!(
+            problem.contains(r#""type":"urn:problem-type:latchkey:malformed_json""#)
+                && problem.contains("\r\nx-correlation-id: "),
+            "{problem}"
+        );
+        for valid in [
+            "GET /livez HTTP/1.1\r\nHost: localhost\r\n",
+            "GET /livez HTTP/1.1\r\nHost: ID.example.org:8080\r\n",
+            "GET /livez HTTP/1.1\r\nHost: [::1]:80\r\n",
+            "GET /livez HTTP/1.0\r\n",
+        ] {
+            let accepted = answer(port, valid).await;
+            assert!(accepted.contains(" 200 OK\r\n"), "{valid:?}: {accepted}");
+        }
+    }
+}
+
 async fn shutdown_completes_requests_in_flight(mut world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD }).to_string();
@@ -182,6 +246,7 @@ on_every_shape!(
     incomplete_bodies_time_out,
     oversized_request_heads_are_rejected,
     ambiguous_requests_are_rejected,
+    requests_need_exactly_one_valid_host,
     shutdown_completes_requests_in_flight,
     liveness_and_readiness_are_reported,
 );

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{Call, Caller, Reply, Shape, World, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Reply, Shape, World, on_every_shape};
 
 const APP: &str = "https://app.test";
 const FIRST_PARTY: &str = "https://ours.test";
@@ -68,7 +68,7 @@ async fn registered_origins_may_read_responses(world: World) {
         .redirect_uri("https://web.test/cb")
         .register();
     let anyone = world.anyone();
-    for path in ["/posts", "/v1/posts", "/posts/1", "/me", "/csrf"] {
+    for path in ["/posts", "/v1/posts", "/posts/1", "/me", "/csrf", "/v1/csrf"] {
         for (origin, expected) in [
             (APP, Some(false)),
             (FIRST_PARTY, Some(true)),
@@ -169,14 +169,41 @@ async fn errors_are_readable_by_registered_origins(world: World) {
     assert_eq!(nothing.comparable_parts().1, missing.comparable_parts().1);
     let method = caller.call("PUT", "/posts").await.expect(405);
     assert_eq!(cors_headers(&method), expected);
-    // The CSRF check also applies to origins that may read responses.
-    let forged = caller.post("/posts").json(&json!({ "title": "Forged" })).await;
-    assert_eq!(cors_headers(&forged.expect_error(403, "csrf_mismatch")), expected);
+    // The CSRF check also applies to origins that may read responses and send no cookies.
+    let forged = ann.with("origin", APP).post("/posts");
+    let forged = forged.json(&json!({ "title": "Forged" })).await;
+    assert_eq!(
+        cors_headers(&forged.expect_error(403, "csrf_mismatch")),
+        Some((APP.to_owned(), false))
+    );
     let code = from(world.anyone().post("/token"), APP).form(&[("client_id", "nobody")]);
     assert_eq!(
         cors_headers(&code.await.expect(401)),
         Some((APP.to_owned(), false))
     );
+}
+
+/// The origins that may send cookies are those whose writes with cookies are accepted, at the API and at the issuer.
+async fn origins_with_credentials_may_write(world: World) {
+    register(&world);
+    let admin = world.user_with_role("admin").await;
+    for origin in [FIRST_PARTY, world.base(), APP, UNREGISTERED] {
+        let caller = admin.with("origin", origin);
+        let cors = cors_headers(&caller.get("/csrf").await);
+        let status = match cors.is_some_and(|(_, with_cookies)| with_cookies) {
+            true => 201,
+            false => 403,
+        };
+        let post = json!({ "title": "A post" });
+        caller.post("/posts").json(&post).await.expect(status);
+        caller.post("/v1/posts").json(&post).await.expect(status);
+        let user = json!({ "email": world.fresh_email(), "password": PASSWORD, "role": "user" });
+        caller.post("/admin/users").json(&user).await.expect(status);
+        // No origin replaces the token.
+        let cookies = format!("sid={}; csrf={}", admin.sid, admin.csrf);
+        let forged = admin.cookies(&cookies).with("origin", origin).post("/posts");
+        forged.json(&post).await.expect_error(403, "csrf_mismatch");
+    }
 }
 
 async fn apps_call_with_a_token_from_their_own_origin(world: World) {
@@ -251,6 +278,7 @@ on_every_shape!(
     registered_origins_may_read_responses,
     preflights_list_the_allowed_methods_and_headers,
     errors_are_readable_by_registered_origins,
+    origins_with_credentials_may_write,
     apps_call_with_a_token_from_their_own_origin,
     pages_are_not_readable_by_other_origins,
     public_documents_are_readable_by_any_origin_without_credentials,

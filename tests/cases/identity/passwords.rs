@@ -9,7 +9,7 @@ use tests::{PASSWORD, Shape, World, on_every_shape};
 /// The bcrypt hash of [`PASSWORD`], made by crypt(3).
 const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
 
-const COMMON: [&str; 8] = [
+const COMMON: [&str; 12] = [
     "password",
     "Password1",
     "12345678",
@@ -18,6 +18,10 @@ const COMMON: [&str; 8] = [
     "aaaaaaaaaa",
     "latchkey",
     "Latchkey1",
+    "Summer2024",
+    "!!dragon!",
+    "abcdefgh",
+    "87654321",
 ];
 
 async fn common_passwords_are_rejected_everywhere(world: World) {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
-use tests::{PASSWORD, Shape, User, World, on_every_shape};
+use tests::{PASSWORD, Reply, Shape, User, World, on_every_shape};
 
 /// Uses the session and waits until the use is recorded, which happens asynchronously.
 async fn use_session(world: &World, user: &User) {
@@ -186,7 +186,54 @@ async fn sign_in_with_two_session_cookies_is_rejected(world: World) {
     reply.expect_error(401, "unauthenticated");
 }
 
+async fn pages_reject_two_session_cookies(world: World) {
+    let (ann, app) = (world.user_with_role("admin").await, world.app().register());
+    let cookies = format!("sid={}; sid=x; csrf={}", ann.sid, ann.csrf);
+    let caller = world.anyone().cookies(&cookies);
+    let expect_refused = |reply: Reply| {
+        let reply = reply.expect(400);
+        let is_page = reply.header("content-type").starts_with("text/html");
+        assert!(
+            is_page && reply.set_cookie("sid").is_none() && reply.text().contains("two session cookies"),
+            "{reply}"
+        );
+    };
+    let authorization = app.authorization().path();
+    for path in [
+        "/signin",
+        "/password",
+        "/consent?flow=x",
+        "/signout",
+        &authorization,
+    ] {
+        expect_refused(caller.get(path).await);
+    }
+    let forms = [
+        (
+            "/signin",
+            vec![("email", ann.email.as_str()), ("password", PASSWORD)],
+        ),
+        (
+            "/password",
+            vec![
+                ("current_password", PASSWORD),
+                ("new_password", "another good password"),
+            ],
+        ),
+        ("/consent", vec![("flow", "x"), ("decision", "allow")]),
+        ("/signout/confirmation", vec![]),
+    ];
+    for (path, mut fields) in forms {
+        fields.push(("csrf", &ann.csrf));
+        expect_refused(caller.post(path).form(&fields).await);
+    }
+    let refused = caller.get("/admin/users").await;
+    refused.expect_error(401, "unauthenticated");
+    ann.get("/me").await.expect(200);
+}
+
 on_every_shape!(
+    pages_reject_two_session_cookies,
     sign_in_with_two_session_cookies_is_rejected,
     signing_in_again_revokes_first_party_tokens_of_the_old_session,
     the_session_cookie_is_hidden_from_scripts_and_other_sites,

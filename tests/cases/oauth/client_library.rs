@@ -1,5 +1,5 @@
-//! Unmodified client libraries in Rust, configured by discovery alone. `openid_connect::independent_clients` has those in other
-//! languages.
+//! Unmodified client libraries in Rust, configured by discovery alone. `openid_connect::independent_clients` has those
+//! in other languages.
 
 use oauth2::basic::{BasicClient, BasicErrorResponseType};
 use oauth2::{

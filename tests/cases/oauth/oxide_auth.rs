@@ -1,4 +1,5 @@
-//! The limits of oxide-auth, whose state machines drive the grants, and the tests which show that the issuer does not have them.
+//! The limits of oxide-auth, whose state machines drive the grants, and the tests which show that the issuer does not
+//! have them.
 //!
 //! - An unknown code is reported as `invalid_request`: [`unknown_codes_are_an_invalid_grant`].
 //! - A wrong `code_verifier` is reported as `invalid_request`, and its request uses the code up:
@@ -6,18 +7,22 @@
 //! - A request with another redirect URI or client uses the code up:
 //!   `redirect_uris::the_exchange_requires_the_same_redirect_uri`, `token_endpoint::codes_are_bound_to_their_client`.
 //! - Errors have the members `description` and `uri`: [`token_errors_have_the_members_of_the_rfc`].
-//! - Token responses may be stored: `token_endpoint::token_responses_follow_the_rfc`, and `Reply::expect_token_error` for errors.
-//! - Authorization responses have no `iss`: `authorization_endpoint::the_response_returns_the_exact_state_and_the_issuer`, and
+//! - Token responses may be stored: `token_endpoint::token_responses_follow_the_rfc`, and `Reply::expect_token_error`
+//!   for errors.
+//! - Authorization responses have no `iss`:
+//!   `authorization_endpoint::the_response_returns_the_exact_state_and_the_issuer`, and
 //!   `Authorization::expect_error_response` for errors.
 //! - Repeated parameters are dropped silently: `malformed_token_requests::repeated_parameters_are_rejected`,
 //!   `authorization_endpoint::repeated_parameters_are_rejected`.
 //! - HTTP Basic is not form-decoded: [`http_basic_is_form_decoded`].
 //! - A refresh ignores `client_secret`: `token_endpoint::confidential_clients_authenticate_with_their_secret`.
-//! - A refresh fails without a cause: `signing_keys::compromised::two_compromises_in_a_row_stop_signing_until_the_new_key_may_sign`
-//!   for 503, `refresh_tokens` for `invalid_grant` and `invalid_scope`.
-//! - A narrowed scope replaces that of the grant: `refresh_tokens::a_refresh_may_narrow_the_scope_once_and_never_widen_it`.
-//! - The port of `localhost` may vary, and that of 127.0.0.1 and \[::1\] may not: `redirect_uris::localhost_has_one_port`,
-//!   `redirect_uris::native_apps_on_a_loopback_literal_may_use_any_port`.
+//! - A refresh fails without a cause:
+//!   `signing_keys::compromised::two_compromises_in_a_row_stop_signing_until_the_new_key_may_sign` for 503,
+//!   `refresh_tokens` for `invalid_grant` and `invalid_scope`.
+//! - A narrowed scope replaces that of the grant:
+//!   `refresh_tokens::a_refresh_may_narrow_the_scope_once_and_never_widen_it`.
+//! - The port of `localhost` may vary, and that of 127.0.0.1 and \[::1\] may not:
+//!   `redirect_uris::localhost_has_one_port`, `redirect_uris::native_apps_on_a_loopback_literal_may_use_any_port`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

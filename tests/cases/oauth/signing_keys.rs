@@ -12,7 +12,7 @@ mod reseal;
 use serde_json::Value;
 use std::process::Output;
 use std::time::{Duration, Instant};
-use storage::fetch_one;
+use storage::{execute, fetch_one};
 use tests::{App, Tokens, World};
 
 /// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica
@@ -73,6 +73,13 @@ fn expect_command_error(world: &World, args: &[&str]) -> String {
     assert_eq!(status.code(), Some(1), "{args:?}: {message}");
     assert!(stdout.is_empty(), "{args:?}");
     message
+}
+
+/// Deletes all keys without a successor, as after the loss of the master key.
+async fn give_up_keys(world: &World) {
+    let give_up = "UPDATE signing_keys SET state = 'deleted', compromised = TRUE, sealed_private_key = NULL, deleted_at = $1
+                   WHERE state <> 'deleted'";
+    execute!(world.db().await.writer(), give_up, world.now()).unwrap();
 }
 
 /// Whether the private key is in the database.

@@ -1,5 +1,5 @@
-//! A model of tokens beside the product: after each step of a random sequence, the API and introspection at every replica must say of
-//! every token what the model says.
+//! A model of tokens beside the product: after each step of a random sequence, the API and introspection at every
+//! replica must agree with the model about every token.
 //!
 //! The sequences follow from the numbers in [`SEEDS`]. A failure prints the steps that led to it.
 

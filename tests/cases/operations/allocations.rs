@@ -68,7 +68,11 @@ struct Fixture {
 
 impl Fixture {
     async fn create(shape: Shape) -> Self {
-        let world = World::builder(shape).counting_allocations().start().await;
+        let world = World::builder(shape)
+            .flag("--max-refresh-families", "10000")
+            .counting_allocations()
+            .start()
+            .await;
         let (owner, app) = (world.sign_up().await, world.app().first_party().register());
         let tokens = app.tokens(&owner, "posts:read posts:write").await;
         let mut families = Vec::new();

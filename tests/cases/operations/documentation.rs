@@ -228,6 +228,21 @@ fn documented_commands_exist() {
     tests::run(Shape::Sqlite, console_blocks_name_existing_commands);
 }
 
+/// Without its proxy's network, all users of an installation share one address.
+#[test]
+fn documented_installations_behind_a_proxy_name_its_network() {
+    let mut installations = 0;
+    for page in pages() {
+        let blocks = blocks(&page).into_iter();
+        for block in blocks.filter(|block| block.text.contains("LATCHKEY_BASE_URL=https://")) {
+            installations += 1;
+            let place = format!("{}:{}", page.display(), block.line);
+            assert!(block.text.contains("LATCHKEY_TRUSTED_PROXIES="), "{place}");
+        }
+    }
+    assert!(installations >= 2, "the examples were not found");
+}
+
 #[test]
 fn the_settings_page_is_current() {
     expect_up_to_date("docs/operate/settings.md", &settings_page());

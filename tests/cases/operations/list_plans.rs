@@ -44,8 +44,8 @@ struct List {
 }
 
 impl List {
-    /// Returns all lists of the API: the statements with a limit. For each of [`USERS`] there is the page that begins in the
-    /// middle of the list.
+    /// Returns all lists of the API: the statements with a limit. For each of [`USERS`] there is the page that begins
+    /// in the middle of the list.
     fn of_api() -> Vec<Self> {
         let statements = api_server::statements().into_iter();
         let lists = statements.filter(|(_, text)| text.contains(" LIMIT 2"));

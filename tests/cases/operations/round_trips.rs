@@ -23,7 +23,7 @@ const MEASURED: usize = 5;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 14] = [
+const BACKGROUND: [&str; 15] = [
     "audit::alerts::",
     "audit::events::PRUNE",
     "audit::mail::delivery::",
@@ -32,6 +32,7 @@ const BACKGROUND: [&str; 14] = [
     "identity::grants::clients::FIND",
     "identity::grants::clients::secrets::RECORD_USE",
     "identity::grants::refresh_families::PRUNE",
+    "identity::logout_notices::DUE",
     "identity::mailed_tokens::PRUNE",
     "identity::sessions::PRUNE",
     "issuer::clients::assertions::PRUNE",

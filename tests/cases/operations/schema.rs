@@ -66,13 +66,15 @@ async fn sqlite_schema(db: &Db) -> Schema {
     schema
 }
 
+/// The schema on PostgreSQL without the column `transaction_id`, which SQLite has no equivalent of.
 async fn postgres_schema(db: &Db) -> Schema {
     let columns = "SELECT c.table_name::text, c.column_name::text, c.data_type::text, c.is_nullable = 'NO',
                           EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a
                                   ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
                                   WHERE i.indisprimary AND i.indrelid = quote_ident(c.table_name)::regclass
                                     AND a.attname = c.column_name)
-                   FROM information_schema.columns c WHERE c.table_schema = 'public'";
+                   FROM information_schema.columns c
+                   WHERE c.table_schema = 'public' AND c.column_name <> 'transaction_id'";
     let mut schema = Schema::new();
     for (table, column, kind, not_null, in_key) in
         fetch_all!(db.reader(), (String, String, String, bool, bool), columns).unwrap()
@@ -90,7 +92,7 @@ async fn postgres_schema(db: &Db) -> Schema {
     }
     let indexes = "SELECT x.tablename::text, x.indexname::text, x.indexdef, i.indisunique
                    FROM pg_indexes x JOIN pg_index i ON i.indexrelid = quote_ident(x.indexname)::regclass
-                   WHERE x.schemaname = 'public' AND NOT i.indisprimary";
+                   WHERE x.schemaname = 'public' AND NOT i.indisprimary AND x.indexname <> 'revocations_transaction_id'";
     for (table, name, definition, unique) in
         fetch_all!(db.reader(), (String, String, String, bool), indexes).unwrap()
     {

@@ -177,6 +177,19 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
             "--issuer",
             "http://example.org",
         ],
+        vec!["--issuer", "https://example.org"],
+        vec![
+            "--base-url",
+            "http://example.org",
+            "--issuer",
+            "https://example.org",
+        ],
+        vec![
+            "--base-url",
+            "http://localhost:8080",
+            "--issuer",
+            "https://example.org",
+        ],
         vec!["--smtp-url", "mail.example.org"],
         vec!["--smtp-url", "http://mail.example.org"],
         vec!["--smtp-url", "smtp://mail.example.org?tls=maybe"],
@@ -341,6 +354,17 @@ async fn the_demo_client_is_created_even_if_users_exist(shape: Shape) {
     assert_eq!(clients[0]["id"], json!("demo"));
 }
 
+async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
+    let setup = World::builder(shape).flag("--base-url", "https://id.example.org");
+    let mut world = setup.start().await;
+    for _ in ["the first start", "a later start"] {
+        assert_eq!(world.cli(&["clients", "list", "--json"], ""), json!([]));
+        world.anyone().get("/demo").await.expect_error(404, "not_found");
+        world.stop().await;
+        world.restart().await;
+    }
+}
+
 async fn unusable_settings_exit_with_64(world: World) {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
@@ -375,6 +399,7 @@ on_every_shape!(
 
 on_one_process!(
     the_demo_client_is_created_even_if_users_exist,
+    the_demo_client_exists_on_loopback_only,
     the_demo_page_tolerates_malformed_queries,
     the_first_start_creates_keys_an_administrator_and_the_demo_client,
     help_shows_every_setting

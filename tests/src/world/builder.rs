@@ -26,6 +26,7 @@ pub struct WorldBuilder {
     has_own_postgres: bool,
     has_postgres_proxy: bool,
     counts_allocations: bool,
+    max_file_size: Option<u32>,
 }
 
 impl WorldBuilder {
@@ -78,6 +79,13 @@ impl WorldBuilder {
         self
     }
 
+    /// Makes every write of the programs fail that would make a file larger than this, in KiB.
+    #[must_use]
+    pub fn max_file_size(mut self, kib: u32) -> Self {
+        self.max_file_size = Some(kib);
+        self
+    }
+
     /// Starts the programs on free ports.
     pub async fn start(self) -> World {
         let dir = tempfile::Builder::new()
@@ -119,6 +127,7 @@ impl WorldBuilder {
     fn config(&self, program: Program, world: &World, defaults: &[(&str, String)]) -> ProgramConfig {
         let mut config = ProgramConfig::bare(program, world.dir.path());
         config.environment.clone_from(&self.environment);
+        config.max_file_size = self.max_file_size;
         if self.counts_allocations {
             let socket = world.allocation_socket().display().to_string();
             config.environment.push((ALLOCATION_SOCKET.to_owned(), socket));
@@ -156,6 +165,7 @@ impl World {
             has_own_postgres: false,
             has_postgres_proxy: false,
             counts_allocations: false,
+            max_file_size: None,
         }
     }
 

@@ -6,10 +6,7 @@ use foundation::clock::Timestamp;
 use serde::Serialize;
 use storage::db;
 use storage::db::{Db, Executor, Tx};
-use storage::{execute, fetch_optional, sql};
-
-/// The maximum number of rows that one statement deletes, so that it does not block other writes for long.
-const BATCH: u64 = 500;
+use storage::{delete_expired, execute, fetch_optional, sql};
 
 sql! {
     FIND = "SELECT fingerprint, status, location, etag, body FROM idempotency_keys
@@ -22,8 +19,7 @@ sql! {
                 etag = excluded.etag, body = excluded.body, expires_at = excluded.expires_at
             WHERE idempotency_keys.expires_at <= $9";
     DELETE_OF_USER = "DELETE FROM idempotency_keys WHERE user_id = $1";
-    PRUNE = "DELETE FROM idempotency_keys
-             WHERE id IN (SELECT id FROM idempotency_keys WHERE expires_at <= $1 LIMIT $2)";
+    PRUNE = delete_expired!("idempotency_keys", "id", "expires_at");
 }
 
 /// The reply to a successful write.
@@ -104,10 +100,9 @@ pub(super) async fn save(
     }
 }
 
-/// Deletes the expired replies in batches.
-pub async fn prune(db: &Db, now: Timestamp) -> Result<(), db::Error> {
-    while execute!(db.writer(), PRUNE, now, i64::try_from(BATCH).unwrap_or(i64::MAX))? == BATCH {}
-    Ok(())
+/// Deletes the expired replies, and returns their number.
+pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, db::Error> {
+    db.prune(PRUNE, now).await
 }
 
 /// Deletes the replies that are stored for a user.

@@ -11,12 +11,12 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{Db, Error};
-use storage::{execute, sql};
+use storage::{delete_expired, execute, sql};
 
 sql! {
     CLAIM = "INSERT INTO client_assertions (client_id, jti_hash, expires_at) VALUES ($1, $2, $3)
              ON CONFLICT (client_id, jti_hash) DO NOTHING";
-    PRUNE = "DELETE FROM client_assertions WHERE expires_at <= $1";
+    PRUNE = delete_expired!("client_assertions", "client_id, jti_hash", "expires_at");
 }
 
 /// The value of `client_assertion_type` (RFC 7523 §2.2).
@@ -133,7 +133,7 @@ pub async fn authenticate_by_assertion(
 
 /// Deletes the assertions that expired so long ago that no clock takes them as valid. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now.before(RETENTION))
+    db.prune(PRUNE, now.before(RETENTION)).await
 }
 
 impl<'a> Assertion<'a> {

@@ -4,14 +4,13 @@
 use super::{Error, default_part, rules};
 use crate::codes;
 use audit::events::{Event, EventName};
-use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
+use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use foundation::context::RequestContext;
-use foundation::random;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
 use http_client::ForeignUrl;
-use identity::grants::clients::{self, Client, ClientType, secrets};
-use identity::grants::refresh_families::{self, Selection};
+use identity::grants::clients::{self, Client, secrets};
+use identity::grants::refresh_families;
 use serde_json::Value;
 use std::time::Duration;
 use storage::db;
@@ -204,11 +203,9 @@ async fn end_tokens(
     client: &mut Client,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, db::Error> {
-    if client.kind == ClientType::Service {
-        let former = std::mem::replace(&mut client.grant_id, random::id());
-        return revocation::revoke_grant(tx, &former, context.now).await;
-    }
-    // The codes first: an exchange that was faster has created a family, which the next statement finds.
+    // The codes first: an exchange that was faster has created a family of the epoch that ends.
     codes::delete_unused(tx, &client.id).await?;
-    refresh_families::revoke(tx, Selection::OfClient(&client.id), context).await
+    let ended = client.epoch;
+    client.epoch += 1;
+    refresh_families::revoke_all_of_client(tx, &client.id, ended, context).await
 }

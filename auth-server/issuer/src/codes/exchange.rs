@@ -6,7 +6,7 @@ use foundation::role::Role;
 use foundation::secret;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::grants::refresh_families;
-use identity::grants::refresh_families::{Family, Lifetimes, NewFamily};
+use identity::grants::refresh_families::{Epochs, Family, Lifetimes, NewFamily};
 use std::collections::HashMap;
 use storage::db::{BatchCall, Db, Engine, Error};
 use storage::{execute, fetch_all_postgres, fetch_optional, sql};
@@ -48,13 +48,20 @@ sql! {
                       code.idle_expires_at, code.family_expires_at, session.auth_time, session.amr
         ), family AS (
             INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                          last_used_at, idle_expires_at, expires_at, auth_time, amr)
+                                          last_used_at, idle_expires_at, expires_at, auth_time, amr, user_epoch,
+                                          client_epoch)
             SELECT family_id, client_id, user_id, session_id, scope, 1, now, now, idle_expires_at, family_expires_at,
-                   auth_time, amr
+                   auth_time, amr, (SELECT epoch FROM users WHERE users.id = user_id),
+                   (SELECT epoch FROM clients WHERE clients.id = client_id)
             FROM claimed
         )
         SELECT DISTINCT ON (code_hash) place, family_id, client_id, user_id, session_id, scope, nonce, users.role,
-               session.auth_time, session.amr,
+               session.auth_time, session.amr, users.epoch AS user_epoch,
+               (SELECT epoch FROM clients WHERE clients.id = client_id) AS client_epoch,
+               (SELECT COUNT(*) FROM refresh_families AS other
+                WHERE other.user_id = code.user_id AND other.user_epoch = users.epoch
+                  AND other.client_id = code.client_id AND other.revoked_at IS NULL
+                  AND other.idle_expires_at > now AND other.expires_at > now) AS other_families,
                (user_id, client_id, consent_id) IN (SELECT user_id, client_id, id FROM consent) AS has_consent
         FROM code JOIN users ON users.id = code.user_id LEFT JOIN session ON session.id = code.session_id
         ORDER BY code_hash, place";
@@ -63,6 +70,13 @@ sql! {
         SELECT family_id, client_id, codes.user_id, session_id, scope, nonce,
                (SELECT role FROM users WHERE users.id = codes.user_id) AS role,
                sessions.created_at AS auth_time, sessions.amr,
+               (SELECT epoch FROM users WHERE users.id = codes.user_id) AS user_epoch,
+               (SELECT epoch FROM clients WHERE clients.id = codes.client_id) AS client_epoch,
+               (SELECT COUNT(*) FROM refresh_families AS other
+                WHERE other.user_id = codes.user_id AND other.client_id = codes.client_id
+                  AND other.user_epoch = (SELECT epoch FROM users WHERE users.id = codes.user_id)
+                  AND other.revoked_at IS NULL AND other.idle_expires_at > $5 AND other.expires_at > $5)
+               AS other_families,
                EXISTS (SELECT 1 FROM consents WHERE consents.user_id = codes.user_id
                        AND consents.client_id = codes.client_id AND consents.id = consent_id) AS has_consent
         FROM authorization_codes AS codes
@@ -78,6 +92,8 @@ struct Row {
     client_id: String,
     user_id: i64,
     session_id: i64,
+    #[sqlx(flatten)]
+    epochs: Epochs,
     scope: String,
     nonce: Option<String>,
     role: String,
@@ -86,6 +102,7 @@ struct Row {
     /// `None` if the session has ended.
     amr: Option<String>,
     has_consent: bool,
+    other_families: i64,
 }
 
 /// A code that was exchanged.
@@ -93,6 +110,8 @@ struct Row {
 pub struct ExchangedCode {
     /// The family of refresh tokens that it began.
     pub family: Family,
+    /// The number of other families of the user with the client that had not ended.
+    pub other_families: i64,
     /// The `nonce` of the authorization request (OpenID Connect Core §3.1.2.1).
     pub nonce: Option<String>,
 }
@@ -213,6 +232,7 @@ async fn exchange_on_sqlite(
         client_id: &row.client_id,
         user_id: row.user_id,
         session_id: row.session_id,
+        epochs: row.epochs,
         sign_in,
         scope: &row.scope,
     };
@@ -241,13 +261,15 @@ impl Row {
                 client_id: self.client_id,
                 user_id: self.user_id,
                 session_id: self.session_id,
+                epochs: self.epochs,
                 sign_in,
                 // An unknown name becomes the role that permits least.
                 role: Role::stored(&self.role),
                 scope: self.scope.parse().unwrap_or_default(),
                 generation: 1,
-                revoked_at: None,
+                is_revoked: false,
             },
+            other_families: self.other_families,
             nonce: self.nonce,
         }
     }

@@ -17,9 +17,6 @@ use identity::grants::consents;
 use std::sync::Arc;
 use storage::db;
 
-/// The longest accepted request, in bytes of all its parameters.
-const MAX_LENGTH: usize = 8 * 1024;
-
 /// The reason why an authorization request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorizationError {
@@ -104,9 +101,7 @@ impl Grants {
     /// if the request is invalid.
     pub async fn check_request(&self, params: &Params) -> Result<CheckedRequest, AuthorizationError> {
         let page = |message: &str| AuthorizationError::Page(message.to_owned());
-        if params.byte_len() > MAX_LENGTH {
-            return Err(page("The request is too long. The limit is 8192 bytes."));
-        }
+        params.check_length().map_err(page)?;
         let flaw = params.flaw();
         if let Some(flaw) = flaw.filter(|flaw| *flaw != REPEATED) {
             return Err(page(&format!("The request cannot be read: {flaw}.")));
@@ -165,8 +160,8 @@ impl Grants {
         })
     }
 
-    /// Returns the user whose ID token the request contains as a hint (OpenID Connect Core §3.1.2.1); `None` without a hint. Fails
-    /// if the hint is not an ID token that this issuer gave to the client.
+    /// Returns the user whose ID token the request contains as a hint (OpenID Connect Core §3.1.2.1); `None` without a
+    /// hint. Fails if the hint is not an ID token that this issuer gave to the client.
     async fn expected_user(&self, request: &AuthorizationRequest) -> Result<Option<i64>, &'static str> {
         let Some(hint) = &request.id_token_hint else {
             return Ok(None);

@@ -10,10 +10,16 @@ use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
+use identity::grants::refresh_families;
+use identity::grants::refresh_families::Selection;
+use storage::db;
 
 const INVALID_CODE: TokenError = TokenError::InvalidGrant(
     "the code is unknown, expired or used, or is not for this client, redirect_uri and code_verifier",
 );
+
+/// The number of exchanges that may not have counted each other's families, because they ran at the same time.
+const CONCURRENT_EXCHANGES: i64 = 16;
 
 impl Grants {
     /// Exchanges the code of a request for tokens. The caller has authenticated the client.
@@ -58,7 +64,10 @@ impl Grants {
         context: &RequestContext,
     ) -> Result<ExchangedCode, TokenError> {
         match codes::exchange(&self.db, presented, self.lifetimes.refresh, context.now).await {
-            Ok(code) => Ok(code),
+            Ok(code) => {
+                self.end_oldest_families(&code, context).await?;
+                Ok(code)
+            }
             Err(ExchangeError::InvalidCode) => {
                 self.revoke_replayed(presented, context).await?;
                 Err(INVALID_CODE)
@@ -69,6 +78,28 @@ impl Grants {
             }
             Err(ExchangeError::Database(error)) => Err(error.into()),
         }
+    }
+
+    /// Revokes the oldest families of the user with the client if a new one may be beyond the maximum.
+    async fn end_oldest_families(
+        &self,
+        new: &ExchangedCode,
+        context: &RequestContext,
+    ) -> Result<(), db::Error> {
+        let keep = i64::from(self.lifetimes.max_families);
+        if new.other_families + CONCURRENT_EXCHANGES < keep {
+            return Ok(());
+        }
+        let oldest = Selection::BeyondNewest {
+            user_id: new.family.user_id,
+            client_id: &new.family.client_id,
+            keep,
+        };
+        let mut tx = self.db.begin().await?;
+        let announcement = refresh_families::revoke(&mut tx, oldest, context).await?;
+        tx.commit().await?;
+        self.revocations.announce(announcement).await;
+        Ok(())
     }
 
     /// Revokes the family that a used code began, if the code is presented again with the right client,

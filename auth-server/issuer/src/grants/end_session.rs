@@ -2,6 +2,7 @@
 
 use super::{EndSessionRequest, Grants, IdTokenHint};
 use crate::clients::redirect_uris;
+use identity::sessions::Session;
 use storage::db;
 
 /// The reason why a logout request is not followed.
@@ -25,15 +26,17 @@ pub struct CheckedLogout {
 }
 
 impl CheckedLogout {
-    /// Returns whether the client has shown that it means this user, so that the user need not confirm the logout (§2).
-    pub fn names(&self, user_id: i64) -> bool {
-        self.hint.is_some_and(|hint| hint.user_id == user_id)
+    /// Returns whether the client has shown an ID token of this very session, so that the user need not confirm the
+    /// logout (§2). That of an earlier session is not enough: whoever finds one could end every later session.
+    pub fn names(&self, session: &Session) -> bool {
+        self.hint
+            .is_some_and(|hint| (hint.user_id, hint.session_id) == (session.user.id, session.id))
     }
 }
 
 impl Grants {
-    /// Validates a logout request (§2). A hint that cannot be verified any more, for example because its key was deleted, counts as
-    /// absent. Fails if the client is unknown or disabled, or has not registered the redirect URI.
+    /// Validates a logout request (§2). A hint that cannot be verified any more, for example because its key was
+    /// deleted, counts as absent. Fails if the client is unknown or disabled, or has not registered the redirect URI.
     pub async fn check_logout(&self, request: &EndSessionRequest) -> Result<CheckedLogout, EndSessionError> {
         let read = match &request.id_token_hint {
             Some(token) => self.read_id_token(token).await,

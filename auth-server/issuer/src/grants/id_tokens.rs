@@ -71,8 +71,9 @@ impl Grants {
         )
     }
 
-    /// Returns the client that an ID token was issued to, and the contents of the token, which may have expired (OpenID Connect
-    /// RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it with a key that is still published.
+    /// Returns the client that an ID token was issued to, and the contents of the token, which may have expired (OpenID
+    /// Connect RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it with a key that is still
+    /// published.
     pub async fn read_id_token(&self, token: &str) -> Option<(String, IdTokenHint)> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         if header.typ.as_deref() != Some("JWT") {

@@ -1,4 +1,4 @@
-//! The lifetimes of codes and tokens, and their settings.
+//! The lifetimes of codes and tokens, the number of refresh token families, and their settings.
 
 use crate::keys::MAX_ACCESS_TOKEN_LIFETIME;
 use clap::Args;
@@ -19,6 +19,8 @@ pub struct TokenLifetimes {
     pub code: Duration,
     /// The lifetimes of refresh tokens and their families.
     pub refresh: refresh_families::Lifetimes,
+    /// The largest number of families of one user with one client.
+    pub max_families: u32,
     /// The time for which clients may cache the JWKS.
     pub jwks_max_age: Duration,
 }
@@ -45,6 +47,11 @@ pub struct TokenLifetimeArgs {
     #[arg(long, env = "LATCHKEY_REFRESH_TOKEN_MAX", global = true, default_value = "30d", value_name = "TIME",
           value_parser = parse_duration)]
     pub refresh_token_max: Duration,
+
+    /// The largest number of families of refresh tokens of one user with one app; a further one ends the oldest.
+    #[arg(long, env = "LATCHKEY_MAX_REFRESH_FAMILIES", global = true, default_value_t = 50, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub max_refresh_families: u32,
 }
 
 impl TokenLifetimeArgs {
@@ -74,6 +81,7 @@ impl TokenLifetimeArgs {
                 idle: self.refresh_token_idle,
                 absolute: self.refresh_token_max,
             },
+            max_families: self.max_refresh_families,
             jwks_max_age,
         }
     }

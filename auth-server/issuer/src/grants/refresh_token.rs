@@ -85,7 +85,7 @@ impl Grants {
         if let Some(family) = refresh_families::find(&self.db, family_id).await?
             && family.client_id == client.id
             && family.generation > generation
-            && family.revoked_at.is_none()
+            && !family.is_revoked
         {
             self.revoke_reused(&family, context).await?;
         }

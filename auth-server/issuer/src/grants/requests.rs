@@ -73,7 +73,7 @@ impl AuthorizationRequest {
 #[derive(Debug, Deserialize, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub struct EndSessionRequest {
-    /// An ID token of the user, which may have expired. The user then need not confirm.
+    /// An ID token of the session, which may have expired. The user then need not confirm.
     pub id_token_hint: Option<String>,
     /// The identifier of the client. The default is that of the ID token.
     pub client_id: Option<String>,

@@ -37,7 +37,7 @@ impl Grants {
     ) -> Result<(), TokenError> {
         match refresh_families::find(&self.db, family_id).await? {
             Some(family) if family.client_id != client.id => return Err(OF_ANOTHER_CLIENT),
-            Some(family) if family.revoked_at.is_none() => {}
+            Some(family) if !family.is_revoked => {}
             _ => return Ok(()),
         }
         let mut tx = self.db.begin().await?;

@@ -1,18 +1,17 @@
-//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token, and an ID token if
-//! the scope asks for one.
+//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token, and an ID
+//! token if the scope asks for one.
 
 use super::{Grants, TokenResponse};
 use crate::keys::{self, SigningKey};
 use foundation::clock::Timestamp;
 use foundation::random;
-use foundation::role::Role;
 use foundation::scope;
 use foundation::scope::Scope;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families::Family;
 use serde::Serialize;
 
-/// The claims of RFC 9068 §2.2, and `grant_id`, by which a whole grant is revoked.
+/// The claims of RFC 9068 §2.2, and those by which all tokens of a grant, of a user or of a client are revoked.
 #[derive(Serialize)]
 struct Claims<'a> {
     iss: &'a str,
@@ -23,7 +22,13 @@ struct Claims<'a> {
     /// Absent for a service.
     #[serde(skip_serializing_if = "Option::is_none")]
     roles: Option<[&'static str; 1]>,
-    grant_id: &'a str,
+    /// Absent for a service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grant_id: Option<&'a str>,
+    /// Absent for a service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_epoch: Option<i64>,
+    client_epoch: i64,
     jti: String,
     iat: i64,
     exp: i64,
@@ -39,18 +44,18 @@ pub(super) struct TokenGrant<'a> {
     pub(super) nonce: Option<&'a str>,
 }
 
-/// The subject of an access token, and the grant that the token belongs to.
+/// The subject of an access token, its client, and the grant of a user that the token belongs to.
 struct Subject<'a> {
     sub: &'a str,
     client_id: &'a str,
-    grant_id: &'a str,
+    client_epoch: i64,
     /// `None` for a service.
-    role: Option<Role>,
+    family: Option<&'a Family>,
 }
 
 impl Grants {
-    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token. Signs an ID token
-    /// too if the scope contains `openid`.
+    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token. Signs an
+    /// ID token too if the scope contains `openid`.
     pub(super) fn issue_tokens(
         &self,
         signer: &SigningKey,
@@ -61,8 +66,8 @@ impl Grants {
         let subject = Subject {
             sub: &family.user_id.to_string(),
             client_id: &family.client_id,
-            grant_id: &family.id,
-            role: Some(family.role),
+            client_epoch: family.epochs.client,
+            family: Some(family),
         };
         let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
         let tokens = self.sign(signer, &subject, scope, now)?;
@@ -88,8 +93,8 @@ impl Grants {
         let subject = Subject {
             sub: &service.id,
             client_id: &service.id,
-            grant_id: &service.grant_id,
-            role: None,
+            client_epoch: service.epoch,
+            family: None,
         };
         self.sign(signer, &subject, scope, now)
     }
@@ -108,8 +113,10 @@ impl Grants {
             sub: subject.sub,
             client_id: subject.client_id,
             scope,
-            roles: subject.role.map(|role| [role.as_str()]),
-            grant_id: subject.grant_id,
+            roles: subject.family.map(|family| [family.role.as_str()]),
+            grant_id: subject.family.map(|family| family.id.as_str()),
+            user_epoch: subject.family.map(|family| family.epochs.user),
+            client_epoch: subject.client_epoch,
             jti: random::id(),
             iat: now.seconds(),
             exp: now.after(self.lifetimes.access_token).seconds(),

@@ -39,8 +39,8 @@ struct SignedUserInfo<'a> {
 }
 
 impl Grants {
-    /// Returns the claims for a verified access token. Returns `None` if its subject is not a user, or the user's account has
-    /// ended.
+    /// Returns the claims for a verified access token. Returns `None` if its subject is not a user, or the user's
+    /// account has ended.
     pub async fn user_info(&self, token: &Token) -> Result<Option<UserInfo>, db::Error> {
         let Subject::User(user_id, _) = token.subject else {
             return Ok(None);

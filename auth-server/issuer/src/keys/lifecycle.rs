@@ -5,7 +5,7 @@ use super::master_keys::MasterKeys;
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
 use super::{Error, installation_secret, keyring};
-use audit::revocation::{self, PendingAnnouncement};
+use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
 use foundation::clock;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -33,6 +33,8 @@ pub struct KeyStore {
     pub max_age: Duration,
     /// Announces changes to every process.
     pub notifications: Notifications,
+    /// Announces the revocation of the tokens of a compromised key.
+    pub revocations: RevocationMirror,
 }
 
 /// The outcome of a requested change.
@@ -65,9 +67,10 @@ pub struct KeyChange {
     /// The staged key.
     #[schema(required)]
     pub staged: Option<String>,
-    /// The time from which a key signs again, if none is active.
+    /// The time until which caches of other verifiers may lack the active key, if that has replaced a compromised one early. The
+    /// API knows it at once.
     #[schema(required)]
-    pub signs_again_at: Option<Timestamp>,
+    pub caches_may_lack_it_until: Option<Timestamp>,
 }
 
 /// A transition that a running issuer makes on its own.
@@ -125,7 +128,8 @@ impl KeyStore {
     }
 
     /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was active, the
-    /// staged key replaces it, now or as soon as the staged key may sign. Fails with [`Error::Contended`] if concurrent
+    /// staged key replaces it at once, even if caches may hold a key set without it: a verifier with such a cache refuses its
+    /// tokens for a while, and without it there would be no tokens at all. Fails with [`Error::Contended`] if concurrent
     /// changes came first at every attempt.
     pub async fn discard(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         for _ in 0..ATTEMPTS {
@@ -133,7 +137,7 @@ impl KeyStore {
             let keys = table::list_published(self.db.reader()).await?;
             let new = self.generate(&keys).await?;
             if let Some(revocation) = self.replace_compromised(&key, &keys, &new, context).await? {
-                revocation.publish(&self.notifications).await;
+                self.revocations.announce(revocation).await;
                 return self.announce(Outcome::Discarded, Some(kid)).await;
             }
         }
@@ -179,8 +183,8 @@ impl KeyStore {
         }
     }
 
-    /// Generates a key without storing it. Fails, before it takes the time, if neither of the master keys opens a key in
-    /// `keys`: then they do not open the installation secret either, and the key could not be staged.
+    /// Generates a key without storing it. Fails, before it takes the time, if neither of the master keys opens a key
+    /// in `keys`: then they do not open the installation secret either, and the key could not be staged.
     async fn generate(&self, keys: &[Key]) -> Result<NewKey, Error> {
         for key in keys {
             key.unseal(&self.master_keys)?;
@@ -191,8 +195,8 @@ impl KeyStore {
             .map_err(|panicked| Error::Rsa(panicked.to_string()))?
     }
 
-    /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of a reseal comes
-    /// first in each such transaction, so that the two do not deadlock.
+    /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of a reseal
+    /// comes first in each such transaction, so that the two do not deadlock.
     async fn begin_staging(&self) -> Result<(Tx, &SealingKey), Error> {
         let mut tx = self.db.begin().await?;
         let sealing_key = installation_secret::lock_sealing_key(&mut tx, &self.master_keys).await?;
@@ -231,7 +235,7 @@ impl KeyStore {
         Ok(deleted)
     }
 
-    /// Deletes a compromised key, revokes its tokens, and activates or stages its replacement, in one transaction.
+    /// Deletes a compromised key, revokes its tokens, and activates and stages its successors, in one transaction.
     /// Returns the announcement of the revocation, or `None`, without a change, if the states of the keys differ from
     /// those in `keys`.
     async fn replace_compromised(
@@ -242,20 +246,22 @@ impl KeyStore {
         context: &RequestContext,
     ) -> Result<Option<PendingAnnouncement>, Error> {
         let context = context.at_present();
-        let staged = in_state(keys, State::Staged).filter(|staged| staged.kid != key.kid);
-        let successor =
-            staged.filter(|staged| key.state == State::Active && staged.sign_after <= context.now);
         let (mut tx, sealing_key) = self.begin_staging().await?;
         if !table::discard(&mut tx, key, &context).await? {
             return Ok(None);
         }
         let announcement = revocation::revoke_key(&mut tx, &key.kid, context.now).await?;
-        if let Some(successor) = successor
-            && !unless_conflict(table::activate(&mut tx, &successor.kid, &context).await)?
-        {
-            return Ok(None);
+        if key.state == State::Active {
+            let staged = in_state(keys, State::Staged).map(|staged| staged.kid.as_str());
+            if staged.is_none() {
+                table::stage(&mut tx, new, sealing_key, self.max_age, &context).await?;
+            }
+            let successor = staged.unwrap_or(&new.kid);
+            if !unless_conflict(table::activate_early(&mut tx, successor, &context).await)? {
+                return Ok(None);
+            }
         }
-        // Has no effect if another key is staged.
+        // Has no effect if a key is staged, and none if the new key has become the successor.
         table::stage(&mut tx, new, sealing_key, self.max_age, &context).await?;
         tx.commit().await?;
         Ok(Some(announcement))
@@ -269,14 +275,13 @@ impl KeyStore {
             .publish(Notification::SigningKeysChanged(etag))
             .await;
         let kid_in = |state| in_state(&keys, state).map(|key| key.kid.clone());
-        let active = kid_in(State::Active);
-        let waiting = in_state(&keys, State::Staged).filter(|_| active.is_none());
+        let early = in_state(&keys, State::Active).filter(|active| active.sign_after > clock::now());
         Ok(KeyChange {
             outcome,
             kid: kid.map(str::to_owned),
             staged: kid_in(State::Staged),
-            signs_again_at: waiting.map(|staged| staged.sign_after),
-            active,
+            caches_may_lack_it_until: early.map(|active| active.sign_after),
+            active: kid_in(State::Active),
         })
     }
 }

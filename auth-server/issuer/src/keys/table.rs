@@ -27,6 +27,8 @@ sql! {
              FROM signing_keys WHERE TRUE ON CONFLICT DO NOTHING";
     ACTIVATE = "UPDATE signing_keys SET state = 'active', activated_at = $2
                 WHERE kid = $1 AND state = 'staged' AND sign_after <= $2";
+    ACTIVATE_EARLY = "UPDATE signing_keys SET state = 'active', activated_at = $2, activated_early = sign_after > $2
+                      WHERE kid = $1 AND state = 'staged'";
     RETIRE = "UPDATE signing_keys SET state = 'retired', retired_at = $2, dead_after = $3
               WHERE kid = $1 AND state = 'active'";
     DELETE = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL
@@ -155,8 +157,8 @@ pub(super) fn in_state(keys: &[Key], state: State) -> Option<&Key> {
     keys.iter().find(|key| key.state == state)
 }
 
-/// Stages a new key, sealed under `sealing_key`, unless one is staged. Returns whether the key was staged. It may sign once
-/// no cache can hold a key set without it; `max_age` is the time for which clients may cache the JWKS.
+/// Stages a new key, sealed under `sealing_key`, unless one is staged. Returns whether the key was staged. It may sign
+/// once no cache can hold a key set without it; `max_age` is the time for which clients may cache the JWKS.
 pub(super) async fn stage(
     tx: &mut Tx,
     new: &NewKey,
@@ -180,6 +182,13 @@ pub(super) async fn stage(
 /// key is active.
 pub(super) async fn activate(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), ACTIVATE, kid, context.now)?;
+    record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
+}
+
+/// Activates the staged key, whether or not it may sign yet, because the active one is compromised. Returns whether the key was
+/// activated. Fails with a conflict if another key is active.
+pub(super) async fn activate_early(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
+    let rows = execute!(tx.on(), ACTIVATE_EARLY, kid, context.now)?;
     record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
 }
 

@@ -58,8 +58,9 @@ struct Drill {
     rotations: Vec<Rotation>,
 }
 
-/// Runs a drill with a service client that exists only meanwhile, and prints what each replica showed. Fails if a replica
-/// did not answer correctly before the first rotation, or if the drill found a problem.
+/// Runs a drill with a service client of its own, which is disabled at the end, and prints the report. Fails if a
+/// replica did not answer correctly before the first rotation, if the drill found a problem, or if the client could not
+/// be disabled.
 pub(super) async fn run(args: DrillArgs, services: Services) -> Result<(), Error> {
     let client = service::register(&services).await?;
     let client_id = client.id.clone();
@@ -82,9 +83,11 @@ pub(super) async fn run(args: DrillArgs, services: Services) -> Result<(), Error
         drill.run().await
     };
     let report = drilled.await;
-    service::disable(&services, &client_id).await?;
+    let disabled = service::disable(&services, &client_id).await;
     let report = report?;
+    // The report of a long drill is printed even if the database failed since.
     print(args.json, &report, &report.lines())?;
+    disabled?;
     match report.problems.as_slice() {
         [] => Ok(()),
         problems => Err(Error::Drill(problems.join("; "))),
@@ -105,8 +108,9 @@ fn endpoints(urls: &[Url], default: &str, kind: Kind) -> Result<Vec<Arc<Endpoint
 }
 
 impl Drill {
-    /// Rotates under load until all rotations are done, a valid token was refused, a rotation failed, or the process gets a
-    /// signal to stop. Returns the report. Fails if a replica did not answer correctly before the first rotation.
+    /// Rotates under load until all rotations are done, a valid token was refused, a rotation failed, or the process
+    /// gets a signal to stop. Returns the report. Fails if a replica did not answer correctly before the first
+    /// rotation.
     async fn run(mut self) -> Result<Report, Error> {
         let stop = stop_signal()?;
         self.load
@@ -133,7 +137,8 @@ impl Drill {
         Ok(Report::new(&self.load, self.rotations, took, ended_early))
     }
 
-    /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also hit a real client.
+    /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also hit a real
+    /// client.
     async fn rotate_all(&mut self) -> Result<(), Error> {
         for number in 1..=self.args.rotations {
             let Some(change) = self.rotate().await? else {

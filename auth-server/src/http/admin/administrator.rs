@@ -2,12 +2,12 @@
 
 use crate::app::App;
 use crate::http::access_token;
-use crate::http::browser::BrowserSession;
+use crate::http::browser::find_session;
 use access_tokens::{Subject, Token};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
 use axum::http::request::Parts;
-use foundation::context::RequestContext;
+use foundation::context::{self, RequestContext};
 use identity::sessions::Session;
 use identity::users::Role;
 use std::sync::Arc;
@@ -45,9 +45,12 @@ impl FromRequestParts<App> for Administrator {
         let credentials = Credentials::authenticate(parts, app).await?;
         let (user_id, client_id) = (credentials.user_id(), credentials.client_id());
         rate_limits::by_principal(&app.rate_limiter, parts, user_id, client_id.unwrap_or_default())?;
-        credentials.authorize(parts, app)?;
+        credentials.authorize(parts, app).await?;
         Ok(Self(RequestContext {
-            administrator: user_id,
+            administrator: user_id.map(|user_id| context::Administrator {
+                user_id,
+                session_id: credentials.session_id(),
+            }),
             ..request_context(&parts.extensions)?.as_ref().clone()
         }))
     }
@@ -60,15 +63,15 @@ impl<B: FromRequest<App, Rejection = Error> + Send> FromRequest<App> for Adminis
         let (mut parts, body) = request.into_parts();
         let Administrator(context) = Administrator::from_request_parts(&mut parts, app).await?;
         let body = B::from_request(Request::from_parts(parts.clone(), body), app).await?;
-        let credentials = Credentials::authenticate(&mut parts, app).await?;
-        credentials.authorize(&parts, app)?;
+        let credentials = Credentials::authenticate(&parts, app).await?;
+        credentials.authorize(&parts, app).await?;
         Ok(Self(context, body))
     }
 }
 
 impl Credentials {
     /// Authenticates the caller. Fails with 401, and with 400 for several `Authorization` headers.
-    async fn authenticate(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+    async fn authenticate(parts: &Parts, app: &App) -> Result<Self, Error> {
         if let Some(token) = bearer::token(&parts.headers)? {
             let now = request_context(&parts.extensions)?.now;
             let verified = access_token::verify(&app.grants, token, now).await;
@@ -76,21 +79,20 @@ impl Credentials {
         }
         let session = match parts.headers.contains_key(header::AUTHORIZATION) {
             true => None,
-            false => BrowserSession::from_request_parts(parts, app).await?.0,
+            false => find_session(parts, &app.identity).await.map_err(challenge)?,
         };
         session.map(Self::Session).ok_or_else(|| {
-            Error::new(
+            challenge(Error::new(
                 Code::Unauthenticated,
                 "Sign in as an administrator at /signin, or send an access token with the scope admin.",
-            )
-            .header(header::WWW_AUTHENTICATE, "Bearer")
+            ))
         })
     }
 
     /// Fails with 403 if the caller may not administer, or if a call with a session fails the CSRF check.
-    fn authorize(&self, parts: &Parts, app: &App) -> Result<(), Error> {
+    async fn authorize(&self, parts: &Parts, app: &App) -> Result<(), Error> {
         let checked = match self {
-            Self::Session(session) => authorize_session(session, parts, app),
+            Self::Session(session) => authorize_session(session, parts, app).await,
             Self::Token(token) => authorize_token(token),
         };
         checked.map_err(|error| error.with_caller(self.user_id(), self.client_id()))
@@ -103,6 +105,13 @@ impl Credentials {
         }
     }
 
+    fn session_id(&self) -> Option<i64> {
+        match self {
+            Self::Session(session) => Some(session.id),
+            Self::Token(_) => None,
+        }
+    }
+
     fn client_id(&self) -> Option<&str> {
         match self {
             Self::Session(_) => None,
@@ -111,8 +120,16 @@ impl Credentials {
     }
 }
 
-fn authorize_session(session: &Session, parts: &Parts, app: &App) -> Result<(), Error> {
-    csrf::check(&parts.method, &parts.headers, &app.policy)?;
+/// Adds the challenge that a 401 needs (RFC 9110 §15.5.2).
+fn challenge(error: Error) -> Error {
+    match error.code() {
+        Code::Unauthenticated => error.header(header::WWW_AUTHENTICATE, "Bearer"),
+        _ => error,
+    }
+}
+
+async fn authorize_session(session: &Session, parts: &Parts, app: &App) -> Result<(), Error> {
+    csrf::check(&parts.method, &parts.headers, &app.cors).await?;
     if session.password_change_required {
         return Err(Error::new(
             Code::PasswordChangeRequired,

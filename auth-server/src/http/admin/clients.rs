@@ -3,12 +3,13 @@
 mod body;
 mod query;
 
-use super::{Administrator, AdministratorRequest, ListRequest, PAGE_SIZE, Page, TextId, secret_response};
+use super::{Administrator, AdministratorRequest, ListRequest, PAGE_SIZE, Page, secret_response};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use body::SecretRotation;
+use foundation::ids::TextId;
 use identity::Identity;
 use identity::grants::clients;
 use identity::grants::clients::Client;
@@ -159,8 +160,8 @@ pub(crate) async fn disable_client(
     id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<Json<Client>, Error> {
-    let TextId(id) = id.or_not_found()?;
-    let disabled = disable(&identity.db, &identity.revocations, &id, &context).await;
+    let id = id.or_not_found()?;
+    let disabled = disable(&identity.db, &identity.revocations, id.as_ref(), &context).await;
     disabled.map(Json).map_err(error_response)
 }
 
@@ -178,13 +179,13 @@ pub(crate) async fn enable_client(
     id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<Json<Client>, Error> {
-    let enabled = enable(&identity.db, &id.or_not_found()?.0, &context).await;
+    let enabled = enable(&identity.db, id.or_not_found()?.as_ref(), &context).await;
     enabled.map(Json).map_err(error_response)
 }
 
 /// Returns the client with this id. Fails with 404 if there is none.
 async fn find(db: &Db, id: PathId<TextId>) -> Result<Client, Error> {
-    let client = clients::find(db, &id.or_not_found()?.0).await?;
+    let client = clients::find(db, id.or_not_found()?.as_ref()).await?;
     client.ok_or_else(Error::not_found)
 }
 

@@ -2,10 +2,11 @@
 
 mod query;
 
-use super::{Administrator, ListRequest, PAGE_SIZE, Page, TextId};
+use super::{Administrator, ListRequest, PAGE_SIZE, Page};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use foundation::ids::TextId;
 use identity::Identity;
 use identity::grants::consents;
 use identity::grants::consents::Consent;
@@ -14,7 +15,8 @@ use web::{Error, PathId};
 
 /// List the consents
 ///
-/// Returns the apps to which users have given access, by user and app, 20 per page. Unknown and invalid query parameters are ignored.
+/// Returns the apps to which users have given access, by user and app, 20 per page. Unknown and invalid query
+/// parameters are ignored.
 #[utoipa::path(
     get, path = "/admin/consents", operation_id = "listConsents", tag = "Administration", params(ConsentsQuery),
     security(("session" = []), ("oauth2" = ["admin"])),
@@ -44,8 +46,8 @@ pub(crate) async fn revoke(
     id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
-    let (db, revocations, TextId(id)) = (&identity.db, &identity.revocations, id.or_not_found()?);
-    match consents::revoke_by_id(db, revocations, &id, &context).await? {
+    let (db, revocations, id) = (&identity.db, &identity.revocations, id.or_not_found()?);
+    match consents::revoke_by_id(db, revocations, id.as_ref(), &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found()),
     }

@@ -1,9 +1,10 @@
 //! `/admin/keys`.
 
-use super::{Administrator, AdministratorRequest, TextId};
+use super::{Administrator, AdministratorRequest};
 use axum::Json;
 use axum::extract::State;
 use foundation::clock;
+use foundation::ids::TextId;
 use identity::Identity;
 use issuer::keys::{self, Key, KeyChange, KeyStore};
 use serde::Serialize;
@@ -83,7 +84,10 @@ pub(crate) async fn retire(
     State(store): State<KeyStore>,
     AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
 ) -> Result<Json<KeyChange>, Error> {
-    let key = store.find(&kid.or_not_found()?.0).await.map_err(error_response)?;
+    let key = store
+        .find(kid.or_not_found()?.as_ref())
+        .await
+        .map_err(error_response)?;
     let change = match read_retirement(&body.unwrap_or_default())?.compromised {
         true => store.discard(&key.kid, &context).await,
         false => store.retire(&key.kid, &context).await,

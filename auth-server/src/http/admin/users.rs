@@ -37,8 +37,8 @@ pub(crate) async fn list(
 
 /// Create a user
 ///
-/// Without a password, an initial one is generated. It is shown only once, as `one_time_password` of the response, and the user must
-/// replace it at the first sign-in.
+/// Without a password, an initial one is generated. It is shown only once, as `one_time_password` of the response, and
+/// the user must replace it at the first sign-in.
 #[utoipa::path(
     post, path = "/admin/users", operation_id = "createAccount", tag = "Administration", request_body = UserCreation,
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
@@ -61,6 +61,8 @@ pub(crate) async fn create(
 }
 
 /// Read a user
+///
+/// Returns the account, also if it is disabled.
 #[utoipa::path(
     get, path = "/admin/users/{id}", operation_id = "readAccount", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -78,8 +80,8 @@ pub(crate) async fn read(
 
 /// Change a user
 ///
-/// Members that the body leaves out stay unchanged. A change of the role ends every session and token of the user. Fails with 403 for
-/// the caller's own account, and for the last administrator.
+/// Members that the body leaves out stay unchanged. A change of the role ends every session and token of the user.
+/// Fails with 403 for the caller's own account, and for the last administrator.
 #[utoipa::path(
     patch, path = "/admin/users/{id}", operation_id = "updateAccount", tag = "Administration",
     request_body = UserChanges, params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -101,9 +103,9 @@ pub(crate) async fn change(
 
 /// Set the password of a user
 ///
-/// Ends every session and token of the user, who gets a notice by mail. Without a password, an initial one is generated. It is shown
-/// only once, as `one_time_password` of the response, and the user must replace it at the next sign-in. Fails with 403 for the
-/// caller's own account.
+/// Ends every session and token of the user, who gets a notice by mail. Without a password, an initial one is
+/// generated. It is shown only once, as `one_time_password` of the response, and the user must replace it at the next
+/// sign-in. Fails with 403 for the caller's own account.
 #[utoipa::path(
     put, path = "/admin/users/{id}/password", operation_id = "setAccountPassword", tag = "Administration",
     request_body(content = Option<PasswordSetting>, description = "By default a password is generated."),
@@ -130,8 +132,8 @@ pub(crate) async fn set_password(
 
 /// Disable a user
 ///
-/// Ends every session and token of the user, who can then not sign in. No effect on a disabled user. Fails with 403 for the caller's
-/// own account, and for the last administrator.
+/// Ends every session and token of the user, who can then not sign in. No effect on a disabled user. Fails with 403 for
+/// the caller's own account, and for the last administrator.
 #[utoipa::path(
     post, path = "/admin/users/{id}/disablements", operation_id = "disableAccount", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -153,7 +155,8 @@ pub(crate) async fn disable(
 
 /// Enable a user
 ///
-/// The user can sign in again. The tokens that ended when the user was disabled stay revoked. No effect on an enabled user.
+/// The user can sign in again. The tokens that ended when the user was disabled stay revoked. No effect on an enabled
+/// user.
 #[utoipa::path(
     post, path = "/admin/users/{id}/enablements", operation_id = "enableAccount", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -189,8 +192,8 @@ pub(crate) async fn unlock(
 
 /// Turn the two-step sign-in of a user off
 ///
-/// Ends every session and token of the user, who gets a notice by mail. Fails with 404 if the user has no two-step sign-in, and with
-/// 403 for the caller's own account.
+/// Ends every session and token of the user, who gets a notice by mail. Fails with 404 if the user has no two-step
+/// sign-in, and with 403 for the caller's own account.
 #[utoipa::path(
     delete, path = "/admin/users/{id}/mfa", operation_id = "resetAccountMfa", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),

@@ -4,7 +4,7 @@
 //! An alert can be delivered more than once, always under the same `webhook-id`.
 
 use crate::alerts::Alert;
-use crate::outbox::{self, Due, Outbox};
+use crate::outbox::{self, Due, Failure, Outbox};
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -142,12 +142,13 @@ impl Outbox for AlertDelivery {
     }
 
     async fn claim(&self, due: Due, lease_end: Timestamp) -> Result<Option<ClaimedAlert>, Error> {
-        let Due { id, due_at } = due;
+        let Due { id, due_at, .. } = due;
         fetch_optional!(self.db.writer(), ClaimedAlert, CLAIM, id, due_at, lease_end)
     }
 
-    async fn send(&self, claimed: &ClaimedAlert) -> Result<(), String> {
-        self.webhook.post(&claimed.alert, clock::now()).await
+    async fn send(&self, claimed: &ClaimedAlert) -> Result<(), Failure> {
+        let posted = self.webhook.post(&claimed.alert, clock::now()).await;
+        posted.map_err(Failure::from)
     }
 
     async fn record_success(&self, claimed: &ClaimedAlert, now: Timestamp) -> Result<(), Error> {
@@ -156,8 +157,13 @@ impl Outbox for AlertDelivery {
 
     /// Gives up the alert if it would be older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER) at the next attempt, when
     /// `DUE` no longer finds it.
-    async fn record_failure(&self, claimed: &ClaimedAlert, error: &str, now: Timestamp) -> Result<(), Error> {
-        let ClaimedAlert { alert, attempts } = claimed;
+    async fn record_failure(
+        &self,
+        claimed: &ClaimedAlert,
+        failure: &Failure,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let (ClaimedAlert { alert, attempts }, error) = (claimed, &failure.reason);
         let (next, alert_id) = (now.after(outbox::backoff(*attempts)), alert.public_id());
         if next < alert.at.after(outbox::GIVE_UP_AFTER) {
             tracing::warn!(

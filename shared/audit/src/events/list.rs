@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 macro_rules! page {
     ($condition:literal) => {
         concat!(
-            "SELECT id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail
+            "SELECT id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail, count
              FROM security_events WHERE ",
             $condition,
             "(at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3"
@@ -57,6 +57,9 @@ pub struct SecurityEvent {
     /// Further details.
     #[schema(required)]
     pub detail: Option<String>,
+    /// The number of events: failed sign-ins and rejected CSRF tokens of one network and minute after the first one are
+    /// one entry, with the time and the correlation id of the last.
+    pub count: i64,
 }
 
 /// The condition on listed events. A field that is `None` imposes no condition.

@@ -3,7 +3,7 @@
 use crate::mail::message::compose;
 use crate::mail::queue::Mails;
 use crate::mail::transport::{SendError, Transport};
-use crate::outbox::{self, Due, Outbox};
+use crate::outbox::{self, Due, Failure, Outbox};
 use foundation::clock::Timestamp;
 use lettre::message::Mailbox;
 use std::time::Duration;
@@ -87,9 +87,9 @@ impl Outbox for Delivery {
         )
     }
 
-    async fn send(&self, claimed: &ClaimedMail) -> Result<(), String> {
+    async fn send(&self, claimed: &ClaimedMail) -> Result<(), Failure> {
         let sent = self.send_mail(claimed).await;
-        sent.map_err(|error| error.to_string())
+        sent.map_err(|error| error.to_string().into())
     }
 
     async fn record_success(&self, claimed: &ClaimedMail, _now: Timestamp) -> Result<(), Error> {
@@ -97,8 +97,13 @@ impl Outbox for Delivery {
     }
 
     /// Gives up the mail if it is older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER).
-    async fn record_failure(&self, claimed: &ClaimedMail, error: &str, now: Timestamp) -> Result<(), Error> {
-        let &ClaimedMail { id, attempts, .. } = claimed;
+    async fn record_failure(
+        &self,
+        claimed: &ClaimedMail,
+        failure: &Failure,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let (&ClaimedMail { id, attempts, .. }, error) = (claimed, &failure.reason);
         if now.since(claimed.created_at) >= outbox::GIVE_UP_AFTER {
             tracing::error!(
                 error,

@@ -18,6 +18,8 @@ pub enum Notice<'a> {
     MfaDisabled,
     /// A recovery code was used instead of a one-time code. Holds the number of unused recovery codes.
     RecoveryCodeUsed(usize),
+    /// Wrong codes of two-step sign-in locked the account.
+    CodesLocked,
     /// The address of the account was changed. Sent to the old address.
     EmailChanged {
         /// The new address.
@@ -52,6 +54,8 @@ impl Notice<'_> {
     /// Returns the subject and the first paragraph.
     fn texts(self) -> (&'static str, String) {
         let signed_out = "You have been signed out of every session, and every app has been disconnected.";
+        let signed_out_elsewhere = "You have been signed out of every session except the one that made this change, \
+                                    and every app has been disconnected.";
         match self {
             Self::PasswordChanged => (
                 "Your password was changed",
@@ -67,17 +71,23 @@ impl Notice<'_> {
             ),
             Self::MfaEnabled => (
                 "Two-step sign-in is on",
-                format!("Signing in to your account now requires a one-time code. {signed_out}"),
+                format!("Signing in to your account now requires a one-time code. {signed_out_elsewhere}"),
             ),
             Self::MfaDisabled => (
                 "Two-step sign-in is off",
-                format!("Signing in to your account no longer requires a one-time code. {signed_out}"),
+                format!("Signing in to your account no longer requires a one-time code. {signed_out_elsewhere}"),
             ),
             Self::RecoveryCodeUsed(remaining) => (
                 "A recovery code was used",
                 format!(
                     "Someone signed in to your account with one of your recovery codes. Unused codes left: {remaining}."
                 ),
+            ),
+            Self::CodesLocked => (
+                "Someone is trying your one-time codes",
+                "Someone who knows your password entered many wrong one-time codes. Codes for your account are refused \
+                 until a day has passed, or until you reset your password."
+                    .to_owned(),
             ),
             Self::EmailChanged { to } => (
                 "Your e-mail address was changed",

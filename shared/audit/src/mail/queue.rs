@@ -5,11 +5,13 @@ use crate::mail::message::Mail;
 use crate::mail::notice::Notice;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
+use foundation::email::Email;
 use foundation::sealing::{SealingKey, UnsealError};
 use foundation::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{Error, Tx};
+use storage::expiring::{Count, ExpiringStore, Rule, Window};
 use storage::{execute, sql};
 
 sql! {
@@ -19,33 +21,79 @@ sql! {
 /// The name under which mails are sealed. It is the same for all, because a row has no id before it is inserted.
 const SEAL_NAME: &str = "mail";
 
+/// The limit of mails of all kinds to one mailbox.
+const PER_MAILBOX: Window = Window {
+    limit: 20,
+    length: Duration::from_secs(3600),
+    rule: Rule::Throttle,
+};
+
 /// Queues mails. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Mails {
     key: SealingKey,
     issuer: Arc<str>,
+    /// Counts the mails to each mailbox.
+    store: ExpiringStore,
+}
+
+/// The user whom a notice concerns.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipient<'a> {
+    /// The address of the user's account.
+    pub email: &'a str,
+    /// Whether the address was confirmed. Until then it may be that of a stranger.
+    pub is_verified: bool,
+}
+
+/// Returns the count of all mails to a mailbox, which each mail must take.
+pub fn count_of_mailbox(to: &Email) -> Count {
+    Count {
+        key: format!("mails to {}", to.key()),
+        window: PER_MAILBOX,
+    }
 }
 
 impl Mails {
     /// Creates a queue that seals mails under `key`. Links lead to pages of `issuer`, a URL without a trailing slash.
-    pub fn new(key: SealingKey, issuer: &str) -> Self {
+    /// `store` counts the mails to each mailbox.
+    pub fn new(key: SealingKey, issuer: &str, store: ExpiringStore) -> Self {
         Self {
             key,
             issuer: issuer.into(),
+            store,
         }
     }
 
-    /// Queues a notice to the address `email` about its account, in the caller's transaction. The notice is sent after
-    /// the commit.
+    /// Queues a notice to a user about their account, in the caller's transaction. The notice is sent after the commit.
+    /// No effect if the address is not verified, or if the mailbox reached its limit. While the store is unavailable,
+    /// notices are sent and not counted.
     pub async fn send_notice(
         &self,
         tx: &mut Tx,
-        email: &str,
+        to: Recipient<'_>,
         notice: Notice<'_>,
         context: &RequestContext,
     ) -> Result<(), Error> {
-        let mail = notice.to_mail(email, &self.issuer, context);
+        if !to.is_verified || self.has_reached_limit(to.email, context).await {
+            return Ok(());
+        }
+        let mail = notice.to_mail(to.email, &self.issuer, context);
         self.queue(tx, &mail, context.now).await
+    }
+
+    /// Counts a mail to this address. Returns true, and logs it, if the mailbox reached its limit.
+    async fn has_reached_limit(&self, to: &str, context: &RequestContext) -> bool {
+        // A stored address was parsed by the same rules, so this does not fail.
+        let Ok(to) = Email::parse(to) else {
+            return false;
+        };
+        let refusal = self.store.take(&[count_of_mailbox(&to)], context.now).await;
+        let has_reached_limit = refusal.unwrap_or_default().is_some();
+        if has_reached_limit {
+            tracing::warn!("a notice was not sent: its mailbox reached the limit of mails");
+        }
+        has_reached_limit
     }
 
     /// Queues a mail with a link that carries `token`, in the caller's transaction. The mail is sent after the commit

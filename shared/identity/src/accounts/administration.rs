@@ -1,18 +1,19 @@
-//! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process within a second.
+//! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process within a
+//! second.
 
 use super::Error;
-use crate::mfa;
 use crate::passwords::HashedPassword;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::account::{self, Account};
-use crate::users::{self, NewUser, Role, changes};
+use crate::users::{NewUser, Role, changes};
+use crate::{mfa, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
 use audit::revocation::RevocationMirror;
-use foundation::context::RequestContext;
+use foundation::context::{Administrator, RequestContext};
 use foundation::secret::Secret;
 use serde::Serialize;
-use storage::db::{self, Db};
+use storage::db::{self, Db, Tx};
 use utoipa::ToSchema;
 
 /// An account and, as one more member, the initial password that was generated for it just now.
@@ -21,7 +22,8 @@ pub struct AccountWithPassword<'a> {
     /// The account.
     #[serde(flatten)]
     account: &'a Account,
-    /// The initial password, if no password was given. It is shown once, and the user must replace it at the first sign-in.
+    /// The initial password, if no password was given. It is shown once, and the user must replace it at the first
+    /// sign-in.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     one_time_password: Option<&'a str>,
@@ -37,28 +39,47 @@ impl<'a> AccountWithPassword<'a> {
     }
 }
 
-/// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if there is
-/// none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out, and a stolen session
-/// replaces neither the password nor the second factor of its user.
+/// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if
+/// there is none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out, and
+/// a change of one's own password or second factor requires the present password.
 pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
-    match context.administrator == Some(id) {
-        true => Err(Error::OwnAccount),
-        false => Ok(account),
+    match context.administrator {
+        Some(Administrator { user_id, .. }) if user_id == id => Err(Error::OwnAccount),
+        _ => Ok(account),
     }
 }
 
-/// Creates an account. Fails with [`users::Error::EmailTaken`] if an account has this address.
-pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, users::Error> {
+/// Begins the transaction of a change that takes long to prepare, as the hashing of a password does. Locks the row of
+/// the administrator of `context`, so that a concurrent demotion waits for the commit or prevents it. Fails with
+/// [`Error::AdministratorSignedOut`] if the administrator has lost the role, the account or the session meanwhile.
+async fn begin(db: &Db, context: &RequestContext) -> Result<Tx, Error> {
     let mut tx = db.begin().await?;
+    if let Some(Administrator { user_id, session_id }) = context.administrator {
+        let is_signed_in = changes::lock_administrator(&mut tx, user_id).await?
+            && match session_id {
+                Some(id) => sessions::lock(&mut tx, id, context.now).await?,
+                None => true,
+            };
+        if !is_signed_in {
+            return Err(Error::AdministratorSignedOut);
+        }
+    }
+    Ok(tx)
+}
+
+/// Creates an account. Fails with [`Error::Creation`] if an account has this address, and with
+/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
+pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, Error> {
+    let mut tx = begin(db, context).await?;
     let user = super::create(&mut tx, new, context).await?;
     tx.commit().await?;
     Ok(Account::of_new_user(user))
 }
 
-/// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens and access tokens.
-/// Returns the account. No effect on a disabled account. Fails with [`Error::LastAdministrator`] for the last active
-/// administrator, and with [`Error::NotFound`] if there is no account with this id.
+/// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens and access
+/// tokens. Returns the account. No effect on a disabled account. Fails with [`Error::LastAdministrator`] for the last
+/// active administrator, and with [`Error::NotFound`] if there is no account with this id.
 pub async fn disable(
     db: &Db,
     revocations: &RevocationMirror,
@@ -82,8 +103,8 @@ pub async fn disable(
     Ok(account)
 }
 
-/// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled account. Fails with
-/// [`Error::NotFound`] if there is no account with this id.
+/// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled account. Fails
+/// with [`Error::NotFound`] if there is no account with this id.
 pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let mut tx = db.begin().await?;
     let Some(account) = changes::enable(&mut tx, id).await? else {
@@ -96,9 +117,10 @@ pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Accoun
     Ok(account)
 }
 
-/// Sets the role of a user and ends the user's sessions and tokens, so that the new role takes effect with a new sign-in. Returns
-/// the changed account. No effect if the user has the role already. Fails with [`Error::LastAdministrator`] if the last active
-/// administrator would lose the role, and with [`Error::NotFound`] if the account was deleted meanwhile.
+/// Sets the role of a user and ends the user's sessions and tokens, so that the new role takes effect with a new
+/// sign-in. Returns the changed account. No effect if the user has the role already. Fails with
+/// [`Error::LastAdministrator`] if the last active administrator would lose the role, and with [`Error::NotFound`] if
+/// the account was deleted meanwhile.
 pub async fn set_role(
     db: &Db,
     revocations: &RevocationMirror,
@@ -125,8 +147,9 @@ pub async fn set_role(
     Ok(changed)
 }
 
-/// Replaces the password of a user, ends the user's sessions and tokens, and mails the user a notice. Returns the changed account.
-/// Fails with [`Error::NotFound`] if there is no account with this id.
+/// Replaces the password of a user, ends the user's sessions and tokens, and mails the user a notice. Returns the
+/// changed account. Fails with [`Error::NotFound`] if there is no account with this id, and with
+/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
 pub async fn set_password(
     db: &Db,
     revocations: &RevocationMirror,
@@ -135,24 +158,24 @@ pub async fn set_password(
     password: &HashedPassword,
     context: &RequestContext,
 ) -> Result<Account, Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin(db, context).await?;
     let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
     let changed = changed.ok_or(Error::NotFound)?;
     let announcement = sign_out_everywhere(&mut tx, id, context).await?;
     let event = Event::success(EventName::PasswordChange).user(id);
     let event = event.detail("by an administrator");
     event.record(&mut tx, context).await?;
-    let address = &changed.user.email;
+    let to = changed.user.recipient();
     mails
-        .send_notice(&mut tx, address, Notice::PasswordSet, context)
+        .send_notice(&mut tx, to, Notice::PasswordSet, context)
         .await?;
     tx.commit().await?;
     revocations.announce(announcement).await;
     Ok(changed)
 }
 
-/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still apply. Fails
-/// with [`Error::NotFound`] if there is no account with this id.
+/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still
+/// apply. Fails with [`Error::NotFound`] if there is no account with this id.
 pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Error> {
     let mut tx = db.begin().await?;
     if !changes::unlock(&mut tx, id, context.now).await? {
@@ -163,8 +186,8 @@ pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Er
     Ok(tx.commit().await?)
 }
 
-/// Turns the two-step sign-in of a user off, ends the user's sessions and tokens, and mails the user a notice. Fails with
-/// [`Error::NoSecondFactor`] if it is off already.
+/// Turns the two-step sign-in of a user off, ends the user's sessions and tokens, and mails the user a notice. Fails
+/// with [`Error::NoSecondFactor`] if it is off already.
 pub async fn reset_mfa(
     db: &Db,
     revocations: &RevocationMirror,

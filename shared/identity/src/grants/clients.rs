@@ -20,8 +20,9 @@ macro_rules! columns {
     () => {
         "id, name, type, secret_hash, secret_created_at, secret_last_used_at, previous_secret_hash,
          previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, jwks, jwks_uri,
-         redirect_uris, post_logout_redirect_uris, backchannel_logout_uri, scope, default_scope, first_party, refresh_cookie, refresh_retry_window, grant_id, created_at,
-         disabled_at"
+         redirect_uris, post_logout_redirect_uris, backchannel_logout_uri, scope, default_scope, first_party, refresh_cookie,
+         refresh_retry_window,
+         epoch, created_at, disabled_at"
     };
 }
 use columns;
@@ -29,7 +30,7 @@ use columns;
 sql! {
     INSERT = "INSERT INTO clients
               (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
-               grant_id, created_at, jwks, refresh_cookie, refresh_retry_window, jwks_uri, post_logout_redirect_uris,
+               epoch, created_at, jwks, refresh_cookie, refresh_retry_window, jwks_uri, post_logout_redirect_uris,
                backchannel_logout_uri)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
@@ -42,7 +43,7 @@ sql! {
         "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
-                   grant_id = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
+                   epoch = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
                    jwks_uri = $12, post_logout_redirect_uris = $13, backchannel_logout_uri = $14
             WHERE id = $1";
 }
@@ -109,10 +110,11 @@ pub struct Client {
     pub jwks_uri: Option<String>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout 1.0 §3.1).
+    /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout 1.0
+    /// §3.1).
     pub post_logout_redirect_uris: Vec<String>,
-    /// The URL that gets a logout token when a session ends in which the client got ID tokens (OpenID Connect Back-Channel Logout
-    /// 1.0 §2.2).
+    /// The URL that gets a logout token when a session ends in which the client got ID tokens (OpenID Connect
+    /// Back-Channel Logout 1.0 §2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, format = "uri")]
     pub backchannel_logout_uri: Option<String>,
@@ -129,9 +131,9 @@ pub struct Client {
     #[serde(serialize_with = "duration::serialize_as_seconds")]
     #[schema(value_type = i64)]
     pub refresh_retry_window: Duration,
-    /// The `grant_id` of the access tokens that the client gets for itself.
+    /// The number of times that all tokens of the client ended.
     #[serde(skip)]
-    pub grant_id: String,
+    pub epoch: i64,
     /// The time of the registration.
     pub created_at: Timestamp,
     /// The time at which the client was disabled; null while it is enabled.
@@ -176,7 +178,7 @@ struct Row {
     first_party: bool,
     refresh_cookie: bool,
     refresh_retry_window: i64,
-    grant_id: String,
+    epoch: i64,
     created_at: Timestamp,
     disabled_at: Option<Timestamp>,
 }
@@ -196,7 +198,7 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.scope.to_string(),
         client.default_scope.to_string(),
         client.first_party,
-        client.grant_id.as_str(),
+        client.epoch,
         client.created_at,
         client.jwks.as_ref().map(ToString::to_string),
         client.refresh_cookie,
@@ -226,7 +228,7 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.scope.to_string(),
         client.default_scope.to_string(),
         client.first_party,
-        client.grant_id.as_str(),
+        client.epoch,
         client.disabled_at,
         client.jwks.as_ref().map(ToString::to_string),
         client.refresh_cookie,
@@ -285,7 +287,7 @@ impl From<Row> for Client {
             first_party: row.first_party,
             refresh_cookie: row.refresh_cookie,
             refresh_retry_window: Duration::from_secs(row.refresh_retry_window.try_into().unwrap_or(0)),
-            grant_id: row.grant_id,
+            epoch: row.epoch,
             created_at: row.created_at,
             disabled_at: row.disabled_at,
         }

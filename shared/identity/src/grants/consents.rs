@@ -12,7 +12,8 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the neighboring modules own.
+/// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the neighboring
+/// modules own.
 macro_rules! access {
     () => {
         "clients.name AS client_name, consents.scope, consents.granted_at,
@@ -23,8 +24,8 @@ macro_rules! access {
     };
 }
 
-/// Returns the text of the statement for a page of the consents with this condition on the user `$1` and the client `$2`, in the
-/// order of its index.
+/// Returns the text of the statement for a page of the consents with this condition on the user `$1` and the client
+/// `$2`, in the order of its index.
 macro_rules! page {
     ($condition:literal, $order:literal) => {
         concat!(
@@ -53,9 +54,11 @@ sql! {
     PAGE = page!(
         "(consents.user_id, consents.client_id) > ($1, $2)", "consents.user_id, consents.client_id");
     PAGE_OF_USER = page!("consents.user_id = $1 AND consents.client_id > $2", "consents.client_id");
-    // The client is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the users, and may read the
-    // consents of all clients in that order.
-    PAGE_OF_CLIENT = page!(
+    PAGE_OF_CLIENT_SQLITE = page!(
+        "consents.client_id = $2 AND consents.user_id > $1", "consents.client_id, consents.user_id");
+    // The client is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the users, and
+    // may read the consents of all clients in that order.
+    PAGE_OF_CLIENT_POSTGRES = page!(
         "(consents.client_id, consents.user_id) > ($2, $1) AND consents.client_id <= $2",
         "consents.client_id, consents.user_id");
     PAGE_OF_USER_AND_CLIENT = page!("consents.user_id = $1 AND consents.client_id = $2", "consents.user_id");
@@ -165,25 +168,19 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
 }
 
-/// Returns up to `limit` consents that match `filter`, ordered by user and client: those after the position `after`, which is
-/// that of a consent that matches, or the first ones.
+/// Returns up to `limit` consents that match `filter`, ordered by user and client: those after the position `after`,
+/// which is that of a consent that matches, or the first ones.
 pub async fn page(db: &Db, filter: &Filter, after: Position, limit: i64) -> Result<Vec<Consent>, Error> {
+    let on = db.reader();
     let statement = match (filter.user_id, &filter.client_id) {
         (None, None) => PAGE,
         (Some(_), None) => PAGE_OF_USER,
-        (None, Some(_)) => PAGE_OF_CLIENT,
+        (None, Some(_)) => on.choose(PAGE_OF_CLIENT_SQLITE, PAGE_OF_CLIENT_POSTGRES),
         (Some(_), Some(_)) => PAGE_OF_USER_AND_CLIENT,
     };
     let user_id = filter.user_id.unwrap_or(after.user_id);
     let client_id = filter.client_id.clone().unwrap_or(after.client_id);
-    fetch_all!(
-        db.reader(),
-        Consent,
-        statement,
-        user_id,
-        client_id.as_str(),
-        limit
-    )
+    fetch_all!(on, Consent, statement, user_id, client_id.as_str(), limit)
 }
 
 /// Revokes a user's consent to a client, as [`revoke_by_id`] does. Returns whether there was a consent.
@@ -199,8 +196,8 @@ pub async fn revoke(
     end_access(tx, revocations, deleted, context).await
 }
 
-/// Revokes the consent with this id and the user's refresh families with the client. Authorization codes of the consent can no
-/// longer be exchanged. Returns whether there was a consent.
+/// Revokes the consent with this id and the user's refresh families with the client. Authorization codes of the consent
+/// can no longer be exchanged. Returns whether there was a consent.
 pub async fn revoke_by_id(
     db: &Db,
     revocations: &RevocationMirror,
@@ -212,8 +209,8 @@ pub async fn revoke_by_id(
     end_access(tx, revocations, deleted, context).await
 }
 
-/// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns whether there was a
-/// consent.
+/// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns whether
+/// there was a consent.
 async fn end_access(
     mut tx: Tx,
     revocations: &RevocationMirror,

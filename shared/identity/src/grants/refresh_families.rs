@@ -4,7 +4,8 @@
 
 pub(crate) mod revocation;
 
-pub use revocation::{Selection, revoke};
+pub(crate) use revocation::revoke_all_of_user;
+pub use revocation::{Selection, revoke, revoke_all_of_client};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use audit::revocation::RETENTION;
@@ -13,44 +14,58 @@ use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
 use storage::db::{BatchCall, Db, Engine, Error, Tx};
-use storage::{execute, fetch_all_postgres, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_all_postgres, fetch_optional, sql};
+
+/// The columns of [`Row`] in the statements on one table. They read the tables `users` and `clients` too, which other modules
+/// own: the role becomes a claim of the access token. A transaction that changes the role of a user also ends the user's epoch.
+macro_rules! columns {
+    () => {
+        "id, client_id, user_id, session_id, user_epoch, client_epoch, auth_time, amr, scope, generation,
+         (SELECT role FROM users WHERE users.id = user_id) AS role"
+    };
+}
+
+/// A condition on `refresh_families`: neither the family itself nor all tokens of its user or client have been revoked.
+macro_rules! is_unrevoked {
+    () => {
+        "(refresh_families.revoked_at IS NULL
+          AND refresh_families.user_epoch = (SELECT epoch FROM users WHERE users.id = refresh_families.user_id)
+          AND refresh_families.client_epoch = (SELECT epoch FROM clients WHERE clients.id = refresh_families.client_id))"
+    };
+}
+use is_unrevoked;
 
 sql! {
     INSERT_SQLITE = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                                   last_used_at, idle_expires_at, expires_at, auth_time, amr)
-                     VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8, $9, $10)";
-    // The statements that return a family read the table `users` too, which another module owns: the role becomes a claim of
-    // the access token. A transaction that changes the role of a user also revokes the user's families.
-    FIND = "SELECT id, client_id, user_id, session_id, auth_time, amr, scope, generation, revoked_at,
-                   (SELECT role FROM users WHERE users.id = user_id) AS role
-            FROM refresh_families WHERE id = $1";
-    FIND_CURRENT = "SELECT id, client_id, user_id, session_id, auth_time, amr, scope, generation, revoked_at,
-                           last_used_at, idle_expires_at, expires_at, (SELECT role FROM users WHERE users.id = user_id) AS role
-                    FROM refresh_families
-                    WHERE id = $1 AND generation = $2 AND revoked_at IS NULL AND idle_expires_at > $3
-                      AND expires_at > $3";
-    ROTATE_SQLITE = "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
-                     WHERE id = $1 AND generation = $2 AND client_id = $3 AND revoked_at IS NULL
-                       AND idle_expires_at > $5 AND expires_at > $5
-                     RETURNING id, client_id, user_id, session_id, auth_time, amr, scope, generation, revoked_at,
-                               (SELECT role FROM users WHERE users.id = user_id) AS role";
+                                                   last_used_at, idle_expires_at, expires_at, auth_time, amr,
+                                                   user_epoch, client_epoch)
+                     VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8, $9, $10, $11, $12)";
+    FIND = concat!(
+        "SELECT ", columns!(), ", NOT ", is_unrevoked!(), " AS is_revoked FROM refresh_families WHERE id = $1");
+    FIND_CURRENT = concat!(
+        "SELECT ", columns!(), ", FALSE AS is_revoked, last_used_at, idle_expires_at, expires_at
+         FROM refresh_families
+         WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
+    ROTATE_SQLITE = concat!(
+        "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
+         WHERE id = $1 AND generation = $2 AND client_id = $3 AND idle_expires_at > $5 AND expires_at > $5
+           AND ", is_unrevoked!(), "
+         RETURNING ", columns!(), ", FALSE AS is_revoked");
     // The same for several tokens. A token that occurs twice changes its row, and returns it, once. The statements lock the
     // rows in the order of their ids. For a LIMIT with a parameter, a generic plan expects one token (a tenth of the ten that
     // it expects of an array) and uses the index, even if it was made while the table was small and is kept when the table
     // has grown.
-    ROTATE_ALL_POSTGRES = "
-        UPDATE refresh_families AS family
-        SET generation = family.generation + 1, last_used_at = token.now, idle_expires_at = token.idle_expires_at
+    ROTATE_ALL_POSTGRES = concat!("
+        UPDATE refresh_families
+        SET generation = refresh_families.generation + 1, last_used_at = token.now,
+            idle_expires_at = token.idle_expires_at
         FROM (SELECT * FROM unnest($1::TEXT[], $2::BIGINT[], $3::TEXT[], $4::BIGINT[], $5::BIGINT[])
-                            AS token (family_id, generation, client_id, idle_expires_at, now)
-              ORDER BY family_id LIMIT $6) AS token
-        WHERE family.id = token.family_id AND family.generation = token.generation
-          AND family.client_id = token.client_id AND family.revoked_at IS NULL
-          AND family.idle_expires_at > token.now AND family.expires_at > token.now
-        RETURNING family.id, family.client_id, family.user_id, family.session_id, family.auth_time, family.amr,
-                  family.scope, family.generation, family.revoked_at,
-                  (SELECT role FROM users WHERE users.id = family.user_id) AS role";
-    PRUNE = "DELETE FROM refresh_families WHERE expires_at <= $1";
+                            AS token (token_family_id, token_generation, token_client_id, idle_expires_at, now)
+              ORDER BY token_family_id LIMIT $6) AS token
+        WHERE id = token_family_id AND generation = token_generation AND client_id = token_client_id
+          AND refresh_families.idle_expires_at > token.now AND expires_at > token.now AND ", is_unrevoked!(), "
+        RETURNING ", columns!(), ", FALSE AS is_revoked");
+    PRUNE = delete_expired!("refresh_families", "id", "expires_at");
 }
 
 /// The fields of a family to create.
@@ -64,10 +79,23 @@ pub struct NewFamily<'a> {
     pub user_id: i64,
     /// The session in which the user consented.
     pub session_id: i64,
+    /// The present epochs of the user and of the client.
+    pub epochs: Epochs,
     /// The sign-in that began the session.
     pub sign_in: SignIn,
     /// The granted scope names, separated by spaces.
     pub scope: &'a str,
+}
+
+/// The epochs in which a family began. It ends with the first of them to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Epochs {
+    /// The number of times that all sessions and tokens of the user had ended.
+    #[sqlx(rename = "user_epoch")]
+    pub user: i64,
+    /// The number of times that all tokens of the client had ended.
+    #[sqlx(rename = "client_epoch")]
+    pub client: i64,
 }
 
 /// A stored family.
@@ -83,14 +111,16 @@ pub struct Family {
     pub role: Role,
     /// The session in which the user granted access.
     pub session_id: i64,
+    /// The epochs in which the family began.
+    pub epochs: Epochs,
     /// The sign-in that began the session.
     pub sign_in: SignIn,
     /// The granted scope.
     pub scope: Scope,
     /// The generation of the only valid refresh token.
     pub generation: i64,
-    /// The time of the revocation, if the family was revoked.
-    pub revoked_at: Option<Timestamp>,
+    /// Whether the family, or all tokens of its user or client, have been revoked.
+    pub is_revoked: bool,
 }
 
 /// A refresh token that can be used.
@@ -119,11 +149,13 @@ struct Row {
     client_id: String,
     user_id: i64,
     session_id: i64,
+    #[sqlx(flatten)]
+    epochs: Epochs,
     auth_time: Timestamp,
     amr: String,
     scope: String,
     generation: i64,
-    revoked_at: Option<Timestamp>,
+    is_revoked: bool,
     role: String,
 }
 
@@ -157,6 +189,8 @@ pub async fn create(
         absolute,
         new.sign_in.at,
         new.sign_in.methods.as_str(),
+        new.epochs.user,
+        new.epochs.client,
     )
     .map(|_| ())
 }
@@ -258,7 +292,7 @@ impl BatchCall for Rotate {
 
 /// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
-    execute!(db.writer(), PRUNE, now.before(RETENTION))
+    db.prune(PRUNE, now.before(RETENTION)).await
 }
 
 impl From<Row> for Family {
@@ -272,11 +306,12 @@ impl From<Row> for Family {
                 methods: AuthenticationMethods::stored(&row.amr),
             },
             session_id: row.session_id,
+            epochs: row.epochs,
             id: row.id,
             client_id: row.client_id,
             user_id: row.user_id,
             generation: row.generation,
-            revoked_at: row.revoked_at,
+            is_revoked: row.is_revoked,
         }
     }
 }

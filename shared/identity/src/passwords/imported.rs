@@ -2,6 +2,7 @@
 
 use argon2::password_hash::{Error, Result};
 use bcrypt::HashParts;
+use foundation::secret::Secret;
 
 /// The highest accepted cost. Each step doubles the time, and a hash of cost 14 occupies a permit for about a second.
 const MAX_COST: u32 = 14;
@@ -15,20 +16,32 @@ pub(super) fn is_bcrypt_hash(stored: &str) -> bool {
 
 /// Returns `hash` if it is a bcrypt hash of cost 4 to 14 that can be imported. The error text continues a
 /// sentence that begins with the name of the hash.
-pub fn parse_imported_hash(hash: &str) -> std::result::Result<String, String> {
+pub fn parse_imported_hash(hash: &str) -> std::result::Result<Secret, String> {
     let parts: Option<HashParts> = hash.parse().ok().filter(|_| is_bcrypt_hash(hash));
     match parts.map(|parts| parts.get_cost()) {
-        Some(4..=MAX_COST) => Ok(hash.to_owned()),
+        Some(4..=MAX_COST) => Ok(Secret::new(hash)),
         Some(_) => Err(format!("has a bcrypt cost that is not between 4 and {MAX_COST}")),
         None => Err("is not a bcrypt hash ($2a$, $2b$ or $2y$)".to_owned()),
     }
+}
+
+/// Returns the cost of a stored bcrypt hash. Fails if the hash is malformed.
+pub(super) fn cost(stored: &str) -> Result<u32> {
+    let parts: HashParts = stored.parse().map_err(|_| Error::Algorithm)?;
+    Ok(parts.get_cost())
+}
+
+/// Computes a bcrypt hash of the password and discards it. Fails if the cost is out of range.
+pub(super) fn compute(password: &str, cost: u32, salt: [u8; 16]) -> Result<()> {
+    let computed = bcrypt::hash_with_salt(password, cost, salt);
+    computed.map(drop).map_err(|_| Error::Algorithm)
 }
 
 /// Returns whether the password matches the stored bcrypt hash; bcrypt reads the first 72 bytes of a password only.
 /// Fails if the hash is malformed or its cost is out of range.
 pub(super) fn verify(password: &str, stored: &str) -> Result<bool> {
     let stored = parse_imported_hash(stored).map_err(|_| Error::Algorithm)?;
-    bcrypt::verify(password, &stored).map_err(|_| Error::Algorithm)
+    bcrypt::verify(password, stored.expose()).map_err(|_| Error::Algorithm)
 }
 
 #[cfg(test)]
@@ -42,12 +55,13 @@ mod tests {
     fn imported_hashes_are_verified() {
         for version in PREFIXES {
             let stored = parse_imported_hash(&HASH.replacen("$2b$", version, 1)).unwrap();
+            let stored = stored.expose();
             assert!(
-                verify("correct horse battery staple", &stored).unwrap(),
+                verify("correct horse battery staple", stored).unwrap(),
                 "{version}"
             );
             assert!(
-                !verify("correct horse battery stapler", &stored).unwrap(),
+                !verify("correct horse battery stapler", stored).unwrap(),
                 "{version}"
             );
         }

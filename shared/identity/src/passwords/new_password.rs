@@ -8,8 +8,9 @@ use foundation::secret::Secret;
 pub enum NewPassword {
     /// A given password.
     Chosen(Password),
-    /// The bcrypt hash of a password of another service, as [`parse_imported_hash`](super::parse_imported_hash) returned it.
-    Imported(String),
+    /// The bcrypt hash of a password of another service, as [`parse_imported_hash`](super::parse_imported_hash)
+    /// returned it.
+    Imported(Secret),
     /// An initial password to generate, which the user must replace at the first sign-in.
     Generated,
 }
@@ -18,7 +19,7 @@ pub enum NewPassword {
 #[derive(Clone, Debug)]
 pub struct HashedPassword {
     /// The hash: a PHC string, or an imported bcrypt hash.
-    pub hash: String,
+    pub hash: Secret,
     /// Whether the user must choose another password before doing anything else.
     pub change_required: bool,
 }
@@ -27,7 +28,7 @@ impl NewPassword {
     /// Hashes the password. Returns its hash, and the password itself if it was generated.
     pub async fn hash(self, passwords: &Passwords) -> Result<(HashedPassword, Option<Secret>), Error> {
         let hash = match self {
-            Self::Chosen(password) => passwords.hash(password).await?,
+            Self::Chosen(password) => Secret::new(passwords.hash(password).await?),
             Self::Imported(hash) => hash,
             Self::Generated => {
                 let (password, generated) = passwords.generate().await?;
@@ -46,7 +47,8 @@ impl NewPassword {
 }
 
 impl Passwords {
-    /// Generates an initial password, which the user must replace at the first sign-in. Returns its hash and the password.
+    /// Generates an initial password, which the user must replace at the first sign-in. Returns its hash and the
+    /// password.
     pub async fn generate(&self) -> Result<(HashedPassword, Secret), Error> {
         let mut text = foundation::random::id();
         while text.len() < self.min_length {
@@ -54,7 +56,7 @@ impl Passwords {
         }
         let password =
             Password::parse(&text).map_err(|flaw| Error::Failed(format!("the password {flaw}")))?;
-        let hash = self.hash(password).await?;
+        let hash = Secret::new(self.hash(password).await?);
         let change_required = true;
         Ok((
             HashedPassword {
@@ -63,5 +65,25 @@ impl Passwords {
             },
             Secret::new(text),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_contains_no_hash() {
+        let hash = Secret::new("$argon2id$v=19$m=8,t=1,p=1$c2FsdA$aGFzaA");
+        let hashed = HashedPassword {
+            hash: hash.clone(),
+            change_required: false,
+        };
+        for text in [
+            format!("{hashed:?}"),
+            format!("{:?}", NewPassword::Imported(hash)),
+        ] {
+            assert!(!text.contains("argon2id"), "{text}");
+        }
     }
 }

@@ -9,8 +9,8 @@ use storage::db::{Db, Error};
 use storage::{fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`AccountRow`]. They read the table `totp` too, which another module owns, so that `GET /me` takes one round
-/// trip.
+/// The columns of [`AccountRow`]. They read the table `totp` too, which another module owns, so that `GET /me` takes
+/// one round trip.
 macro_rules! columns {
     () => {
         "id, email, email_verified, role, created_at, updated_at, disabled_at,
@@ -42,11 +42,15 @@ sql! {
     PAGE = page!("id > $1", "id");
     PAGE_ENABLED = page!("disabled_at IS NULL AND id > $1", "id");
     PAGE_DISABLED = page!("disabled_at IS NOT NULL AND id > $1", "id");
-    // The role is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the ids, and may read all
-    // users in that order to find the few administrators.
-    PAGE_BY_ROLE = page!("(role, id) > ($3, $1) AND role <= $3", "role, id");
-    PAGE_ENABLED_BY_ROLE = page!("disabled_at IS NULL AND (role, id) > ($3, $1) AND role <= $3", "role, id");
-    PAGE_DISABLED_BY_ROLE = page!("disabled_at IS NOT NULL AND (role, id) > ($3, $1) AND role <= $3", "role, id");
+    PAGE_BY_ROLE_SQLITE = page!("role = $3 AND id > $1", "role, id");
+    PAGE_ENABLED_BY_ROLE_SQLITE = page!("disabled_at IS NULL AND role = $3 AND id > $1", "role, id");
+    PAGE_DISABLED_BY_ROLE_SQLITE = page!("disabled_at IS NOT NULL AND role = $3 AND id > $1", "role, id");
+    // The role is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the ids, and may
+    // read all users in that order to find the few administrators.
+    PAGE_BY_ROLE_POSTGRES = page!("(role, id) > ($3, $1) AND role <= $3", "role, id");
+    PAGE_ENABLED_BY_ROLE_POSTGRES = page!("disabled_at IS NULL AND (role, id) > ($3, $1) AND role <= $3", "role, id");
+    PAGE_DISABLED_BY_ROLE_POSTGRES = page!(
+        "disabled_at IS NOT NULL AND (role, id) > ($3, $1) AND role <= $3", "role, id");
 }
 
 /// A user with the account's settings.
@@ -121,9 +125,9 @@ pub async fn page(db: &Db, filter: &Filter, after: i64, limit: i64) -> Result<Ve
         }
         Some(role) => {
             let statement = match filter.disabled {
-                None => PAGE_BY_ROLE,
-                Some(false) => PAGE_ENABLED_BY_ROLE,
-                Some(true) => PAGE_DISABLED_BY_ROLE,
+                None => on.choose(PAGE_BY_ROLE_SQLITE, PAGE_BY_ROLE_POSTGRES),
+                Some(false) => on.choose(PAGE_ENABLED_BY_ROLE_SQLITE, PAGE_ENABLED_BY_ROLE_POSTGRES),
+                Some(true) => on.choose(PAGE_DISABLED_BY_ROLE_SQLITE, PAGE_DISABLED_BY_ROLE_POSTGRES),
             };
             fetch_all!(on, AccountRow, statement, after, limit, role.as_str())?
         }

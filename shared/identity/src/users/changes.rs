@@ -5,7 +5,7 @@ use crate::users::account::{Account, AccountRow, columns};
 use crate::users::{Role, StoredCredentials};
 use foundation::clock::Timestamp;
 use storage::db::{Error, Tx};
-use storage::{execute, fetch_optional, sql};
+use storage::{execute, fetch_one, fetch_optional, sql};
 
 /// A condition on `users`: the row is not the only active administrator.
 macro_rules! not_the_last_administrator {
@@ -19,9 +19,10 @@ macro_rules! not_the_last_administrator {
 sql! {
     // Locks all active administrators if the user is one, so that concurrent demotions run one after the other and each
     // sees the result of the previous one. For other users it locks nothing.
-    LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET password_version = password_version
+    LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET epoch = epoch
                            WHERE role = 'admin' AND disabled_at IS NULL AND EXISTS (
                                SELECT 1 FROM users AS one WHERE one.id = $1 AND one.role = 'admin')";
+    LOCK_ADMINISTRATOR = "UPDATE users SET role = role WHERE id = $1 AND role = 'admin' AND disabled_at IS NULL";
     DISABLE = concat!(
         "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL AND ",
         not_the_last_administrator!(), " RETURNING ", columns!());
@@ -32,30 +33,30 @@ sql! {
         "UPDATE users SET role = $2, updated_at = $3 WHERE id = $1 AND deleted_at IS NULL AND ($2 = 'admin' OR ",
         not_the_last_administrator!(),
         ") RETURNING ", columns!());
-    // A sign-in in progress fails when it locks the row, because the version no longer matches.
-    INVALIDATE_SIGN_INS = "UPDATE users SET password_version = password_version + 1 WHERE id = $1";
+    LOCK = "UPDATE users SET epoch = epoch WHERE id = $1";
+    // A sign-in in progress fails when it locks the row, because the epoch no longer matches.
+    END_EPOCH = "UPDATE users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch - 1";
     REPLACE_PASSWORD = concat!(
-        "UPDATE users SET password_hash = $2, password_version = password_version + 1, password_change_required = $3,
-                updated_at = $4
+        "UPDATE users SET password_hash = $2, password_change_required = $3, updated_at = $4
          WHERE id = $1 AND deleted_at IS NULL RETURNING ", columns!());
     UNLOCK = "UPDATE users SET unlocked_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its key.
     ANONYMIZE = concat!(
         "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = '',
-                password_version = password_version + 1, password_change_required = FALSE,
-                updated_at = $3, disabled_at = $3, deleted_at = $3
-         WHERE id = $1 AND password_version = $2 AND deleted_at IS NULL AND ",
+                password_change_required = FALSE, updated_at = $3, disabled_at = $3, deleted_at = $3
+         WHERE id = $1 AND epoch = $2 AND deleted_at IS NULL AND ",
         not_the_last_administrator!());
 }
 
-/// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is the last active administrator or
-/// does not exist. The caller ends the user's sessions and tokens.
+/// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is
+/// the last active administrator or does not exist. The caller ends the user's sessions and tokens.
 pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<Option<Account>, Error> {
     lock_active_administrators(tx, id).await?;
     Ok(fetch_optional!(tx.on(), AccountRow, DISABLE, id, now)?.map(Account::from))
 }
 
-/// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not disabled, does not exist or was deleted.
+/// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not disabled,
+/// does not exist or was deleted.
 pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<Option<Account>, Error> {
     Ok(fetch_optional!(tx.on(), AccountRow, ENABLE, id)?.map(Account::from))
 }
@@ -73,21 +74,28 @@ pub(crate) async fn set_role(
     Ok(row.map(Account::from))
 }
 
-/// Makes every sign-in and credential change of a user that is in progress fail, because it verified an older version
-/// of the credentials. Locks the user's row until the transaction ends.
-pub(crate) async fn invalidate_sign_ins(tx: &mut Tx, id: i64) -> Result<(), Error> {
-    execute!(tx.on(), INVALIDATE_SIGN_INS, id).map(|_| ())
+/// Locks the user's row until the transaction ends.
+pub(crate) async fn lock(tx: &mut Tx, id: i64) -> Result<(), Error> {
+    execute!(tx.on(), LOCK, id).map(|_| ())
 }
 
-/// Replaces a password without verifying the current one and returns the changed account. Returns `None`, without effect, if
-/// the user does not exist or was deleted.
+/// Begins the next epoch of a user, and returns the one that ended, whose tokens the caller revokes. Every sign-in and credential
+/// change of the user that is in
+/// progress then fails, because it verified the credentials in that epoch. Locks the user's row until the transaction ends.
+pub(crate) async fn end_epoch(tx: &mut Tx, id: i64) -> Result<i64, Error> {
+    let (ended,) = fetch_one!(tx.on(), (i64,), END_EPOCH, id)?;
+    Ok(ended)
+}
+
+/// Replaces a password without verifying the current one and returns the changed account. Returns `None`, without
+/// effect, if the user does not exist or was deleted. The caller signs the user out everywhere.
 pub(crate) async fn replace_password(
     tx: &mut Tx,
     id: i64,
     password: &HashedPassword,
     now: Timestamp,
 ) -> Result<Option<Account>, Error> {
-    let (hash, change_required) = (password.hash.as_str(), password.change_required);
+    let (hash, change_required) = (password.hash.expose(), password.change_required);
     let row = fetch_optional!(
         tx.on(),
         AccountRow,
@@ -106,14 +114,20 @@ pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool,
 }
 
 /// Marks a user as deleted and anonymizes their row, which remains because other tables refer to it. Returns false,
-/// without effect, if the credentials are no longer the verified ones or if the user is the last active administrator.
+/// without effect, if the credentials are no longer the verified ones or if the user is the last active administrator. The
+/// caller signs the user out everywhere.
 pub(crate) async fn anonymize(
     tx: &mut Tx,
     verified: &StoredCredentials,
     now: Timestamp,
 ) -> Result<bool, Error> {
     lock_active_administrators(tx, verified.id).await?;
-    Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.password_version, now)? == 1)
+    Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.epoch, now)? == 1)
+}
+
+/// Locks the user's row until the transaction ends, and returns whether the user is an active administrator.
+pub(crate) async fn lock_administrator(tx: &mut Tx, id: i64) -> Result<bool, Error> {
+    Ok(execute!(tx.on(), LOCK_ADMINISTRATOR, id)? == 1)
 }
 
 /// Locks all active administrators until the transaction ends if the user is an administrator.

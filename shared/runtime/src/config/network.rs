@@ -8,6 +8,7 @@ use ipnet::IpNet;
 use std::net::SocketAddr;
 use url::Url;
 use web::Policy;
+use web::client_address::TrustedProxies;
 
 /// Settings of the listener, the public URLs and the trusted proxies and origins.
 #[derive(Args, Clone, Debug)]
@@ -52,23 +53,29 @@ pub struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// Fails in production if the base URL is missing or the issuer's URL is not https.
+    /// Fails in production unless the base URL is set, and unless it and the issuer's URL are https: cookies are
+    /// `Secure` only if the base URL is https.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         if !self.is_production() {
             return Ok(());
         }
-        match self.issuer.as_ref().or(self.base_url.as_ref()) {
-            None => Err(InvalidSetting(format!(
-                "BASE_URL is not set, and LISTEN {} is reachable from other machines: set BASE_URL to the https URL \
-                 that clients use",
+        let Some(base_url) = &self.base_url else {
+            return Err(InvalidSetting(format!(
+                "BASE_URL is not set, and LISTEN {} or an https ISSUER makes this a production installation: set \
+                 BASE_URL to the https URL that clients use",
                 self.listen
-            ))),
-            Some(url) if url.scheme() != "https" => Err(InvalidSetting(format!(
-                "the issuer's URL {url} is plain http, which only a loopback installation may use: put a TLS proxy in \
-                 front and set BASE_URL to its https URL"
-            ))),
-            Some(_) => Ok(()),
+            )));
+        };
+        let urls = [("BASE_URL", Some(base_url)), ("ISSUER", self.issuer.as_ref())];
+        for (name, url) in urls {
+            if let Some(url) = url.filter(|url| url.scheme() != "https") {
+                return Err(InvalidSetting(format!(
+                    "{name} {url} is plain http, which only a loopback installation may use: put a TLS proxy in front \
+                     and set {name} to its https URL"
+                )));
+            }
         }
+        Ok(())
     }
 
     /// Returns whether this is a production installation: the listener has an address other than loopback, or the URL
@@ -100,7 +107,7 @@ impl NetworkArgs {
         Policy {
             base_url: urls.base.clone(),
             allowed_origins,
-            trusted_proxies: self.trusted_proxies.clone(),
+            trusted_proxies: TrustedProxies::new(self.trusted_proxies.clone(), self.is_production()),
         }
     }
 }

@@ -9,6 +9,9 @@ pub enum Error {
     /// A temporary failure, such as no connection or a deadlock. The same operation may succeed later.
     #[error("the database is unavailable: {0}")]
     Unavailable(#[source] sqlx::Error),
+    /// The disk is full. The statement had no effect.
+    #[error("the disk of the database is full: {0}")]
+    Full(#[source] sqlx::Error),
     /// A permanent failure, such as a bug or a schema that was altered by hand.
     #[error("the database reported an error: {0}")]
     Failed(#[source] sqlx::Error),
@@ -18,6 +21,11 @@ impl Error {
     /// Returns the error of an operation that exceeded its time limit.
     pub fn timed_out() -> Self {
         Self::Unavailable(sqlx::Error::PoolTimedOut)
+    }
+
+    /// Returns the error of a statement for which the disk has no space.
+    pub fn disk_full() -> Self {
+        Self::Full(sqlx::Error::Io(std::io::ErrorKind::StorageFull.into()))
     }
 
     /// Returns the error of a statement that exceeded its time limit. Its connection still waits for the result.
@@ -52,6 +60,7 @@ impl Error {
         match self {
             Self::Conflict => Self::Conflict,
             Self::Unavailable(error) => Self::Unavailable(copy(error)),
+            Self::Full(error) => Self::Full(copy(error)),
             Self::Failed(error) => Self::Failed(copy(error)),
         }
     }
@@ -73,14 +82,13 @@ impl Error {
     pub(super) fn may_end_sqlite_transaction(&self) -> bool {
         /// Busy, no memory, interrupted, input or output error, full.
         const CODES: [i32; 5] = [5, 7, 9, 10, 13];
-        let (Self::Unavailable(error) | Self::Failed(error)) = self else {
+        let (Self::Unavailable(error) | Self::Full(error) | Self::Failed(error)) = self else {
             return false;
         };
-        // The lowest byte of an extended code is its primary code.
         let code = error
             .as_database_error()
-            .and_then(|error| error.code()?.parse::<i32>().ok());
-        code.is_none_or(|code| CODES.contains(&(code & 0xff)))
+            .and_then(|error| primary_sqlite_code(&error.code()?));
+        code.is_none_or(|code| CODES.contains(&code))
     }
 
     /// Returns whether the connection that reported this error must not be used again: the connection is lost or its
@@ -106,6 +114,9 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::Database(inner) if inner.is_unique_violation() => Self::Conflict,
+            sqlx::Error::Database(inner) if inner.code().is_some_and(|code| is_full(&code)) => {
+                Self::Full(error)
+            }
             sqlx::Error::Database(inner) if inner.code().is_some_and(|code| is_temporary(&code)) => {
                 Self::Unavailable(error)
             }
@@ -125,15 +136,72 @@ impl From<sqlx::migrate::MigrateError> for Error {
     }
 }
 
-/// Returns whether an error code stands for a temporary failure. SQLite: busy, locked. PostgreSQL: connection exceptions
-/// (08), insufficient resources (53), operator intervention (57P), a read-only server after a failover (25006),
-/// serialization failures (40001) and deadlocks (40P01).
+/// Returns whether an error code stands for a full disk, on SQLite or on PostgreSQL.
+fn is_full(code: &str) -> bool {
+    code == "53100" || primary_sqlite_code(code) == Some(13)
+}
+
+/// Returns whether an error code stands for a temporary failure. SQLite: busy, locked, a read-only file, an input or
+/// output error, a file that cannot be opened. PostgreSQL: connection exceptions (08), insufficient resources (53),
+/// operator intervention (57P), a read-only server after a failover (25006), serialization failures (40001) and
+/// deadlocks (40P01).
 fn is_temporary(code: &str) -> bool {
-    matches!(code, "5" | "6" | "261" | "517" | "25006" | "40001" | "40P01")
-        || ["08", "53", "57P"].iter().any(|class| is_in_class(code, class))
+    match primary_sqlite_code(code) {
+        Some(code) => matches!(code, 5 | 6 | 8 | 10 | 14),
+        None => {
+            matches!(code, "25006" | "40001" | "40P01")
+                || ["08", "53", "57P"].iter().any(|class| is_in_class(code, class))
+        }
+    }
+}
+
+/// Returns the primary code of an error code of SQLite, which is the lowest byte of an extended code; `None` for a
+/// SQLSTATE, which has five characters.
+fn primary_sqlite_code(code: &str) -> Option<i32> {
+    let code: Option<i32> = code.parse().ok().filter(|_| code.len() < 5);
+    code.map(|code| code & 0xff)
 }
 
 /// Returns whether a code is a SQLSTATE that begins with `class`.
 fn is_in_class(code: &str, class: &str) -> bool {
     code.len() == 5 && code.starts_with(class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::Db;
+    use crate::{execute, fetch_one};
+
+    #[test]
+    fn codes_of_both_engines_are_told_apart() {
+        for code in ["13", "53100"] {
+            assert!(is_full(code), "{code}");
+        }
+        // Busy, locked, read-only, input or output, cannot open: each with an extended code of SQLite.
+        for code in ["5", "517", "6", "262", "8", "1032", "10", "778", "14", "526"] {
+            assert!(is_temporary(code) && !is_full(code), "{code}");
+        }
+        for code in ["08006", "53300", "57P01", "25006", "40001", "40P01"] {
+            assert!(is_temporary(code) && !is_full(code), "{code}");
+        }
+        // A corrupt file and a failed constraint of SQLite; a NUL character and a failed constraint of PostgreSQL.
+        for code in ["11", "1811", "22021", "23514"] {
+            assert!(!is_temporary(code) && !is_full(code), "{code}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_sqlite_file_is_told_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("test.db").display());
+        let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
+        // The database may have no more pages than it has now.
+        let (_,) = fetch_one!(db.writer(), (i64,), "PRAGMA max_page_count = 1").unwrap();
+        let full = execute!(db.writer(), "CREATE TABLE large AS SELECT zeroblob(1000000)");
+        assert!(matches!(full, Err(Error::Full(_))), "{full:?}");
+        let mut tx = db.begin().await.unwrap();
+        let full = execute!(tx.on(), "CREATE TABLE large AS SELECT zeroblob(1000000)");
+        assert!(matches!(full, Err(Error::Full(_))), "{full:?}");
+    }
 }

@@ -16,6 +16,29 @@ macro_rules! sql {
     };
 }
 
+/// `delete_expired!("table", "key", "time")` is the text of a statement for [`Db::prune`](crate::db::Db::prune): it deletes up to
+/// `$2` rows of the table whose column `time` is at most `$1`, the oldest first. `key` is the primary key.
+#[macro_export]
+macro_rules! delete_expired {
+    ($table:literal, $key:literal, $time:literal) => {
+        concat!(
+            "DELETE FROM ",
+            $table,
+            " WHERE (",
+            $key,
+            ") IN (SELECT ",
+            $key,
+            " FROM ",
+            $table,
+            " WHERE ",
+            $time,
+            " <= $1 ORDER BY ",
+            $time,
+            " LIMIT $2)"
+        )
+    };
+}
+
 /// `fetch_one!(on, Row, SQL, bind…)` returns the first row, or an error if there is none.
 #[macro_export]
 macro_rules! fetch_one {

@@ -61,13 +61,15 @@ pub enum Code {
     RateLimited,
     /// A dependency of the service does not answer.
     DependencyUnavailable,
+    /// The disk of the service is full.
+    StorageFull,
     /// An unexpected error inside the service.
     InternalError,
 }
 
 impl Code {
     /// All codes, in the order of the documentation.
-    pub(crate) const ALL: [Self; 29] = [
+    pub(crate) const ALL: [Self; 30] = [
         Self::Unauthenticated,
         Self::InvalidToken,
         Self::InsufficientScope,
@@ -96,6 +98,7 @@ impl Code {
         Self::LoginLocked,
         Self::RateLimited,
         Self::DependencyUnavailable,
+        Self::StorageFull,
         Self::InternalError,
     ];
 
@@ -139,6 +142,7 @@ impl Code {
             Self::LoginLocked => (StatusCode::TOO_MANY_REQUESTS, "login_locked"),
             Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::DependencyUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "dependency_unavailable"),
+            Self::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, "storage_full"),
             Self::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
         }
     }

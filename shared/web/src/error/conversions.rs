@@ -1,6 +1,7 @@
 //! Conversions of the errors of the shared domain modules into error responses.
 
 use crate::error::{Code, Error, FieldError};
+use axum::http::header::WWW_AUTHENTICATE;
 use identity::mail_throttle::MailThrottled;
 use identity::{accounts, email_verifications, login, mfa, password_resets, passwords, users};
 use storage::{db, redis};
@@ -9,6 +10,7 @@ impl From<db::Error> for Error {
     fn from(error: db::Error) -> Self {
         match error {
             db::Error::Unavailable(_) => Self::unavailable(&error),
+            db::Error::Full(_) => Self::storage_full(&error),
             db::Error::Conflict | db::Error::Failed(_) => Self::internal(&error),
         }
     }
@@ -119,6 +121,12 @@ impl From<accounts::Error> for Error {
                  rest.",
             ),
             accounts::Error::NotFound | accounts::Error::NoSecondFactor => Self::not_found(),
+            accounts::Error::AdministratorSignedOut => Self::new(
+                Code::Unauthenticated,
+                "Nothing was changed: you were signed out, or lost your role, during this call.",
+            )
+            .header(WWW_AUTHENTICATE, "Bearer"),
+            accounts::Error::Creation(error) => error.into(),
             accounts::Error::Credentials(error) => reauthentication_error(error, "password"),
             accounts::Error::Database(error) => error.into(),
         }
@@ -161,4 +169,20 @@ impl From<email_verifications::ChangeError> for Error {
 /// Returns the 422 for an invalid token of a mailed link.
 fn token_invalid(error: &dyn std::fmt::Display) -> Error {
     Error::new(Code::ResetTokenInvalid, format!("Nothing was changed: {error}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::{StatusCode, header};
+    use axum::response::IntoResponse as _;
+
+    #[test]
+    fn a_full_disk_is_507_and_a_missing_database_503_with_a_delay() {
+        let full = Error::from(db::Error::disk_full()).into_response();
+        assert_eq!(full.status(), StatusCode::INSUFFICIENT_STORAGE);
+        let missing = Error::from(db::Error::timed_out()).into_response();
+        assert_eq!(missing.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(missing.headers().contains_key(header::RETRY_AFTER));
+    }
 }

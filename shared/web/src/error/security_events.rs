@@ -2,12 +2,11 @@
 
 use crate::Context;
 use crate::error::{Code, Error};
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, EventRecorder};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use foundation::context::RequestContext;
-use storage::db::Db;
 
 impl Error {
     /// Returns the security event that this error causes, if any.
@@ -30,25 +29,30 @@ impl Error {
 
 /// Middleware: records the security event of an error response.
 pub async fn record_security_events(
-    State(db): State<Db>,
+    State(events): State<EventRecorder>,
     Context(context): Context,
     request: Request,
     next: Next,
 ) -> Response {
-    record_security_event(&db, &context, next.run(request).await).await
+    record_security_event(&events, &context, next.run(request).await).await
 }
 
-/// Records the security event of an error response. Returns the response, or the database error if the event cannot be
-/// recorded.
-pub(crate) async fn record_security_event(db: &Db, context: &RequestContext, response: Response) -> Response {
+/// Records the security event of an error response. Returns the response, also if the event cannot be recorded: the
+/// caller is refused in either case.
+pub(crate) async fn record_security_event(
+    events: &EventRecorder,
+    context: &RequestContext,
+    response: Response,
+) -> Response {
     let event = response
         .extensions()
         .get::<Error>()
         .and_then(Error::security_event);
-    if let Some(event) = event
-        && let Err(error) = event.record_alone(db, context).await
-    {
-        return Error::from(error).into_response();
+    if let Some(event) = event {
+        let name = event.name();
+        if let Err(error) = events.record(event, "", context).await {
+            tracing::error!(event = name.as_str(), %error, "a security event is lost");
+        }
     }
     response
 }

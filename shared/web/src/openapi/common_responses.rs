@@ -13,7 +13,11 @@ use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema as _, ToSchema};
 
 /// The errors with which any operation may answer.
-const COMMON_ERRORS: [Code; 2] = [Code::InternalError, Code::DependencyUnavailable];
+const COMMON_ERRORS: [Code; 3] = [
+    Code::InternalError,
+    Code::DependencyUnavailable,
+    Code::StorageFull,
+];
 
 /// Completes every operation of the document, and adds the components that the operations refer to.
 pub(crate) fn complete_operations(document: &mut OpenApi) {

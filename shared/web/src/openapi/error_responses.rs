@@ -207,6 +207,7 @@ const fn description(code: Code) -> &'static str {
         Code::LoginLocked => "Sign-in is locked after too many failed attempts.",
         Code::RateLimited => "The caller sent too many requests within a minute.",
         Code::DependencyUnavailable => "A dependency of the service does not answer.",
+        Code::StorageFull => "The disk of the service is full.",
         Code::InternalError => "The server failed to handle the request.",
     }
 }

@@ -5,6 +5,7 @@ mod consents;
 mod creation;
 mod lists;
 mod own_account;
+mod races;
 mod sessions;
 
 use serde_json::Value;

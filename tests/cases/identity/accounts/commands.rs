@@ -26,7 +26,8 @@ impl Fixture {
         }
     }
 
-    /// Expects that all sessions and tokens ended. Every server learns within a second what a command or another server did.
+    /// Expects that all sessions and tokens ended. A change by a command or by another server takes effect within a
+    /// second.
     pub(super) async fn expect_signed_out(&self, world: &World) {
         world
             .expect_revoked_within(Duration::from_secs(1), &self.tokens.access)
@@ -45,6 +46,7 @@ fn users(world: &World, user: &User, command: &[&str], stdin: &str) -> Value {
 
 async fn set_password_ends_all_access_and_notifies_the_user(world: World) {
     let fixture = Fixture::create(&world).await;
+    world.confirm_email(&fixture.ann.email).await;
     let set = users(&world, &fixture.ann, &["set-password", "--password-stdin"], NEW);
     assert_eq!(set["id"], fixture.ann.id);
     assert!(set["one_time_password"].is_null(), "{set}");
@@ -122,6 +124,7 @@ async fn reset_mfa_allows_sign_in_with_the_password_alone(world: World) {
     let nothing = world.run(&args, "");
     assert_eq!(nothing.status.code(), Some(1), "{nothing:?}");
     fixture.ann.get("/me").await.expect(200);
+    world.confirm_email(&fixture.ann.email).await;
     let codes = Authenticator::enable(&world, &fixture.ann).await;
     let ann = world.log_in_with(&codes.sign_in(&world, &fixture.ann)).await;
     let fixture = Fixture {

@@ -52,9 +52,10 @@ async fn disconnecting_an_app_revokes_its_tokens(world: World) {
         api.get("/protected").await.expect(200);
     }
     ann.delete(&path(&app)).await.expect_error(404, "not_found");
-    ann.delete("/me/grants/no-such-app")
-        .await
-        .expect_error(404, "not_found");
+    for missing in ["no-such-app", "%00", "a%00b", "%FF", "a%20b", &"a".repeat(300)] {
+        let missing = ann.delete(&format!("/me/grants/{missing}")).await;
+        missing.expect_error(404, "not_found");
+    }
     assert_eq!(listed(&ann).await.len(), 1);
     let query = "SELECT name, client_id FROM security_events WHERE trace_id = $1 ORDER BY id";
     let db = world.db().await;

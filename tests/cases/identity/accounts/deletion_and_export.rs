@@ -159,7 +159,9 @@ async fn tables_with_rows(world: &World, id: i64) -> Vec<String> {
                  UNION ALL SELECT 'consents' FROM consents WHERE user_id = $1
                  UNION ALL SELECT 'mailed_tokens' FROM mailed_tokens WHERE user_id = $1
                  UNION ALL SELECT 'idempotency_keys' FROM idempotency_keys WHERE user_id = $1
-                 UNION ALL SELECT 'refresh_families' FROM refresh_families WHERE user_id = $1 AND revoked_at IS NULL
+                 UNION ALL SELECT 'refresh_families' FROM refresh_families
+                           WHERE user_id = $1 AND revoked_at IS NULL
+                             AND user_epoch = (SELECT epoch FROM users WHERE id = $1)
                  UNION ALL SELECT 'drafts' FROM posts
                            WHERE author_id = $1 AND status = 'draft' AND deleted_at IS NULL";
     let rows = fetch_all!(db.reader(), (String,), query, id).unwrap();

@@ -17,12 +17,16 @@ async fn begin(world: &World, user: &User, path: &str, body: &str) -> RawConnect
         .json(&body_of_login)
         .await
         .expect(200);
+    begin_in(world, &signed_in.cookie("sid"), &format!("POST {path}"), body).await
+}
+
+/// Begins a request in the session with this `sid`, like [`begin`].
+async fn begin_in(world: &World, sid: &str, operation: &str, body: &str) -> RawConnection {
     let mut raw = RawConnection::connect(world.api_ports()[0]).await;
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
-         cookie: sid={}; csrf=x\r\nx-csrf-token: x\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n",
+        "{operation} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+         cookie: sid={sid}; csrf=x\r\nx-csrf-token: x\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n",
         body.len(),
-        signed_in.cookie("sid"),
     );
     raw.send(head).await;
     // The program sends this status when it begins to read the body, which is after the check of the session.
@@ -41,6 +45,22 @@ async fn a_session_ended_mid_request_does_not_enable_mfa(world: World) {
     let answer = raw.read_to_end().await;
     assert!(answer.contains("HTTP/1.1 404"), "{answer}");
     world.log_in(&ann.email, "a new good password").await;
+}
+
+async fn a_session_ended_mid_request_does_not_disable_mfa(world: World) {
+    let ann = world.sign_up().await;
+    let app = Authenticator::enable(&world, &ann).await;
+    let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
+    let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] }).to_string();
+    let mut raw = begin_in(&world, &ann.sid, "DELETE /me/mfa/totp", &body).await;
+    ann.post("/logout").await.expect(204);
+    raw.send(&body).await;
+    let answer = raw.read_to_end().await;
+    assert!(answer.contains("HTTP/1.1 404"), "{answer}");
+    assert!(!answer.to_lowercase().contains("set-cookie: sid="), "{answer}");
+    let password_alone = json!({ "email": ann.email, "password": PASSWORD });
+    let refused = world.anyone().post("/login").json(&password_alone).await;
+    refused.expect_error(403, "mfa_required");
 }
 
 async fn a_session_ended_mid_request_mails_no_link(world: World) {
@@ -63,5 +83,6 @@ async fn a_session_ended_mid_request_mails_no_link(world: World) {
 
 on_every_shape!(
     a_session_ended_mid_request_does_not_enable_mfa,
+    a_session_ended_mid_request_does_not_disable_mfa,
     a_session_ended_mid_request_mails_no_link,
 );

@@ -1,10 +1,10 @@
 //! Two-step sign-in: enabling, disabling, codes and recovery codes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{Authenticator, PASSWORD, Page, Shape, User, World, on_every_shape};
+use tests::{Authenticator, Caller, PASSWORD, Page, Reply, Shape, User, World, on_every_shape};
 
 async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: World) {
     let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
@@ -61,14 +61,11 @@ async fn enrollment_requires_the_password_and_a_code(world: World) {
         confirm(otp).await.expect_validation_errors(&["/otp"]);
     }
     let confirmed = confirm(&app.code(&world, 0)).await.expect(200);
-    assert!(confirmed.set_cookie("sid").unwrap().contains("Max-Age=0"));
+    let kept = world.anyone().session(&confirmed.cookie("sid"), &ann.csrf);
     confirm(&app.code(&world, 1))
         .await
         .expect_error(401, "unauthenticated");
-    let ann = world
-        .log_in_with(&json!({ "email": ann.email, "password": PASSWORD, "otp": app.code(&world, 1) }))
-        .await;
-    let again = ann
+    let again = kept
         .post("/me/mfa/totp")
         .json(&json!({ "password": PASSWORD }))
         .await;
@@ -104,7 +101,7 @@ async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
 }
 
 async fn recovery_codes_work_once_instead_of_a_code(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.sign_up_confirmed().await;
     let app = Authenticator::enable(&world, &ann).await;
     let log_in = |otp: &str| {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
@@ -147,18 +144,49 @@ async fn recovery_codes_of_other_users_are_rejected(world: World) {
     stolen.expect_error(403, "mfa_required");
 }
 
-async fn enabling_mfa_ends_all_sessions_and_tokens(world: World) {
-    let (ann, app) = world.user_and_app().await;
-    let elsewhere = world.log_in(&ann.email, PASSWORD).await;
-    let tokens = app.tokens(&ann, "posts:read").await;
-    Authenticator::enable(&world, &ann).await;
-    tokens.expect_revoked(&world, &app).await;
-    for session in [&ann, &elsewhere] {
-        session.get("/me").await.expect_error(401, "unauthenticated");
+/// Expects that the response to a change in the session of `user` set the cookie of a session that takes its place, and
+/// that it is the only session of the user. Returns a caller with the new cookie.
+async fn expect_only_session(world: &World, user: &User, former: &Value, reply: &Reply) -> Caller {
+    assert_ne!(reply.cookie("sid"), user.sid);
+    user.get("/me").await.expect_error(401, "unauthenticated");
+    let kept = world.anyone().session(&reply.cookie("sid"), &user.csrf);
+    assert_eq!(kept.get("/me").await.expect(200).json()["id"], user.id);
+    let [session] = sessions(&kept).await.try_into().unwrap();
+    assert_eq!(session["current"], true, "{session}");
+    assert_ne!(session["id"], former["id"]);
+    // It lives no longer than the session whose place it takes.
+    for member in ["created_at", "expires_at"] {
+        assert_eq!(session[member], former[member], "{member}");
     }
+    kept
 }
 
-async fn disabling_mfa_ends_all_sessions_and_tokens(shape: Shape) {
+async fn sessions(caller: &Caller) -> Vec<Value> {
+    let listed = caller.get("/me/sessions").await.expect(200).json();
+    listed["items"].as_array().unwrap().clone()
+}
+
+async fn enabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    let tokens = app.tokens(&ann, "posts:read").await;
+    let [former] = sessions(&ann).await.try_into().unwrap();
+    let elsewhere = world.log_in(&ann.email, PASSWORD).await;
+    world.advance(Duration::from_secs(600));
+    let codes = Authenticator::begin(&ann).await;
+    let first = json!({ "otp": codes.next_code(&world) });
+    let done = ann.post("/me/mfa/totp/verifications").json(&first).await;
+    let kept = expect_only_session(&world, &ann, &former, &done.expect(200)).await;
+    tokens.expect_revoked(&world, &app).await;
+    elsewhere.get("/me").await.expect_error(401, "unauthenticated");
+    assert_eq!(kept.get("/me").await.json()["mfa_enabled"], true);
+    kept.post("/posts")
+        .json(&json!({ "title": "A post" }))
+        .await
+        .expect(201);
+}
+
+async fn disabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (ann, app) = world.user_and_app().await;
     let codes = Authenticator::enable(&world, &ann).await;
@@ -174,14 +202,15 @@ async fn disabling_mfa_ends_all_sessions_and_tokens(shape: Shape) {
         .expect_validation_errors(&["/password"]);
     off(PASSWORD, "no code").await.expect_error(403, "mfa_required");
     ann.get("/me").await.expect(200);
+    let all = sessions(&ann).await;
+    let former = all.iter().find(|session| session["current"] == true).unwrap();
+    world.advance(Duration::from_secs(600));
     let done = off(PASSWORD, &codes.recovery_codes[0]).await.expect(204);
-    assert!(done.set_cookie("sid").unwrap().contains("Max-Age=0"));
+    let kept = expect_only_session(&world, &ann, former, &done).await;
     tokens.expect_revoked(&world, &app).await;
-    for session in [&ann, &elsewhere] {
-        session.get("/me").await.expect_error(401, "unauthenticated");
-    }
+    elsewhere.get("/me").await.expect_error(401, "unauthenticated");
+    assert_eq!(kept.get("/me").await.json()["mfa_enabled"], false);
     let ann = world.log_in(&ann.email, PASSWORD).await;
-    assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], false);
     let other = Authenticator::enable(&world, &ann).await;
     let old = json!({ "email": ann.email, "password": PASSWORD, "otp": codes.recovery_codes[1] });
     world
@@ -254,8 +283,8 @@ on_every_shape!(
     codes_work_once_and_one_time_step_to_either_side,
     recovery_codes_work_once_instead_of_a_code,
     recovery_codes_of_other_users_are_rejected,
-    enabling_mfa_ends_all_sessions_and_tokens,
-    disabling_mfa_ends_all_sessions_and_tokens,
+    enabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens,
+    disabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens,
     the_sign_in_page_asks_for_a_code_after_the_password,
     mfa_changes_are_recorded,
 );

@@ -20,7 +20,7 @@ fn from(world: &World, n: usize) -> Caller {
     world.anyone().with("x-forwarded-for", &format!("198.51.100.{n}"))
 }
 
-/// Signs in concurrently with this body. Returns the number of successes.
+/// Signs in concurrently with this body. Returns the number of successes. Wrong codes soon lock the account's codes.
 async fn sign_in_concurrently(world: &World, body: &Value) -> usize {
     let replies: Vec<Reply> = run_concurrently(CALLERS, |n| {
         from(world, n + 1)
@@ -31,7 +31,7 @@ async fn sign_in_concurrently(world: &World, body: &Value) -> usize {
     })
     .await;
     for reply in replies.iter().filter(|reply| reply.status != 200) {
-        assert!([403, 503].contains(&reply.status), "{reply}");
+        assert!([403, 429, 503].contains(&reply.status), "{reply}");
     }
     replies.iter().filter(|reply| reply.status == 200).count()
 }
@@ -45,10 +45,10 @@ async fn concurrent_sign_ins_use_a_code_once(shape: Shape) {
 
 async fn concurrent_sign_ins_use_a_recovery_code_once(shape: Shape) {
     let world = start_world(shape).await;
-    let ann = world.sign_up().await;
-    let app = Authenticator::enable(&world, &ann).await;
-    for code in &app.recovery_codes[..3] {
-        let body = json!({ "email": ann.email, "password": PASSWORD, "otp": code });
+    for _ in 0..3 {
+        let ann = world.sign_up().await;
+        let app = Authenticator::enable(&world, &ann).await;
+        let body = json!({ "email": ann.email, "password": PASSWORD, "otp": app.recovery_codes[0] });
         assert_eq!(sign_in_concurrently(&world, &body).await, 1);
     }
 }

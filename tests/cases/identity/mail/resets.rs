@@ -1,8 +1,8 @@
 //! Password resets by mailed links.
 
 use super::{
-    CONFIRM, NEW_PASSWORD, RESET, UserWithSessions, WAS_RESET, change_token, confirm, disable, events, me,
-    request_reset, reset, reset_token,
+    CONFIRM, NEW_PASSWORD, RESET, UserWithSessions, WAS_RESET, change_token, confirm, disable, events,
+    expect_signed_out, me, request_reset, reset, reset_token,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -222,8 +222,33 @@ async fn a_reset_replaces_a_one_time_password(world: World) {
         .expect(200);
 }
 
+async fn the_first_proof_of_a_mailbox_removes_what_came_before(world: World) {
+    // A stranger signs up with somebody else's address.
+    let (stranger, app) = world.user_and_app().await;
+    let codes = Authenticator::enable(&world, &stranger).await;
+    let stranger = world.log_in_with(&codes.sign_in(&world, &stranger)).await;
+    let tokens = app.tokens(&stranger, "posts:read").await;
+    let token = reset_token(&world, &stranger.email, 1).await;
+    let done = reset(&world.anyone(), &token, NEW_PASSWORD).await.expect(204);
+    tokens.expect_revoked(&world, &app).await;
+    expect_signed_out(&[&stranger]).await;
+    let owner = world.log_in(&stranger.email, NEW_PASSWORD).await;
+    let now = me(&owner).await;
+    assert_eq!(
+        (&now["mfa_enabled"], &now["email_verified"]),
+        (&json!(false), &json!(true))
+    );
+    let grants = owner.get("/me/grants").await.expect(200).json();
+    assert_eq!(grants["items"], json!([]));
+    let recorded = events(&world, &done).await;
+    assert!(
+        recorded.iter().any(|event| event.0 == "authn_mfa_disabled"),
+        "{recorded:?}"
+    );
+}
+
 async fn mfa_stays_on_after_a_reset(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.sign_up_confirmed().await;
     let app = Authenticator::enable(&world, &ann).await;
     request_reset(&world.anyone(), &ann.email).await.expect(202);
     let token = world.mail(&ann.email, RESET, 1).await.token();
@@ -280,6 +305,7 @@ on_every_shape!(
     links_ignore_the_host_of_the_request,
     a_reset_lifts_a_lockout,
     a_reset_replaces_a_one_time_password,
+    the_first_proof_of_a_mailbox_removes_what_came_before,
     mfa_stays_on_after_a_reset,
     tokens_are_neither_stored_nor_logged,
 );

@@ -65,6 +65,15 @@ fn resident_kib(pid: u32) -> u64 {
     line.unwrap().trim_end_matches("kB").trim().parse().unwrap()
 }
 
+/// The processor time that a process has used, in hundredths of a second.
+fn processor_time(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // The name is in parentheses; user and system time are the 12th and 13th field after it (proc_pid_stat(5)).
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let times = fields.split_whitespace().skip(11).take(2);
+    times.map(|time| time.parse::<u64>().unwrap()).sum()
+}
+
 /// The nice values of the threads of a process whose name begins with `prefix`.
 fn nice_values(pid: u32, prefix: &str) -> Vec<i32> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
@@ -133,6 +142,79 @@ async fn two_hundred_concurrent_sign_ins_stay_within_the_memory_of_the_permits(s
     ann.get("/me").await.expect(200);
 }
 
+async fn sign_ups_leave_the_permits_of_sign_ins(shape: Shape) {
+    let world = World::builder(shape)
+        .flag("--argon2-permits", "1")
+        .flag("--trusted-proxies", "127.0.0.1");
+    let world = world.start().await;
+    let ann = world.sign_up().await;
+    let sign_ups = run_concurrently(200, |n| {
+        let body = json!({ "email": world.fresh_email(), "password": PASSWORD });
+        let address = format!("198.51.100.{n}");
+        let caller = world.anyone().with("x-forwarded-for", &address);
+        caller.post("/users").json(&body).may_fail().into_future()
+    });
+    let sign_ins = async {
+        for _ in 0..10 {
+            world.log_in(&ann.email, PASSWORD).await;
+        }
+    };
+    let (sign_ups, ()) = tokio::join!(sign_ups, sign_ins);
+    let counts = status_counts(&sign_ups);
+    assert!(
+        counts.keys().all(|status| [201, 503].contains(status)),
+        "{counts:?}"
+    );
+}
+
+async fn a_network_creates_a_hundred_accounts_in_15_minutes(shape: Shape) {
+    let world = World::builder(shape)
+        .flag("--trusted-proxies", "127.0.0.1")
+        .flag("--rate-limits", "on")
+        .clock();
+    let world = world.start().await;
+    let sign_up = |address: &str| {
+        let body = json!({ "email": world.fresh_email(), "password": PASSWORD });
+        let caller = world.anyone().with("x-forwarded-for", address);
+        caller.post("/users").json(&body)
+    };
+    for n in 0..100 {
+        sign_up(&format!("2001:db8:1:2::{n}")).await.expect(201);
+    }
+    let refused = sign_up("2001:db8:1:2::fff")
+        .await
+        .expect_error(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), "900");
+    sign_up("2001:db8:1:3::1").await.expect(201);
+    world.advance(Duration::from_secs(15 * 60));
+    sign_up("2001:db8:1:2::1").await.expect(201);
+}
+
+/// The check of a new password runs before anything else and on a thread that serves requests.
+async fn checks_of_new_passwords_are_cheap(world: World) {
+    let total = || world.pids().into_iter().map(processor_time).sum::<u64>();
+    let crafted = "4@8({[<3613!1|70$5+7%22".repeat(2);
+    let crafted: String = crafted.chars().take(40).collect();
+    for password in [
+        crafted.clone(),
+        "aA1!".repeat(10),
+        "a@".repeat(20),
+        crafted.repeat(3),
+    ] {
+        let before = total();
+        for _ in 0..20 {
+            let body = json!({ "email": "no address", "password": password });
+            let refused = world.anyone().post("/users").json(&body).await;
+            refused.expect_validation_errors(&["/email"]);
+        }
+        let used = total() - before;
+        assert!(
+            used < 50,
+            "20 checks of {password:?} took {used} hundredths of a second"
+        );
+    }
+}
+
 async fn aborted_sign_ins_keep_their_permit_until_hashing_ends(shape: Shape) {
     let world = start_world(shape).await;
     let ann = world.sign_up().await;
@@ -175,6 +257,9 @@ async fn hashing_threads_have_a_low_priority_and_return_their_memory_when_idle(s
 }
 
 on_every_shape!(
+    sign_ups_leave_the_permits_of_sign_ins,
+    a_network_creates_a_hundred_accounts_in_15_minutes,
+    checks_of_new_passwords_are_cheap,
     hashing_threads_have_a_low_priority_and_return_their_memory_when_idle,
     two_hundred_concurrent_sign_ins_stay_within_the_memory_of_the_permits,
     aborted_sign_ins_keep_their_permit_until_hashing_ends,

@@ -149,6 +149,8 @@ async fn duplicate_members_are_rejected(world: World) {
         "client_id",
         "scope",
         "grant_id",
+        "user_epoch",
+        "client_epoch",
     ] {
         let again = format!(
             "{{\"{name}\":{},{}",

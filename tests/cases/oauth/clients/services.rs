@@ -47,10 +47,13 @@ async fn a_service_gets_an_access_token_for_itself(world: World) {
         claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(),
         body["expires_in"].as_i64().unwrap()
     );
-    for name in ["aud", "jti", "grant_id"] {
+    for name in ["aud", "jti"] {
         assert!(claims[name].is_string(), "{claims}");
     }
-    assert!(claims.get("roles").is_none(), "{claims}");
+    assert_eq!(claims["client_epoch"], 0, "{claims}");
+    for name in ["roles", "grant_id", "user_epoch"] {
+        assert!(claims.get(name).is_none(), "{claims}");
+    }
     // The secret may be in the body too.
     let secret = service.secret.as_deref().unwrap();
     let in_body = world.anyone().post("/token").form(&[

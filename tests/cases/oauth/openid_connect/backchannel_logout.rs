@@ -2,8 +2,10 @@
 
 use super::{id_token, sign_in, verify};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Duration;
-use tests::{App, Shape, StubServer, User, World, claims, eventually, on_every_shape};
+use storage::{execute, fetch_one};
+use tests::{App, Authenticator, Shape, StubServer, User, World, claims, eventually, on_every_shape};
 
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
@@ -74,7 +76,7 @@ async fn a_logout_token_names_user_and_session(world: World) {
         .expect_error(401, "invalid_token");
 }
 
-/// Every cause that ends a session tells the clients of the session.
+/// Each of these causes of the end of a session sends one logout token to the client.
 async fn every_end_of_a_session_is_told(world: World) {
     let server = StubServer::start().await;
     let app = app(&world, &server);
@@ -82,9 +84,16 @@ async fn every_end_of_a_session_is_told(world: World) {
         "logout",
         "end session",
         "sign in again",
-        "password",
-        "disable",
         "sign out",
+        "password",
+        "password reset",
+        "second factor",
+        "address",
+        "deletion",
+        "role",
+        "disable",
+        "end by an administrator",
+        "sign-out by an administrator",
     ]) {
         let user = world.sign_up().await;
         let mut browser = user.browser();
@@ -99,12 +108,11 @@ async fn every_end_of_a_session_is_told(world: World) {
 
 async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
     let mut browser = user.browser();
+    let session = claims(hint)["sid"].as_str().unwrap().to_owned();
+    let new_password = "another long passphrase 1";
     match cause {
         "logout" => drop(user.post("/logout").await.expect(204)),
-        "end session" => {
-            let id = claims(hint)["sid"].as_str().unwrap().to_owned();
-            user.delete(&format!("/me/sessions/{id}")).await.expect(204);
-        }
+        "end session" => drop(user.delete(&format!("/me/sessions/{session}")).await.expect(204)),
         "sign in again" => {
             let page = browser.open("/signin").await;
             assert!(page.visible_text().contains("signed in"));
@@ -112,16 +120,65 @@ async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
             user.post("/login").json(&body).await.expect(200);
         }
         "password" => {
-            let body =
-                json!({ "current_password": user.password, "new_password": "another long passphrase 1" });
+            let body = json!({ "current_password": user.password, "new_password": new_password });
             user.call("PUT", "/me/password").json(&body).await.expect(204);
+        }
+        "password reset" => {
+            let body = json!({ "email": user.email });
+            user.post("/password-resets").json(&body).await.expect(202);
+            let token = world.mail(&user.email, "Reset your password", 1).await.token();
+            let body = json!({ "token": token, "new_password": new_password });
+            confirm(world, "/password-resets", &body).await;
+        }
+        "second factor" => drop(Authenticator::enable(world, user).await),
+        "address" => {
+            let to = world.fresh_email();
+            let body = json!({ "email": to, "current_password": user.password });
+            user.post("/email-verifications").json(&body).await.expect(202);
+            let token = world
+                .mail(&to, "Confirm your new e-mail address", 1)
+                .await
+                .token();
+            confirm(world, "/email-verifications", &json!({ "token": token })).await;
+        }
+        "deletion" => {
+            let body = json!({ "password": user.password });
+            user.delete("/me").json(&body).await.expect(204);
+        }
+        "role" => {
+            let args = [
+                "users",
+                "set-role",
+                "--json",
+                "--role",
+                "editor",
+                "--email",
+                &user.email,
+            ];
+            world.cli(&args, "");
         }
         "disable" => drop(world.cli(&["users", "disable", "--json", "--email", &user.email], "")),
         "sign out" => {
             browser.open(&format!("/signout?id_token_hint={hint}")).await;
         }
+        "end by an administrator" => administer(world, &format!("/admin/sessions/{session}")).await,
+        "sign-out by an administrator" => {
+            administer(world, &format!("/admin/users/{}/sessions", user.id)).await;
+        }
         _ => panic!("{cause}"),
     }
+}
+
+/// Uses a mailed link of this kind.
+async fn confirm(world: &World, links: &str, body: &Value) {
+    let confirmation = world.anyone().post(&format!("{links}/confirmations"));
+    confirmation.json(body).await.expect(204);
+}
+
+/// Sends a DELETE request as an administrator.
+async fn administer(world: &World, path: &str) {
+    let admin = world.user_with_role("admin").await;
+    admin.delete(path).await.expect(204);
 }
 
 async fn other_clients_are_not_told(world: World) {
@@ -163,6 +220,51 @@ async fn an_undelivered_token_is_sent_again(shape: Shape) {
         delivered + 1,
         "a delivered token was sent again"
     );
+}
+
+/// Queues this many notices for an app, as if as many sessions had ended at once.
+async fn queue(world: &World, app: &App, count: i64) {
+    let insert = "INSERT INTO logout_notices (client_id, user_id, session_id, created_at, due_at, attempts)
+                  VALUES ($1, 1, $2, $3, $3, 0)";
+    let (db, now) = (world.db().await, world.now());
+    for session in 1..=count {
+        execute!(db.writer(), insert, app.id.as_str(), session, now).unwrap();
+    }
+}
+
+async fn an_app_that_does_not_answer_delays_no_other(world: World) {
+    let (silent, server) = (StubServer::start().await, StubServer::start().await);
+    silent.never_answer();
+    queue(&world, &app(&world, &silent), 100).await;
+    sign_in_and_out(&world, &app(&world, &server)).await;
+    wait_for(&server, 1).await;
+    // Four attempts for each issuer, and as many again if the first ones have timed out meanwhile.
+    let (attempts, issuers) = (silent.received().len(), world.issuer_ports().len());
+    assert!(attempts <= 8 * issuers, "{attempts} attempts");
+}
+
+async fn the_tokens_of_an_app_that_does_not_answer_wait_together(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let server = StubServer::start().await;
+    server.never_answer();
+    queue(&world, &app(&world, &server), 200).await;
+    let db = world.db().await;
+    let count = async |query: &'static str| fetch_one!(db.reader(), (i64,), query, world.now()).unwrap().0;
+    let due = "SELECT COUNT(*) FROM logout_notices WHERE due_at <= $1";
+    let undelivered = "SELECT COUNT(*) FROM logout_notices WHERE created_at <= $1";
+    // The clock stands still, so a postponed token is never due.
+    eventually("tokens are still due", async || count(due).await == 0).await;
+    server.answer(204, "");
+    eventually("tokens were not delivered", async || {
+        world.advance(Duration::from_secs(2));
+        count(undelivered).await == 0
+    })
+    .await;
+    let sessions = received(&server)
+        .iter()
+        .map(|token| claims(token)["sid"].to_string())
+        .collect::<BTreeSet<_>>();
+    assert_eq!(sessions.len(), 200);
 }
 
 async fn sign_in_and_out(world: &World, app: &App) {
@@ -224,5 +326,7 @@ on_every_shape!(
     every_end_of_a_session_is_told,
     other_clients_are_not_told,
     an_undelivered_token_is_sent_again,
+    an_app_that_does_not_answer_delays_no_other,
+    the_tokens_of_an_app_that_does_not_answer_wait_together,
     the_url_is_checked_like_every_url_of_third_parties,
 );

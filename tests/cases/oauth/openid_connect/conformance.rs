@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::time::Duration;
 use tests::{App, Browser, Grant, Shape, Tokens, User, World, claims, on_every_shape, parameter};
 
-/// Completes an authorization request with these parameters beside the scope `openid`. Returns the claims of the ID token.
+/// Completes an authorization request with these parameters beside the scope `openid`. Returns the claims of the ID
+/// token.
 async fn claims_of(app: &App, browser: &mut Browser, user: &User, parameters: &[(&str, &str)]) -> Value {
     let request = app.authorization().set("scope", "openid");
     let request = parameters

@@ -39,7 +39,7 @@ async fn another_user_signs_in_as_the_user_of_the_hint(world: World) {
         .await
         .unwrap();
     assert!(parameter(&redirect, "code").is_some(), "{redirect}");
-    // Whoever signs in as somebody else gets no code.
+    // A sign-in as another user gets no code.
     let mut browser = world.browser();
     let redirect = browser
         .complete_flow(&request.path(), &other, "allow")

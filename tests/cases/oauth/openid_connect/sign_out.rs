@@ -64,10 +64,12 @@ async fn an_expired_id_token_is_enough(shape: Shape) {
     expect_signed_in(&user, false).await;
 }
 
-async fn without_an_id_token_of_the_user_the_user_confirms(world: World) {
+async fn without_an_id_token_of_the_session_the_user_confirms(world: World) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
     let app = app(&world);
     let of_other = id_token(&app.tokens(&other, "openid").await);
+    // Of the user, but of a session that still exists beside the one that would end.
+    let of_elsewhere = id_token(&app.tokens(&user, "openid").await);
     for parameters in [
         vec![],
         vec![
@@ -77,6 +79,11 @@ async fn without_an_id_token_of_the_user_the_user_confirms(world: World) {
         ],
         vec![
             ("id_token_hint", of_other.as_str()),
+            ("post_logout_redirect_uri", AFTER),
+            ("state", "x"),
+        ],
+        vec![
+            ("id_token_hint", of_elsewhere.as_str()),
             ("post_logout_redirect_uri", AFTER),
             ("state", "x"),
         ],
@@ -181,12 +188,16 @@ async fn a_form_of_another_site_continues_by_get(world: World) {
     expect_signed_in(&user, true).await;
     expect_return(&browser.open(&path(&fields)).await, AFTER);
     expect_signed_in(&user, false).await;
-    let refused = world
-        .anyone()
-        .post("/signout")
-        .form(&[("post_logout_redirect_uri", AFTER)])
-        .await;
-    assert_eq!(refused.status, 400, "{refused}");
+    // Without a client; too long for a URL.
+    let long = "x".repeat(8 * 1024);
+    for fields in [
+        [("post_logout_redirect_uri", AFTER)].as_slice(),
+        &[("state", long.as_str())],
+        &[fields[0], fields[1], ("state", long.as_str())],
+    ] {
+        let refused = world.anyone().post("/signout").form(fields).await;
+        assert_eq!(refused.status, 400, "{refused}");
+    }
 }
 
 async fn signing_out_ends_what_a_logout_ends(world: World) {
@@ -244,7 +255,7 @@ async fn registered_uris_are_safe(world: World) {
 on_every_shape!(
     a_client_with_an_id_token_signs_the_user_out_at_once,
     an_expired_id_token_is_enough,
-    without_an_id_token_of_the_user_the_user_confirms,
+    without_an_id_token_of_the_session_the_user_confirms,
     the_confirmation_cannot_be_forged,
     the_browser_returns_to_registered_uris_only,
     a_form_of_another_site_continues_by_get,

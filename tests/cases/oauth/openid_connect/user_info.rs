@@ -3,7 +3,7 @@
 use super::verify;
 use foundation::clock::Timestamp;
 use serde_json::json;
-use tests::{World, on_every_shape};
+use tests::{World, eventually, on_every_shape};
 
 async fn the_claims_follow_the_scope(world: World) {
     let (user, app) = world.user_and_app().await;
@@ -92,13 +92,26 @@ async fn other_tokens_get_no_claims(world: World) {
     );
     let tokens = app.tokens(&user, "openid").await;
     let caller = world.anyone().bearer(&tokens.access);
-    let twice = caller
-        .post("/userinfo")
-        .form(&[("access_token", &tokens.access)])
-        .await;
-    twice.expect_error(400, "invalid_token");
+    let in_body = ("access_token", tokens.access.as_str());
+    for (caller, form) in [
+        (&caller, [in_body].as_slice()),
+        (&world.anyone(), &[in_body, in_body]),
+        (
+            &world.anyone(),
+            &[in_body, ("access_token", tokens.refresh.as_str())],
+        ),
+    ] {
+        let twice = caller.post("/userinfo").form(form).await;
+        let twice = twice.expect_error(400, "invalid_token");
+        let challenge = twice.header("www-authenticate");
+        assert_eq!(challenge, "Bearer error=\"invalid_request\"");
+    }
     let app_ended = app.client_call(&world.anyone(), "/revoke", &[("token", &tokens.access)]);
     app_ended.await.expect(200);
+    eventually("an issuer accepts a revoked token", async || {
+        caller.get("/userinfo").await.status == 401
+    })
+    .await;
     caller.get("/userinfo").await.expect_error(401, "invalid_token");
 }
 

@@ -53,7 +53,7 @@ async fn a_rotation_waits_until_the_staged_key_may_sign(shape: Shape) {
     let rotated = admin.post(ROTATIONS).await.expect(200).json();
     let after = keys(&world, &admin).await;
     let expected = json!({
-        "done": "rotated", "kid": active, "active": before[1]["kid"], "staged": after[2]["kid"], "signs_again_at": null,
+        "done": "rotated", "kid": active, "active": before[1]["kid"], "staged": after[2]["kid"], "caches_may_lack_it_until": null,
     });
     assert_eq!(rotated, expected);
     let states: Vec<&Value> = after.iter().map(|key| &key["state"]).collect();

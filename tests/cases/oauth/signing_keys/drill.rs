@@ -4,8 +4,8 @@ use super::{key_in_state, kids};
 use serde_json::Value;
 use tests::{RedisServer, Shape, StubServer, World, eventually, on_every_shape, on_many_processes};
 
-/// Runs a drill with JSON output at all replicas of a world, and at further APIs. Returns its exit code, its report and its
-/// error message.
+/// Runs a drill with JSON output at all replicas of a world, and at further APIs. Returns its exit code, its report and
+/// its error message.
 fn drill(world: &World, further_apis: &[&str], args: &[&str]) -> (Option<i32>, Value, String) {
     let urls = |ports: Vec<u16>| ports.into_iter().map(|port| format!("http://localhost:{port}"));
     let further_apis = further_apis.iter().map(|url| (*url).to_owned());

@@ -1,8 +1,8 @@
 //! The life cycle of a key from staged to deleted.
 
 use super::{
-    COMMAND_TIMEOUT, RETIREMENT_TIME, ROTATION_TIMEOUT, STAGING_TIME, expect_command_error, has_private_key,
-    key_in_state, kids, list, published, rotate, wait_until_published, wait_until_signed_by,
+    COMMAND_TIMEOUT, RETIREMENT_TIME, ROTATION_TIMEOUT, STAGING_TIME, expect_command_error, give_up_keys,
+    has_private_key, key_in_state, kids, list, published, rotate, wait_until_published, wait_until_signed_by,
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -176,11 +176,11 @@ async fn the_api_learns_of_new_keys_by_notification(shape: Shape) {
 /// After two compromises in a row no key is active, and the issuer must still start.
 async fn the_issuer_starts_while_no_key_may_sign(shape: Shape) {
     let mut world = World::builder(shape).clock().start().await;
-    let active = key_in_state(&world, "active");
-    world.cli(&["keys", "retire", &active, "--compromised", "--json"], "");
     world.stop().await;
+    give_up_keys(&world).await;
     world.restart().await;
     let staged = key_in_state(&world, "staged");
+    assert!(kids(&world, "active").is_empty());
     let began = Instant::now();
     world.advance(STAGING_TIME);
     while kids(&world, "active") != [staged.clone()] {

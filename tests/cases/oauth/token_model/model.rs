@@ -13,7 +13,7 @@ const MARGIN: Duration = Duration::from_secs(20);
 /// The number of access tokens to compare.
 const RECENT: usize = 8;
 
-/// What the model says of a token.
+/// The state of a token in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Live,

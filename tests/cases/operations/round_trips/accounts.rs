@@ -13,7 +13,7 @@ routes! {
         f.elsewhere().post("/users").json(&json!({ "email": email, "password": PASSWORD }))
     };
     readUser "bearer" [1 1] |f| f.bearer.get(&format!("/users/{}", f.owner.id));
-    login "" [7 7] |f| f.world.anyone().login(&f.owner.email, PASSWORD);
+    login "" [8 8] |f| f.world.anyone().login(&f.owner.email, PASSWORD);
     logout "session" [7 7] |f| f.world.log_in(&f.owner.email, PASSWORD).await.post("/logout");
     readMe "bearer" [1 1] |f| f.bearer.get("/me");
     readMe "session" [2 2] |f| f.owner.get("/me");
@@ -39,14 +39,14 @@ routes! {
         user.delete(&format!("/me/grants/{}", f.app.id))
     };
 
-    beginTotp "session" [6 6] |f| f.owner.post("/me/mfa/totp").json(&json!({ "password": PASSWORD }));
+    beginTotp "session" [7 7] |f| f.owner.post("/me/mfa/totp").json(&json!({ "password": PASSWORD }));
     confirmTotp "session" [26 26] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::begin(&user).await;
         let body = json!({ "otp": app.next_code(&f.world) });
         user.post("/me/mfa/totp/verifications").json(&body)
     };
-    disableTotp "session" [21 21] |f| {
+    disableTotp "session" [22 22] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::enable(&f.world, &user).await;
         let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
@@ -62,7 +62,7 @@ routes! {
         let email = f.world.fresh_email();
         f.elsewhere().post("/password-resets").json(&json!({ "email": email }))
     };
-    confirmPasswordReset "" [13 13] |f| {
+    confirmPasswordReset "" [19 19] |f| {
         let body = json!({ "token": reset_token(f).await, "new_password": NEW_PASSWORD });
         f.world.anyone().post("/password-resets/confirmations").json(&body)
     };

@@ -70,19 +70,19 @@ routes! {
     readClient "session" [1 1] |f| f.admin.get(&client_path(f, ""));
     updateClient "session" [7 7] |f| f.admin.patch(&client_path(f, "")).json(&json!({ "name": "Another" }));
     rotateClientSecret "session" [6 6] |f| f.admin.post(&client_path(f, "/secrets"));
-    disableClient "session" [8 8] |f| f.admin.post(&client_path(f, "/disablements"));
+    disableClient "session" [9 9] |f| f.admin.post(&client_path(f, "/disablements"));
     enableClient "session" [6 6] |f| {
         let client = client_path(f, "");
         f.admin.post(&format!("{client}/disablements")).await.expect(200);
         f.admin.post(&format!("{client}/enablements"))
     };
     listAccounts "session" [2 2] |f| f.admin.get("/admin/users");
-    createAccount "session" [5 5] |f| {
+    createAccount "session" [8 8] |f| {
         f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
     updateAccount "session" [13 13] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
-    setAccountPassword "session" [13 13] |f| {
+    setAccountPassword "session" [14 14] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))
     };
     disableAccount "session" [12 12] |f| f.admin.post(&user_path(f, "/disablements").await);
@@ -92,14 +92,14 @@ routes! {
         f.admin.post(&format!("{user}/enablements"))
     };
     unlockAccount "session" [5 5] |f| f.admin.delete(&user_path(f, "/lockouts").await);
-    resetAccountMfa "session" [13 13] |f| {
+    resetAccountMfa "session" [12 12] |f| {
         let user = f.world.sign_up().await;
         Authenticator::enable(&f.world, &user).await;
         f.admin.delete(&format!("/admin/users/{}/mfa", user.id))
     };
     signUserOut "session" [10 10] |f| f.admin.delete(&user_path(f, "/sessions").await);
     listUserSessions "session" [2 2] |f| f.admin.get("/admin/sessions");
-    endUserSession "session" [6 6] |f| {
+    endUserSession "session" [7 7] |f| {
         let user = f.world.sign_up().await;
         let list = f.admin.get(&format!("/admin/sessions?user_id={}", user.id)).await.expect(200);
         f.admin.delete(&format!("/admin/sessions/{}", items(&list)[0]["id"]))
@@ -125,7 +125,7 @@ routes! {
         f.world.anyone().post("/authorize").form(request.parameters())
     };
     showSignIn "" [0 0] |f| f.world.anyone().get("/signin");
-    submitSignIn "" [7 7] |f| {
+    submitSignIn "" [8 8] |f| {
         let mut browser = f.world.browser();
         let page = browser.open("/signin").await;
         browser.submit_call(&page, &[("email", &f.owner.email), ("password", PASSWORD)])
@@ -163,7 +163,7 @@ routes! {
         browser.submit_call(&page, &[("email", &email)])
     };
     showReset "" [0 0] |f| f.world.anyone().get("/reset?token=x");
-    submitReset "" [13 13] |f| {
+    submitReset "" [19 19] |f| {
         let (browser, page) = reset_page(f).await;
         browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
     };

@@ -1,4 +1,4 @@
-//! One endpoint of one replica, and what the drill saw there.
+//! One endpoint of one replica, and the counts of its responses.
 
 use super::super::super::Error;
 use super::latencies::Latencies;
@@ -26,8 +26,8 @@ pub(super) enum Kind {
     Token,
     /// A request for the key set, at an issuer.
     KeySet,
-    /// A call with an access token, at an API. `/protected` checks the token and needs no statement, so that a drill beside
-    /// real traffic does not load the database.
+    /// A call with an access token, at an API. `/protected` checks the token and needs no statement, so that a drill
+    /// beside real traffic does not load the database.
     Api,
 }
 
@@ -51,8 +51,8 @@ pub(super) struct Counts {
     pub(super) last_failure: Option<String>,
     /// The latencies of the responses 200.
     pub(super) latencies: Latencies,
-    /// The keys that the endpoint showed, with the time of the first response that did: keys that signed a token, keys in the
-    /// key set, or keys whose tokens were accepted.
+    /// The keys that the endpoint showed, with the time of the first response that did: keys that signed a token, keys
+    /// in the key set, or keys whose tokens were accepted.
     pub(super) kids: BTreeMap<String, Instant>,
 }
 
@@ -72,11 +72,11 @@ pub(super) enum Failure {
     Timeout,
     /// The connection failed.
     Connection,
-    /// The body of the response is not what it should be.
+    /// The body of the response cannot be parsed.
     Malformed,
 }
 
-/// The kinds of failure, with the reason.
+/// The kind of a failure, with the reason.
 type Flaw = (Failure, String);
 
 /// The members of a JWK set that the drill reads (RFC 7517 §5).

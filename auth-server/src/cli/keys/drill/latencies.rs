@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The least latency that is told apart, in microseconds.
+/// The smallest latency that is recorded, in microseconds. Smaller ones are recorded as this one.
 const LEAST: u64 = 8;
 
-/// The number of latencies in each class. A class is an eighth of a doubling, so a percentile is at most an eighth too high.
+/// The number of latencies in each class. A class is an eighth of a doubling, so a percentile is at most an eighth too
+/// high.
 #[derive(Debug, Default)]
 pub(super) struct Latencies(BTreeMap<u32, u64>);
 

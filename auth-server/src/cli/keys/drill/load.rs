@@ -48,8 +48,9 @@ impl Load {
         apis.any(|api| api.counts().failures_of(Failure::Unauthorized) > 0)
     }
 
-    /// Requests a token and the key set from every issuer, and calls every API with each of the tokens. Fails with a message
-    /// that names an endpoint which does not answer with 200 within the timeout. Afterwards all counts are zero.
+    /// Requests a token and the key set from every issuer, and calls every API with each of the tokens. Fails with a
+    /// message that names an endpoint which does not answer with 200 within the timeout. Afterwards all counts are
+    /// zero.
     pub(super) async fn rehearse(self: &Arc<Self>, timeout: Duration) -> Result<(), String> {
         let began = Instant::now();
         for endpoint in self.endpoints() {

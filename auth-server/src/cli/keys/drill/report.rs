@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The percentage of the calls at the rate of the drill that each API must answer.
 const LEAST_PERCENTAGE_ANSWERED: u64 = 90;
 
-/// What a drill saw.
+/// The report of a drill.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     /// Whether no problem was found.
@@ -32,9 +32,9 @@ pub(super) struct Rotation {
     from: Option<String>,
     /// The key that is active since.
     to: String,
-    /// For each endpoint, the time in milliseconds from the rotation until it showed the new key: until an issuer signed with
-    /// it, or until an API accepted a token that it signed. Negative for a key set that contained it before. Null if the key
-    /// was not shown in time.
+    /// For each endpoint, the time in milliseconds from the rotation until it showed the new key: until an issuer
+    /// signed with it, or until an API accepted a token that it signed. Negative for a key set that contained it
+    /// before. Null if the key was not shown in time.
     shown_after_ms: BTreeMap<String, Option<i64>>,
 }
 

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The time before its expiry at which a token is no longer used. It is longer than the time limit of a call plus the second
-/// by which `exp` is rounded, so that a token is valid when its response arrives.
+/// The time before its expiry at which a token is no longer used. It is longer than the time limit of a call plus the
+/// second by which `exp` is rounded, so that a token is valid when its response arrives.
 const MARGIN: Duration = Duration::from_secs(6);
 /// The shortest usable lifetime of access tokens.
 const LEAST_LIFETIME: Duration = Duration::from_secs(10);
@@ -43,8 +43,8 @@ struct Header {
 }
 
 impl Token {
-    /// Reads the response to a token request that was sent at `requested_at`. Fails with a message if it is malformed or
-    /// the lifetime of the token is too short.
+    /// Reads the response to a token request that was sent at `requested_at`. Fails with a message if it is malformed
+    /// or the lifetime of the token is too short.
     pub(super) fn parse(body: &[u8], requested_at: Instant) -> Result<Self, String> {
         let response: Response = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         let lifetime = Duration::from_secs(response.expires_in);
@@ -55,13 +55,15 @@ impl Token {
                 LEAST_LIFETIME.as_secs()
             ));
         }
+        let expires_at = requested_at.checked_add(lifetime);
+        let expires_at = expires_at.ok_or_else(|| format!("expires_in is {}", response.expires_in))?;
         let header = response.access_token.split('.').next().unwrap_or_default();
         let header = foundation::secret::decode(header).unwrap_or_default();
         let header: Header = serde_json::from_slice(&header).map_err(|error| error.to_string())?;
         Ok(Self {
             kid: header.kid,
             value: response.access_token,
-            usable_until: requested_at + lifetime - MARGIN,
+            usable_until: expires_at - MARGIN,
         })
     }
 }
@@ -140,6 +142,8 @@ mod tests {
     fn short_lifetimes_and_malformed_responses_are_refused() {
         let message = Token::parse(&response(9), Instant::now()).unwrap_err();
         assert!(message.contains("ACCESS_TOKEN_LIFETIME"), "{message}");
+        let message = Token::parse(&response(u64::MAX), Instant::now()).unwrap_err();
+        assert!(message.contains("expires_in"), "{message}");
         assert!(Token::parse(b"{}", Instant::now()).is_err());
         let no_header = br#"{"access_token":"a.b.c","expires_in":600}"#;
         assert!(Token::parse(no_header, Instant::now()).is_err());

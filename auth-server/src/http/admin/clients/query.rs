@@ -1,6 +1,7 @@
 //! The query of `GET /admin/clients`.
 
-use super::super::{ListQuery, TextId};
+use super::super::ListQuery;
+use foundation::ids::TextId;
 use identity::grants::clients::{ClientType, Filter};
 use issuer::params::Params;
 use utoipa::IntoParams;
@@ -31,11 +32,11 @@ impl ClientsQuery {
 
 impl ListQuery for ClientsQuery {
     fn read(params: &Params) -> Self {
-        let cursor = params.get("cursor").and_then(|id| id.parse().ok());
+        let cursor = params.get("cursor").and_then(|id| id.parse::<TextId>().ok());
         Self {
             kind: params.get("type").and_then(ClientType::named),
             first_party: params.get("first_party").and_then(|text| text.parse().ok()),
-            cursor: cursor.map(|TextId(id)| id),
+            cursor: cursor.map(String::from),
         }
     }
 

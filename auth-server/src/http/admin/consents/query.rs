@@ -1,7 +1,7 @@
 //! The query of `GET /admin/consents`.
 
-use super::super::{ListQuery, TextId};
-use foundation::ids::Id;
+use super::super::ListQuery;
+use foundation::ids::{Id, TextId};
 use identity::grants::consents::{Consent, Filter, Position};
 use issuer::params::Params;
 use utoipa::IntoParams;
@@ -67,5 +67,5 @@ fn parse_cursor(text: &str) -> Option<Position> {
 }
 
 fn parse_client_id(text: &str) -> Option<String> {
-    text.parse().ok().map(|TextId(id)| id)
+    text.parse::<TextId>().ok().map(String::from)
 }

@@ -21,8 +21,8 @@ pub(super) struct UserCreation {
     #[schema(schema_with = new_password_schema, required = false)]
     password: Option<Password>,
     /// In place of `password`, its bcrypt hash (`$2a$`, `$2b$` or `$2y$`), for a user of another service.
-    #[schema(nullable = false)]
-    password_hash: Option<String>,
+    #[schema(value_type = Option<String>, nullable = false)]
+    password_hash: Option<Secret>,
 }
 
 /// The changes of a user. An absent field changes nothing.

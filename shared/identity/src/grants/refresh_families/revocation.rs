@@ -1,19 +1,21 @@
 //! Revocation of refresh token families, with the access tokens that were issued with them.
 
+use super::is_unrevoked;
 use audit::events::{Event, EventName};
-use audit::revocation::{self, FamilyOwner, PendingAnnouncement};
+use audit::revocation::{self, Kind, PendingAnnouncement};
 use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
-use storage::{fetch_all, sql};
+use storage::{fetch_all, fetch_one, sql};
 
 /// Returns the text of the statement that revokes the families with this condition at the time `$2` on SQLite.
 macro_rules! revoke_on_sqlite {
-    ($condition:literal) => {
+    ($condition:expr) => {
         concat!(
             "UPDATE refresh_families SET revoked_at = $2 WHERE ",
             $condition,
-            " AND revoked_at IS NULL
-             RETURNING id, client_id, user_id"
+            " AND ",
+            is_unrevoked!(),
+            " RETURNING id, client_id, user_id"
         )
     };
 }
@@ -21,31 +23,46 @@ macro_rules! revoke_on_sqlite {
 /// Returns the text of the same statement on PostgreSQL. It locks the rows in the order of their ids, as rotations do, so that
 /// a revocation and a rotation do not deadlock.
 macro_rules! revoke_on_postgres {
-    ($condition:literal) => {
+    ($condition:expr) => {
         concat!(
             "WITH family AS (SELECT id FROM refresh_families WHERE ",
             $condition,
-            " AND revoked_at IS NULL
-                             ORDER BY id FOR UPDATE)
+            " AND ",
+            is_unrevoked!(),
+            " ORDER BY id FOR UPDATE OF refresh_families)
              UPDATE refresh_families SET revoked_at = $2 FROM family WHERE refresh_families.id = family.id
              RETURNING refresh_families.id, client_id, user_id"
         )
     };
 }
 
+/// A condition on `refresh_families`: the family is one of the user `$1` with the client `$3`, and `$4` newer ones have not ended
+/// at the time `$2`.
+macro_rules! beyond_newest {
+    () => {
+        concat!(
+            "id IN (SELECT id FROM refresh_families
+                    WHERE user_id = $1 AND client_id = $3 AND idle_expires_at > $2 AND expires_at > $2 AND ",
+            is_unrevoked!(),
+            " ORDER BY created_at DESC, id LIMIT 1000000 OFFSET $4)"
+        )
+    };
+}
+
 sql! {
-    REVOKE_ONE = "UPDATE refresh_families SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
-                  RETURNING id, client_id, user_id";
-    REVOKE_BY_USER_SQLITE = revoke_on_sqlite!("user_id = $1");
-    REVOKE_BY_USER_POSTGRES = revoke_on_postgres!("user_id = $1");
+    REVOKE_ONE = revoke_on_sqlite!("id = $1");
     REVOKE_BY_USER_AND_CLIENT_SQLITE = revoke_on_sqlite!("user_id = $1 AND client_id = $3");
     REVOKE_BY_USER_AND_CLIENT_POSTGRES = revoke_on_postgres!("user_id = $1 AND client_id = $3");
-    REVOKE_BY_CLIENT_SQLITE = revoke_on_sqlite!("client_id = $1");
-    REVOKE_BY_CLIENT_POSTGRES = revoke_on_postgres!("client_id = $1");
     REVOKE_BY_SESSION_SQLITE = revoke_on_sqlite!(
         "session_id = $1 AND client_id IN (SELECT id FROM clients WHERE first_party)");
     REVOKE_BY_SESSION_POSTGRES = revoke_on_postgres!(
         "session_id = $1 AND client_id IN (SELECT id FROM clients WHERE first_party)");
+    REVOKE_BEYOND_NEWEST_SQLITE = revoke_on_sqlite!(beyond_newest!());
+    REVOKE_BEYOND_NEWEST_POSTGRES = revoke_on_postgres!(beyond_newest!());
+    USER_HAS_FAMILY = "SELECT EXISTS (SELECT 1 FROM refresh_families
+                                      WHERE user_id = $1 AND user_epoch = $2 AND revoked_at IS NULL)";
+    CLIENT_HAS_FAMILY = "SELECT EXISTS (SELECT 1 FROM refresh_families
+                                        WHERE client_id = $1 AND client_epoch = $2 AND revoked_at IS NULL)";
 }
 
 /// The families to revoke.
@@ -53,12 +70,17 @@ sql! {
 pub enum Selection<'a> {
     /// The family with this id.
     Family(&'a str),
-    /// All families of a user.
-    OfUser(i64),
     /// All families of a user with one client.
     OfUserAndClient(i64, &'a str),
-    /// All families of a client.
-    OfClient(&'a str),
+    /// The families of a user with one client, except the newest ones.
+    BeyondNewest {
+        /// The user.
+        user_id: i64,
+        /// The client.
+        client_id: &'a str,
+        /// The number of families that remain.
+        keep: i64,
+    },
     /// The families that were created in a session, except those of third-party clients.
     OfSession(i64),
 }
@@ -79,52 +101,78 @@ pub async fn revoke(
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
     let now = context.now;
-    let (by_user, by_user_and_client, by_client, by_session) = tx.on().choose(
+    let (by_user_and_client, beyond_newest, by_session) = tx.on().choose(
         (
-            REVOKE_BY_USER_SQLITE,
             REVOKE_BY_USER_AND_CLIENT_SQLITE,
-            REVOKE_BY_CLIENT_SQLITE,
+            REVOKE_BEYOND_NEWEST_SQLITE,
             REVOKE_BY_SESSION_SQLITE,
         ),
         (
-            REVOKE_BY_USER_POSTGRES,
             REVOKE_BY_USER_AND_CLIENT_POSTGRES,
-            REVOKE_BY_CLIENT_POSTGRES,
+            REVOKE_BEYOND_NEWEST_POSTGRES,
             REVOKE_BY_SESSION_POSTGRES,
         ),
     );
     let rows = match selection {
         Selection::Family(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_ONE, id, now)?,
-        Selection::OfUser(id) => fetch_all!(tx.on(), RevokedRow, by_user, id, now)?,
         Selection::OfUserAndClient(id, client_id) => {
             fetch_all!(tx.on(), RevokedRow, by_user_and_client, id, now, client_id)?
         }
-        Selection::OfClient(id) => fetch_all!(tx.on(), RevokedRow, by_client, id, now)?,
+        Selection::BeyondNewest {
+            user_id,
+            client_id,
+            keep,
+        } => fetch_all!(tx.on(), RevokedRow, beyond_newest, user_id, now, client_id, keep)?,
         Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now)?,
     };
     let Some(first) = rows.first() else {
         return Ok(PendingAnnouncement::none());
     };
-    let event = Event::success(EventName::TokenRevoked);
-    let (owner, event) = match selection {
-        // The ids of the grants of all users would make an event of any length.
-        Selection::OfClient(id) => {
-            let detail = format!("all {} grants", rows.len());
-            (FamilyOwner::Client(id), event.client(id).detail(detail))
-        }
-        _ => {
-            let ids: Vec<&str> = rows.iter().map(|family| family.id.as_str()).collect();
-            let event = event
-                .user(first.user_id)
-                .detail(format!("grants {}", ids.join(" ")));
-            let event = match rows.len() {
-                1 => event.client(&first.client_id),
-                _ => event,
-            };
-            (FamilyOwner::User(first.user_id), event)
-        }
+    let event = Event::success(EventName::TokenRevoked).user(first.user_id);
+    let event = match rows.len() {
+        1 => event.client(&first.client_id),
+        _ => event,
     };
-    let announcement = revocation::revoke_families(tx, owner, now).await?;
+    let ids: Vec<String> = rows.into_iter().map(|family| family.id).collect();
+    let event = event.detail(format!("grants {}", ids.join(" ")));
+    let announcement = revocation::revoke_families(tx, ids, now).await?;
     event.record(tx, context).await?;
+    Ok(announcement)
+}
+
+/// Revokes all families and access tokens of a user that belong to this epoch, and records an event. No effect if there is no
+/// such family. The caller has begun the next epoch, and has ended the user's sessions, so that no exchange of a code adds a
+/// family to this epoch. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+pub(crate) async fn revoke_all_of_user(
+    tx: &mut Tx,
+    user_id: i64,
+    epoch: i64,
+    context: &RequestContext,
+) -> Result<PendingAnnouncement, Error> {
+    let (has_family,) = fetch_one!(tx.on(), (bool,), USER_HAS_FAMILY, user_id, epoch)?;
+    if !has_family {
+        return Ok(PendingAnnouncement::none());
+    }
+    let announcement = revocation::revoke_epoch(tx, Kind::User, user_id, epoch, context.now).await?;
+    let event = Event::success(EventName::TokenRevoked).user(user_id);
+    event.detail("all grants").record(tx, context).await?;
+    Ok(announcement)
+}
+
+/// Revokes all families and access tokens of a client that belong to this epoch, and records an event if there is such a family.
+/// The caller has begun the next epoch, and has deleted the client's codes, so that no exchange adds a family to this epoch. Call
+/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+pub async fn revoke_all_of_client(
+    tx: &mut Tx,
+    client_id: &str,
+    epoch: i64,
+    context: &RequestContext,
+) -> Result<PendingAnnouncement, Error> {
+    let announcement = revocation::revoke_epoch(tx, Kind::Client, client_id, epoch, context.now).await?;
+    let (has_family,) = fetch_one!(tx.on(), (bool,), CLIENT_HAS_FAMILY, client_id, epoch)?;
+    if has_family {
+        let event = Event::success(EventName::TokenRevoked).client(client_id);
+        event.detail("all grants").record(tx, context).await?;
+    }
     Ok(announcement)
 }

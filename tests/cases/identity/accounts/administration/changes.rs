@@ -84,6 +84,7 @@ async fn a_set_password_ends_all_access_and_notifies_the_user(world: World) {
     // It was sent as a password.
     world.unregister_secret(&ann.email);
     ann.get("/me").await.expect(200);
+    world.confirm_email(&ann.email).await;
     let set = admin.call("PUT", &path).json(&json!({ "password": NEW })).await;
     let set = set.expect(200);
     assert_eq!(set.json(), listed(&world, &json!(ann.id)));
@@ -124,6 +125,7 @@ async fn resetting_two_step_sign_in_leaves_the_password(world: World) {
     let path = format!("{}/mfa", path(&fixture.ann));
     admin.delete(&path).await.expect_error(404, "not_found");
     fixture.ann.get("/me").await.expect(200);
+    world.confirm_email(&fixture.ann.email).await;
     let codes = Authenticator::enable(&world, &fixture.ann).await;
     let ann = world.log_in_with(&codes.sign_in(&world, &fixture.ann)).await;
     assert_eq!(listed(&world, &json!(ann.id))["mfa_enabled"], true);

@@ -2,7 +2,7 @@
 
 use super::{USERS, expect_event, listed};
 use serde_json::json;
-use tests::{PASSWORD, World, on_every_shape};
+use tests::{PASSWORD, World, items, on_every_shape};
 
 /// The hash of [`PASSWORD`], computed by crypt(3).
 const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
@@ -28,6 +28,9 @@ async fn a_created_user_can_sign_in(world: World) {
         assert_eq!(admin.get(location).await.expect(200).json(), created);
         let id = created["id"].as_i64().unwrap();
         expect_event(&world, &reply, "user_created", id, None, &admin).await;
+        let events = format!("/admin/security-events?user_id={id}&name=user_created");
+        let events = items(&admin.get(&events).await.expect(200));
+        assert_eq!((events.len(), &events[0]["detail"]), (1, &json!("editor")));
         let user = world.log_in(&email, PASSWORD).await;
         user.get("/posts").await.expect(200);
         let again = json!({ "email": email.to_uppercase(), "password": PASSWORD });

@@ -32,7 +32,7 @@ async fn administrators_do_not_change_their_own_account(world: World) {
 async fn one_administrator_stays(world: World) {
     for below in ["", "/disablements"] {
         let first = world.user_with_role("admin").await;
-        // Of the former round, and of the first start.
+        // Administrators of the former round and of the first start remain.
         let list = format!("{USERS}?role=admin&disabled=false");
         for other in items(&first.get(&list).await.expect(200)) {
             if other["id"] != first.id {

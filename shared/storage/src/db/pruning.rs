@@ -1,0 +1,35 @@
+//! Deletion of expired rows, beside which other writers never wait long.
+
+use super::{Db, Error};
+use crate::execute;
+use foundation::clock::Timestamp;
+use std::time::Duration;
+
+/// The number of rows that one transaction deletes.
+const BATCH: u64 = 500;
+/// The time between two transactions, in which other writers get their turn.
+const PAUSE: Duration = Duration::from_millis(20);
+/// The number of the advisory lock of the process that deletes.
+const LOCK: i64 = 0x7072_756e_696e_6701;
+
+impl Db {
+    /// Deletes the rows that expired at `until` or before, in small transactions with pauses. `sql` is a statement of
+    /// [`delete_expired!`](crate::delete_expired). Stops if another process is deleting rows, so that one does at a time: the caller
+    /// tries again at its next interval. Returns the number of deleted rows.
+    pub async fn prune(&self, sql: &'static str, until: Timestamp) -> Result<u64, Error> {
+        let mut deleted = 0;
+        loop {
+            let mut tx = self.begin().await?;
+            if !tx.try_lock(LOCK).await? {
+                return Ok(deleted);
+            }
+            let rows = execute!(tx.on(), sql, until, BATCH.cast_signed())?;
+            tx.commit().await?;
+            deleted += rows;
+            if rows < BATCH {
+                return Ok(deleted);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The list of revocations in Redis: a resource server that knows nothing of Latchkey looks tokens up with a stock client.
+
+use super::revocation::revoke;
+use serde_json::json;
+use std::time::Duration;
+use tests::{App, PASSWORD, Tokens, User, World, eventually, on_many_processes};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The keys of which any revokes this token, as the documentation for resource servers lists them.
+fn keys_of(tokens: &Tokens) -> [String; 5] {
+    let claims = tokens.claims();
+    let text = |name: &str| claims[name].as_str().unwrap().to_owned();
+    [
+        format!("jti:{}", text("jti")),
+        format!("user:{}.{}", text("sub"), claims["user_epoch"]),
+        format!("client:{}.{}", text("client_id"), claims["client_epoch"]),
+        format!("family:{}", text("grant_id")),
+        format!("key:{}", tokens.kid()),
+    ]
+    .map(|key| format!("latchkey:revoked:{key}"))
+}
+
+/// Looks the access token up. Returns the values of the keys that exist.
+fn look_up(world: &World, tokens: &Tokens) -> Vec<String> {
+    let keys = keys_of(tokens);
+    let mut command = vec!["MGET"];
+    command.extend(keys.iter().map(String::as_str));
+    let values = world.redis().command(&command);
+    values
+        .lines()
+        .filter(|value| !value.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the remaining time of a key in seconds; -1 if it has no end.
+fn time_to_live(world: &World, key: &str) -> i64 {
+    world.redis().command(&["TTL", key]).trim().parse().unwrap()
+}
+
+async fn expect_listed(world: &World, tokens: &Tokens) {
+    eventually("the list lacks a revocation", async || {
+        !look_up(world, tokens).is_empty()
+    })
+    .await;
+}
+
+async fn user_app_and_tokens(world: &World) -> (User, App, Tokens) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read").await;
+    (user, app, tokens)
+}
+
+async fn a_stock_client_finds_every_kind_of_revocation(world: World) {
+    let anyone = world.anyone();
+    let (_, _, bystander) = user_app_and_tokens(&world).await;
+    let expect_only = async |revoked: &Tokens| {
+        expect_listed(&world, revoked).await;
+        let moment: i64 = look_up(&world, revoked)[0].parse().unwrap();
+        assert!((world.now().seconds() - moment).abs() < 60, "{moment}");
+        assert!(look_up(&world, &bystander).is_empty());
+    };
+    let (_, app, tokens) = user_app_and_tokens(&world).await;
+    let by_jti = app.client_call(&anyone, "/revoke", &[("token", &tokens.access)]);
+    by_jti.await.expect(200);
+    expect_only(&tokens).await;
+    let (_, app, tokens) = user_app_and_tokens(&world).await;
+    let by_family = app.client_call(&anyone, "/revoke", &[("token", &tokens.refresh)]);
+    by_family.await.expect(200);
+    expect_only(&tokens).await;
+    let (user, _, tokens) = user_app_and_tokens(&world).await;
+    let body = json!({ "current_password": PASSWORD, "new_password": "another horse" });
+    user.call("PUT", "/me/password").json(&body).await.expect(204);
+    expect_only(&tokens).await;
+    let (_, app, tokens) = user_app_and_tokens(&world).await;
+    world.cli(&["clients", "disable", &app.id, "--json"], "");
+    expect_only(&tokens).await;
+    let keys = keys_of(&tokens);
+    let of_client = keys.iter().find(|key| key.contains(":client:")).unwrap();
+    let lifetime = time_to_live(&world, of_client);
+    assert!((600..=660).contains(&lifetime), "{lifetime} s");
+    let (_, _, tokens) = user_app_and_tokens(&world).await;
+    world.cli(&["keys", "retire", &tokens.kid(), "--compromised", "--json"], "");
+    expect_listed(&world, &tokens).await;
+    let of_key = format!("latchkey:revoked:key:{}", tokens.kid());
+    assert_eq!(time_to_live(&world, &of_key), -1);
+}
+
+async fn an_emptied_list_is_filled_again(world: World) {
+    let (_, app, tokens) = user_app_and_tokens(&world).await;
+    let revocation = app.client_call(&world.anyone(), "/revoke", &[("token", &tokens.refresh)]);
+    revocation.await.expect(200);
+    expect_listed(&world, &tokens).await;
+    for _ in 0..5 {
+        world.redis().command(&["FLUSHALL"]);
+        expect_listed(&world, &tokens).await;
+    }
+    world.expect_revoked(&tokens.access).await;
+}
+
+/// The process that revoked was killed before it wrote to Redis: only the row exists.
+async fn a_revocation_that_was_not_announced_is_listed(world: World) {
+    let (_, _, tokens) = user_app_and_tokens(&world).await;
+    let grant = tokens.claims()["grant_id"].as_str().unwrap().to_owned();
+    revoke(&world, "family", &grant).await;
+    world.expect_revoked_within(SECOND, &tokens.access).await;
+    expect_listed(&world, &tokens).await;
+}
+
+on_many_processes!(
+    a_stock_client_finds_every_kind_of_revocation,
+    an_emptied_list_is_filled_again,
+    a_revocation_that_was_not_announced_is_listed,
+);

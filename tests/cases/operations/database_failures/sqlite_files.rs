@@ -1,0 +1,76 @@
+//! Writes to the SQLite file that fail: they are refused, and everything else works.
+
+use serde_json::{Value, json};
+use tests::{Shape, Tokens, User, World, on_shapes};
+
+/// The largest file that the program can write, in KiB: enough for the start and for some posts. The log of SQLite,
+/// which grows until it has 4 MiB, gets no larger, so no write succeeds any more.
+const MAX_FILE_SIZE: u32 = 2048;
+/// The most posts until the file has its largest size.
+const MAX_POSTS: usize = 2_000;
+
+fn post(characters: usize) -> Value {
+    json!({ "title": "A post", "body": "x".repeat(characters), "status": "published" })
+}
+
+/// Writes posts, ever smaller ones, until there is no room for the smallest.
+async fn fill(user: &User) {
+    for characters in [60_000, 6_000, 0] {
+        for n in 0.. {
+            assert!(n < MAX_POSTS, "the file never gets too large");
+            let reply = user.post("/posts").json(&post(characters)).may_fail().await;
+            if reply.status != 201 {
+                let refused = reply.expect_error(503, "dependency_unavailable");
+                assert!(refused.has("retry-after"), "{refused}");
+                break;
+            }
+        }
+    }
+}
+
+async fn writes_that_fail_are_refused_and_reads_succeed(shape: Shape) {
+    let world = World::builder(shape).max_file_size(MAX_FILE_SIZE).start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let app = world.app().register();
+    let (first, mut tokens) = (ann.publish("A post").await, app.tokens(&ann, "posts:read").await);
+    fill(&ann).await;
+    for _ in 0..3 {
+        let refused = ann.post("/posts").json(&post(0)).may_fail().await;
+        refused.expect_error(503, "dependency_unavailable");
+    }
+    // The first rotations may still fit into the file, because they write less than a post.
+    let mut reply = app.refresh(&world.anyone(), &tokens.refresh).may_fail().await;
+    while reply.status == 200 {
+        tokens = Tokens::parse(reply);
+        reply = app.refresh(&world.anyone(), &tokens.refresh).may_fail().await;
+    }
+    let refused = reply.expect_token_error(503, "temporarily_unavailable");
+    assert!(refused.has("retry-after"), "{refused}");
+    ann.get(&first.path).await.expect(200);
+    bob.get("/me").await.expect(200);
+    world.anyone().get("/readyz").await.expect(200);
+}
+
+async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
+    let world = World::builder(shape).max_file_size(MAX_FILE_SIZE).start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let of_ann = ann.publish("A post").await;
+    fill(&ann).await;
+    // The first events may still fit into the file.
+    for _ in 0..50 {
+        let refused = bob.delete(&of_ann.path).await;
+        refused.expect_error(403, "forbidden");
+        let forged = bob.delete(&of_ann.path).without("x-csrf-token").await;
+        forged.expect_error(403, "csrf_mismatch");
+    }
+    let log = world.log();
+    for event in ["authz_fail", "malicious_csrf"] {
+        let mut lines = log
+            .lines()
+            .filter(|line| line.contains("a security event is lost"));
+        assert!(lines.any(|line| line.contains(event)), "no line about {event}");
+    }
+}
+
+on_shapes!(writes_that_fail_are_refused_and_reads_succeed: sqlite Sqlite);
+on_shapes!(a_refusal_stays_one_if_its_event_cannot_be_recorded: sqlite Sqlite);
