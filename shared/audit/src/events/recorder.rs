@@ -23,7 +23,7 @@ pub struct EventRecorder {
     counts: Arc<Mutex<HashMap<Kind, Repetitions>>>,
 }
 
-/// What events have in common that are counted together.
+/// The properties by which events are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Kind {
     name: EventName,
