@@ -18,7 +18,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         mail::delivery::STATEMENTS,
         mail::queue::STATEMENTS,
         revocation::STATEMENTS,
-        revocation::mirror::STATEMENTS,
+        revocation::rows::STATEMENTS,
     ]
     .concat()
 }

@@ -2,7 +2,8 @@
 //! of every replica, so that verifying a token costs no query.
 
 mod list;
-pub(crate) mod mirror;
+mod mirror;
+pub(crate) mod rows;
 
 pub use mirror::RevocationMirror;
 
@@ -49,6 +50,12 @@ impl Kind {
     /// Returns the kind with this name.
     fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Splits the text `KIND:SUBJECT` of the list in Redis. Returns `None` if there is no kind with this name.
+    fn parse_subject(text: &str) -> Option<(Self, String)> {
+        let (kind, subject) = text.split_once(':')?;
+        Some((Self::named(kind)?, subject.to_owned()))
     }
 
     /// Returns the name in the column `kind`.

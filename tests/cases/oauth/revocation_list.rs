@@ -3,6 +3,7 @@
 use super::revocation::revoke;
 use serde_json::json;
 use std::time::Duration;
+use storage::execute;
 use tests::{App, PASSWORD, Tokens, User, World, eventually, on_many_processes};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -108,8 +109,49 @@ async fn a_revocation_that_was_not_announced_is_listed(world: World) {
     expect_listed(&world, &tokens).await;
 }
 
+/// Without access to the rows, the APIs can learn of revocations only from the list.
+async fn the_apis_follow_the_list_and_fail_closed_without_it(world: World) {
+    let anyone = world.anyone();
+    let (_, _, bystander) = user_app_and_tokens(&world).await;
+    let followers = world.api_ports().len();
+    let follow = "following the list of revocations in Redis";
+    eventually("an API does not follow the list", async || {
+        world.log().matches(follow).count() >= followers
+    })
+    .await;
+    let db = world.db().await;
+    execute!(db.writer(), "REVOKE SELECT ON revocations FROM latchkey_api").unwrap();
+    let mut revoked = Vec::new();
+    for _ in 0..5 {
+        let (_, app, tokens) = user_app_and_tokens(&world).await;
+        let revocation = app.client_call(&anyone, "/revoke", &[("token", &tokens.refresh)]);
+        revocation.await.expect(200);
+        world.expect_revoked_within(SECOND, &tokens.access).await;
+        world.expect_accepted(&bystander.access).await;
+        revoked.push(tokens);
+    }
+    world.redis().command(&["FLUSHALL"]);
+    for api in world.at_each_api(&anyone.bearer(&bystander.access)) {
+        eventually("an API trusts an emptied list", async || {
+            api.get("/protected").may_fail().await.status == 503
+        })
+        .await;
+    }
+    execute!(db.writer(), "GRANT SELECT ON revocations TO latchkey_api").unwrap();
+    for api in world.at_each_api(&anyone.bearer(&bystander.access)) {
+        eventually("an API does not recover", async || {
+            api.get("/protected").may_fail().await.status == 200
+        })
+        .await;
+    }
+    for tokens in &revoked {
+        world.expect_revoked(&tokens.access).await;
+    }
+}
+
 on_many_processes!(
     a_stock_client_finds_every_kind_of_revocation,
     an_emptied_list_is_filled_again,
     a_revocation_that_was_not_announced_is_listed,
+    the_apis_follow_the_list_and_fail_closed_without_it,
 );

@@ -10,11 +10,12 @@ use storage::redis::{Redis, Unavailable};
 /// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are the data set's id, the
 /// stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or an empty text, whether
 /// to mark the list as complete, and for each revocation its subject, its moment, and its lifetime in milliseconds or an empty text.
-/// Returns false, without effect, if the data set has another id.
+/// Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id.
 const ADD: &str = "
     if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then
-        return 0
+        return false
     end
+    local count = 0
     local now = redis.call('TIME')
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
     for i = 3, #ARGV, 3 do
@@ -26,15 +27,40 @@ const ADD: &str = "
         end
         if added then
             redis.call('XADD', KEYS[2], '*', 'subject', ARGV[i])
+            count = count + 1
         end
     end
     redis.call('XTRIM', KEYS[2], 'MINID', '~', now_ms - 600000)
     if ARGV[2] == '1' then
-        redis.call('SET', KEYS[3], ARGV[1], 'PX', 900)
+        redis.call('SET', KEYS[3], ARGV[1], 'PX', 2000)
     end
-    return 1";
+    return count";
 
-/// The largest number of revocations that one call of the script adds, so that it returns soon.
+/// Reads the stream. The keys of the script are the data set's id, the stream and the mark of completeness. The arguments are those of
+/// the position of the last read: the id of the data set, of the last entry, and the time of Redis in milliseconds, or three empty
+/// texts to begin after the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not
+/// complete, has another data set, or may have dropped entries beyond the position.
+const READ: &str = "
+    local data_set = redis.call('GET', KEYS[1])
+    if not data_set or redis.call('GET', KEYS[3]) ~= data_set then
+        return false
+    end
+    local now = redis.call('TIME')
+    local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+    if ARGV[1] == '' then
+        local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
+        return {data_set, last[1] and last[1][1] or '0-0', now_ms, {}}
+    end
+    if ARGV[1] ~= data_set or now_ms - ARGV[3] > 300000 then
+        return false
+    end
+    local entry, subjects = ARGV[2], {}
+    for i, found in ipairs(redis.call('XRANGE', KEYS[2], '(' .. entry, '+', 'COUNT', 1000)) do
+        entry, subjects[i] = found[1], found[2][2]
+    end
+    return {data_set, entry, now_ms, subjects}";
+
+/// The largest number of revocations that one call of a script adds or reads, so that it returns soon.
 const BATCH: usize = 1000;
 /// The time after which the last access token that a revocation covers has expired: 600 s, and a margin for tokens that are
 /// issued meanwhile. It is counted from the moment at which the revocation is added, by the clock of Redis, so that no other clock
@@ -46,6 +72,17 @@ const LIFETIME: Duration = Duration::from_secs(660);
 pub(super) struct RevocationList {
     redis: Redis,
     add: Arc<Script>,
+    read: Arc<Script>,
+}
+
+/// A position in the stream: all entries up to it were read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StreamPosition {
+    data_set: String,
+    /// The id of the last entry.
+    entry: String,
+    /// The time of the read, by the clock of Redis, in milliseconds, as text.
+    read_at: String,
 }
 
 impl RevocationList {
@@ -53,6 +90,7 @@ impl RevocationList {
         Self {
             redis,
             add: Arc::new(Script::new(ADD)),
+            read: Arc::new(Script::new(READ)),
         }
     }
 
@@ -70,20 +108,74 @@ impl RevocationList {
     }
 
     /// Adds revocations, and then marks the list as complete for a moment: with them it has all that were committed when the caller
-    /// read them. Returns false if the data set is not the one with this id any more, so that the list lacks earlier ones.
+    /// read them. Returns the number of those that it lacked, or `None` if the data set is not the one with this id any more, so that
+    /// the list lacks earlier ones.
     pub(super) async fn complete(
         &self,
         data_set: &str,
         revocations: &[Revocation],
-    ) -> Result<bool, Unavailable> {
+    ) -> Result<Option<u64>, Unavailable> {
         let mut batches = revocations.chunks(BATCH).peekable();
+        let mut lacked = 0;
         loop {
             let batch = batches.next().unwrap_or_default();
             let is_last = batches.peek().is_none();
-            if !self.run(batch, data_set, is_last).await? || is_last {
-                return Ok(is_last);
+            match self.run(batch, data_set, is_last).await? {
+                None => return Ok(None),
+                Some(added) => lacked += added,
+            }
+            if is_last {
+                return Ok(Some(lacked));
             }
         }
+    }
+
+    /// Returns the position after the last entry of the stream, or `None` if the list is not complete.
+    pub(super) async fn end_of_stream(&self) -> Result<Option<StreamPosition>, Unavailable> {
+        let read = self.read_batch(&StreamPosition::default()).await?;
+        Ok(read.map(|(position, _)| position))
+    }
+
+    /// Returns the subjects of the entries beyond a position, and the position after them; `None` if the stream may lack revocations,
+    /// because the list is not complete, was emptied or replaced, or because the position is old.
+    pub(super) async fn read_stream(
+        &self,
+        from: &StreamPosition,
+    ) -> Result<Option<(StreamPosition, Vec<(Kind, String)>)>, Unavailable> {
+        let mut position = from.clone();
+        let mut subjects = Vec::new();
+        loop {
+            let Some((next, batch)) = self.read_batch(&position).await? else {
+                return Ok(None);
+            };
+            let is_last = batch.len() < BATCH;
+            // A kind that this version does not know is left out.
+            subjects.extend(batch.iter().filter_map(|text| Kind::parse_subject(text)));
+            position = next;
+            if is_last {
+                return Ok(Some((position, subjects)));
+            }
+        }
+    }
+
+    async fn read_batch(
+        &self,
+        from: &StreamPosition,
+    ) -> Result<Option<(StreamPosition, Vec<String>)>, Unavailable> {
+        let mut call = self.read.prepare_invoke();
+        call.key(self.redis.key("epoch"))
+            .key(self.stream())
+            .key(self.mark());
+        call.arg(&from.data_set).arg(&from.entry).arg(&from.read_at);
+        let reply: Option<(String, String, String, Vec<String>)> = self.redis.script(&call).await?;
+        Ok(reply.map(|(data_set, entry, read_at, subjects)| {
+            let position = StreamPosition {
+                data_set,
+                entry,
+                read_at,
+            };
+            (position, subjects)
+        }))
     }
 
     async fn run(
@@ -91,7 +183,7 @@ impl RevocationList {
         batch: &[Revocation],
         data_set: &str,
         is_complete: bool,
-    ) -> Result<bool, Unavailable> {
+    ) -> Result<Option<u64>, Unavailable> {
         let mut call = self.add.prepare_invoke();
         call.key(self.redis.key("epoch"))
             .key(self.stream())

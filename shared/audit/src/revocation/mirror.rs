@@ -1,43 +1,26 @@
 //! The copy of the revocations in the memory of each replica.
 
-use crate::revocation::list::RevocationList;
-use crate::revocation::{Kind, PendingAnnouncement, RETENTION, Revocation};
-use foundation::clock::Timestamp;
+use crate::revocation::list::{RevocationList, StreamPosition};
+use crate::revocation::rows::RevocationRows;
+use crate::revocation::{Kind, PendingAnnouncement, RETENTION};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use storage::db::{Db, Error, Version, Watch};
+use storage::db::{Db, Error};
 use storage::notifications::{Notification, Notifications};
-use storage::{fetch_all, sql};
 use tokio::sync::Mutex;
 
-sql! {
-    // The rows that were committed since the read with the position $1. The first row has the position of this read.
-    NEW_SQLITE = "SELECT CAST(id AS TEXT) AS position, kind, subject, revoked_at
-                  FROM revocations WHERE id > CAST($1 AS INTEGER)
-                  ORDER BY id DESC";
-    // The position is a snapshot: the set of the transactions that were finished. Returns a row without a revocation if there
-    // is no new one. The first condition is the one that the index can serve.
-    NEW_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT) AS position, new.kind, new.subject, new.revoked_at
-                    FROM (SELECT 1) AS one LEFT JOIN revocations AS new
-                        ON new.transaction_id >= pg_snapshot_xmin(CAST($1 AS pg_snapshot))
-                       AND NOT pg_visible_in_snapshot(new.transaction_id, CAST($1 AS pg_snapshot))";
-}
-
-/// The position before all rows on SQLite, whose ids begin at 1.
-const START_SQLITE: &str = "0";
-/// The snapshot in which no transaction is finished.
-const START_POSTGRES: &str = "1:1:";
-
 /// The time between two reads without a notification, because notifications may be lost.
-const POLL_INTERVAL: Duration = Duration::from_millis(400);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The greatest age of the mirror at which it is used without reading the database first.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// The time in which notifications are collected before one read serves them all.
 const DEBOUNCE: Duration = Duration::from_millis(5);
 /// The time between two removals of entries that are older than [`RETENTION`].
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
+/// The time between two attempts to follow the stream in Redis, which may delay a read by the time limit of a command.
+const STREAM_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// The time limit of a read of the new rows. Callers that wait for the read fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit of a read of all rows.
@@ -49,7 +32,6 @@ pub struct RevocationMirror(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    db: Db,
     notifications: Notifications,
     /// The list in Redis, if there is one.
     list: Option<RevocationList>,
@@ -66,11 +48,8 @@ struct Inner {
 /// The results of the previous reads.
 #[derive(Debug)]
 struct ReadState {
-    watch: Watch,
-    /// The database version before the last read of the database.
-    version: Option<Version>,
-    /// The position of the last read of the database; `None` if the next one must read all rows.
-    position: Option<String>,
+    rows: RevocationRows,
+    source: Source,
     /// The id of the data set to which this process has added all revocations, if it maintains the list.
     maintained_data_set: Option<String>,
     /// The start of the last successful read.
@@ -81,28 +60,32 @@ struct ReadState {
     pruned_at: Instant,
 }
 
-#[derive(sqlx::FromRow)]
-struct Row {
-    position: String,
-    kind: Option<String>,
-    subject: Option<String>,
-    revoked_at: Option<Timestamp>,
+/// Where the next read finds new revocations.
+#[derive(Debug)]
+enum Source {
+    /// The database. If there is a list in Redis, this process tries to follow its stream from this time on.
+    Database { until: Instant },
+    /// The database for one more read: the position in the stream is the one that it had before this read, so that the stream has
+    /// everything that is committed after it.
+    DatabaseBefore(StreamPosition),
+    /// The stream of the list in Redis, beyond this position.
+    Stream(StreamPosition),
 }
 
 impl RevocationMirror {
-    /// Creates an empty mirror of the revocations in `db`. [`follow`](Self::follow) fills it.
+    /// Creates an empty mirror of the revocations in `db` and in the Redis of `notifications`. [`follow`](Self::follow) fills it.
     pub fn new(db: &Db, notifications: Notifications) -> Self {
         let reads = ReadState {
-            watch: db.watch(),
-            version: None,
-            position: None,
+            rows: RevocationRows::new(db.with_statement_timeout(FULL_READ_TIMEOUT)),
+            source: Source::Database {
+                until: Instant::now(),
+            },
             maintained_data_set: None,
             succeeded_at: None,
             failed_at: None,
             pruned_at: Instant::now(),
         };
         Self(Arc::new(Inner {
-            db: db.with_statement_timeout(FULL_READ_TIMEOUT),
             list: notifications.redis().map(RevocationList::new),
             maintains_list: AtomicBool::new(false),
             notifications,
@@ -117,7 +100,7 @@ impl RevocationMirror {
         self.0.maintains_list.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether any of the subjects is revoked. Reads the database first if the mirror is older than one second.
+    /// Returns whether any of the subjects is revoked. Reads the new ones first if the mirror is older than one second.
     /// Fails if that read fails, or if the mirror was never filled. An empty list checks only that the revocations can
     /// be read.
     pub async fn any_revoked(&self, subjects: &[(Kind, &str)]) -> Result<bool, Error> {
@@ -177,7 +160,7 @@ impl RevocationMirror {
         }
     }
 
-    /// Reads the database, one caller at a time. A caller that waited for the lock reuses the result of a read that began,
+    /// Reads the new revocations, one caller at a time. A caller that waited for the lock reuses the result of a read that began,
     /// or of a read that failed, after `since`.
     async fn refresh(&self, since: Instant) -> Result<(), Error> {
         let mut reads = self.0.reads.lock().await;
@@ -188,9 +171,9 @@ impl RevocationMirror {
         if is_after_since(reads.failed_at) {
             return Err(Error::timed_out());
         }
-        let limit = match reads.position {
-            None => FULL_READ_TIMEOUT,
-            Some(_) => READ_TIMEOUT,
+        let limit = match reads.rows.reads_all() {
+            true => FULL_READ_TIMEOUT,
+            false => READ_TIMEOUT,
         };
         let outcome = tokio::time::timeout(limit, self.read(&mut reads)).await;
         let outcome = outcome.unwrap_or_else(|_| Err(Error::timed_out()));
@@ -198,23 +181,56 @@ impl RevocationMirror {
         outcome
     }
 
-    /// Reads the new revocations.
+    /// Reads the new revocations from the stream in Redis, or else from the database.
     async fn read(&self, reads: &mut ReadState) -> Result<(), Error> {
         let started_at = Instant::now();
-        self.read_database(reads).await?;
+        if !self.read_stream(reads).await {
+            self.read_database(reads).await?;
+        }
         if reads.pruned_at.elapsed() > PRUNE_INTERVAL {
             self.remove_old();
             reads.pruned_at = started_at;
         }
         reads.succeeded_at = Some(started_at);
         *self.0.read_at.write().unwrap_or_else(PoisonError::into_inner) = Some(started_at);
+        if let (Source::Database { until }, Some(list)) = (&reads.source, self.followed_list())
+            && *until <= started_at
+        {
+            reads.source = match list.end_of_stream().await {
+                Ok(Some(position)) => Source::DatabaseBefore(position),
+                Ok(None) | Err(_) => Source::database(),
+            };
+        }
         Ok(())
     }
 
-    /// Adds the rows beyond the position of the last read, or all rows if there is none. Adds them to the list too if this process
-    /// maintains it.
+    /// Adds the revocations beyond the position in the stream. Returns false if the database must be read instead.
+    async fn read_stream(&self, reads: &mut ReadState) -> bool {
+        // If this read is canceled, the next one is from the database.
+        let source = std::mem::replace(&mut reads.source, Source::database());
+        let (Source::Stream(position), Some(list)) = (&source, self.followed_list()) else {
+            reads.source = source;
+            return false;
+        };
+        match list.read_stream(position).await {
+            Ok(Some((position, subjects))) => {
+                self.insert(subjects);
+                reads.source = Source::Stream(position);
+                true
+            }
+            Ok(None) => {
+                tracing::info!("the list of revocations in Redis is not complete: reading the database");
+                false
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot read the list of revocations in Redis: reading the database");
+                false
+            }
+        }
+    }
+
+    /// Adds the new rows. Adds them to the list too if this process maintains it.
     async fn read_database(&self, reads: &mut ReadState) -> Result<(), Error> {
-        let version = reads.watch.version().await?;
         let maintained = self.maintained_list();
         let data_set = match maintained {
             Some(list) => list.data_set().await.ok(),
@@ -222,27 +238,31 @@ impl RevocationMirror {
         };
         if data_set.is_some() && data_set != reads.maintained_data_set {
             // An emptied or replaced Redis needs every revocation.
-            reads.position = None;
+            reads.rows.restart();
         }
-        // If this read fails or is canceled, there is no position, and the next one reads all rows: the database may have
-        // failed over to a server that lost the last transactions and uses their numbers again.
-        let position = reads.position.take();
-        let (position, revocations) = match position {
-            Some(position) if version.is_some() && version == reads.version => (position, Vec::new()),
-            Some(position) => self.rows_beyond(position).await?,
-            None => self.all_rows().await?,
-        };
+        // The list lacks the rows of this read until they are added.
+        reads.maintained_data_set = None;
+        let revocations = reads.rows.read().await?;
         self.insert(revocations.iter().map(|one| (one.kind, one.subject.clone())));
         if let Some((list, data_set)) = maintained.zip(data_set) {
             let added = list.complete(&data_set, &revocations).await;
-            let is_complete = added.unwrap_or_else(|error| {
+            let lacked = added.unwrap_or_else(|error| {
                 tracing::warn!(%error, "cannot add revocations to the list in Redis");
-                false
+                None
             });
-            reads.maintained_data_set = is_complete.then_some(data_set);
+            reads.maintained_data_set = lacked.is_some().then_some(data_set);
+            if lacked.is_some_and(|count| count > 0) {
+                // The process that revoked did not tell the followers of the stream.
+                self.0
+                    .notifications
+                    .publish(Notification::RevocationsChanged)
+                    .await;
+            }
         }
-        reads.position = Some(position);
-        reads.version = version;
+        if let Source::DatabaseBefore(position) = &reads.source {
+            tracing::info!("following the list of revocations in Redis");
+            reads.source = Source::Stream(position.clone());
+        }
         Ok(())
     }
 
@@ -252,27 +272,10 @@ impl RevocationMirror {
         list.filter(|_| self.0.maintains_list.load(Ordering::Relaxed))
     }
 
-    /// Returns the new position and the revocations beyond a position, or all revocations if the database was replaced by an older
-    /// copy.
-    async fn rows_beyond(&self, position: String) -> Result<(String, Vec<Revocation>), Error> {
-        let rows = self.fetch_beyond(&position).await?;
-        match rows.first().map(|row| row.position.clone()) {
-            Some(new) if is_earlier(&new, &position) => self.all_rows().await,
-            new => Ok((new.unwrap_or(position), revocations(rows))),
-        }
-    }
-
-    /// Returns the position and all revocations.
-    async fn all_rows(&self) -> Result<(String, Vec<Revocation>), Error> {
-        let start = self.0.db.engine().choose(START_SQLITE, START_POSTGRES);
-        let rows = self.fetch_beyond(start).await?;
-        let position = rows.first().map_or(start, |row| &row.position).to_owned();
-        Ok((position, revocations(rows)))
-    }
-
-    async fn fetch_beyond(&self, position: &str) -> Result<Vec<Row>, Error> {
-        let sql = self.0.db.engine().choose(NEW_SQLITE, NEW_POSTGRES);
-        fetch_all!(self.0.db.reader(), Row, sql, position)
+    /// Returns the list if this process may follow its stream. A process that maintains it reads the database itself.
+    fn followed_list(&self) -> Option<&RevocationList> {
+        let list = self.0.list.as_ref();
+        list.filter(|_| !self.0.maintains_list.load(Ordering::Relaxed))
     }
 
     fn insert(&self, subjects: impl IntoIterator<Item = (Kind, String)>) {
@@ -292,41 +295,17 @@ impl RevocationMirror {
     }
 }
 
-/// Returns the revocations of these rows. A kind that this version does not know is left out.
-fn revocations(rows: Vec<Row>) -> Vec<Revocation> {
-    let revocation = |row: Row| {
-        Some(Revocation {
-            kind: Kind::named(&row.kind?)?,
-            subject: row.subject?,
-            revoked_at: row.revoked_at?,
-        })
-    };
-    rows.into_iter().filter_map(revocation).collect()
-}
-
-/// Returns whether fewer transactions had begun at one position than at another, which means that the database was replaced by an
-/// older copy. Always false for positions on SQLite.
-fn is_earlier(position: &str, than: &str) -> bool {
-    let next_transaction = |snapshot: &str| snapshot.split(':').nth(1)?.parse::<u64>().ok();
-    next_transaction(position) < next_transaction(than)
+impl Source {
+    /// Returns the database, for [`STREAM_RETRY_INTERVAL`].
+    fn database() -> Self {
+        let until = Instant::now() + STREAM_RETRY_INTERVAL;
+        Self::Database { until }
+    }
 }
 
 fn concerns_revocations(notification: &Notification) -> bool {
     match notification {
         Notification::RevocationsChanged | Notification::Missed => true,
         Notification::SigningKeysChanged(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_snapshot_with_fewer_transactions_is_earlier() {
-        assert!(is_earlier("90:95:", "90:100:92,93"));
-        assert!(!is_earlier("90:100:92,93", "90:100:"));
-        assert!(!is_earlier("90:101:", "90:100:"));
-        assert!(!is_earlier("7", "9"));
     }
 }
