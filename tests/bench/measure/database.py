@@ -5,7 +5,7 @@ import secrets
 import sqlite3
 import time
 
-USERS = 1000
+USERS = 10_000
 POSTS = 100_000
 # Post number n was created n seconds after this time, in microseconds since 1970.
 FIRST_POST_AT = 1_500_000_000_000_000
