@@ -6,12 +6,13 @@ use crate::resource_metadata::Metadata;
 use crate::router::router;
 use access_tokens::{Jwks, Verifier};
 use audit::revocation::RevocationMirror;
-use foundation::clock;
+use foundation::clock::now;
 use resources::idempotency::{self, Idempotency};
 use runtime::startup::Runtime;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use storage::clock_check::ClockCheck;
 use storage::db::Db;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
@@ -34,7 +35,7 @@ impl Api {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
         let db = runtime.identity.db.clone();
-        tokio::spawn(delete_expired_idempotency_keys(db.clone()));
+        tokio::spawn(delete_expired_idempotency_keys(db.clone(), runtime.clock.clone()));
         let revocations = runtime.identity.revocations.clone();
         let issuer = runtime.urls.issuer.clone();
         let routes = router(App::new(Services {
@@ -80,10 +81,12 @@ impl Api {
     }
 }
 
-/// Deletes expired idempotency keys at regular intervals; never returns.
-async fn delete_expired_idempotency_keys(db: Db) {
+/// Deletes expired idempotency keys at regular intervals, unless the clock differs from that of the database; never returns.
+async fn delete_expired_idempotency_keys(db: Db, clock: ClockCheck) {
     loop {
-        if let Err(error) = idempotency::prune(&db, clock::now()).await {
+        if clock.measure().await.is_ok()
+            && let Err(error) = idempotency::prune(&db, now()).await
+        {
             tracing::warn!(%error, "cannot delete expired idempotency keys");
         }
         tokio::time::sleep(CLEANUP_INTERVAL).await;

@@ -150,13 +150,15 @@ mod tests {
     use axum::body::Body;
     use axum::routing::get;
     use std::sync::Arc;
+    use storage::clock_check::ClockCheck;
+    use storage::db::Db;
     use time::macros::datetime;
     use web::Policy;
     use web::client_address::TrustedProxies;
     use web::program::Program;
 
     /// Returns a router with one route that answers with its own path.
-    fn program(version: Version) -> Program {
+    async fn program(version: Version) -> Program {
         let route = get(|prefix: Prefix| async move { [(header::LOCATION, prefix.path("/thing"))] });
         let policy = Policy {
             base_url: "http://localhost".parse().unwrap(),
@@ -165,7 +167,11 @@ mod tests {
         };
         #[allow(clippy::disallowed_methods, reason = "a route of this test alone")]
         let routes = Router::new().route("/thing", route);
-        Program::new(serve(version, routes.into()).into(), Arc::new(policy))
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("test.db").display());
+        let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
+        let routes = serve(version, routes.into()).into();
+        Program::new(routes, Arc::new(policy), ClockCheck::new(db))
     }
 
     async fn call(program: &Program, method: &str, path: &str) -> Response {
@@ -182,7 +188,8 @@ mod tests {
             sunset_at: Some(datetime!(2024-01-01 01:00:00 +1)),
             guide: Some("https://example.org/v2"),
             ..VERSIONS[0]
-        });
+        })
+        .await;
         for (method, path) in [("GET", "/thing"), ("GET", "/v1/thing"), ("POST", "/v1/thing")] {
             let response = call(&program, method, path).await;
             let headers = response.headers();
@@ -209,7 +216,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_version_without_dates_adds_no_headers_and_keeps_the_prefix() {
-        let program = program(VERSIONS[0]);
+        let program = program(VERSIONS[0]).await;
         for path in ["/thing", "/v1/thing"] {
             let response = call(&program, "GET", path).await;
             assert_eq!(response.headers()["location"], path);

@@ -21,6 +21,7 @@ use runtime::config::CommonArgs;
 use runtime::startup;
 use serde::Serialize;
 use std::io::{self, Write as _};
+use storage::clock_check::ClockCheck;
 use storage::db;
 use storage::db::Db;
 use storage::expiring::ExpiringStore;
@@ -129,6 +130,8 @@ pub fn run<'a>(
         common.check()?;
         let db = common.open_database(2, 1).await?;
         db.migrate().await?;
+        let clock = ClockCheck::new(db.clone()).measure().await;
+        clock.map_err(|differs| startup::Error::Other(differs.to_string()))?;
         let notifications = Notifications::new(common.redis.client()?);
         let services = Services {
             revocations: RevocationMirror::new(&db, notifications.clone()),

@@ -1,21 +1,23 @@
 //! The periodic deletion of expired rows.
 
 use audit::{alerts, events, revocation};
-use foundation::clock;
-use foundation::clock::Timestamp;
+use foundation::clock::{Timestamp, now};
 use identity::grants::refresh_families;
 use identity::{mailed_tokens, sessions};
 use issuer::clients::assertions;
 use issuer::codes;
 use std::time::Duration;
+use storage::clock_check::ClockCheck;
 use storage::db::{Db, Error};
 
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Deletes expired rows at each interval. Never returns.
-pub(crate) async fn run(db: Db, event_retention: Duration) {
+/// Deletes expired rows at each interval, unless the clock differs from that of the database. Never returns.
+pub(crate) async fn run(db: Db, clock: ClockCheck, event_retention: Duration) {
     loop {
-        if let Err(error) = delete_expired(&db, event_retention, clock::now()).await {
+        if clock.measure().await.is_ok()
+            && let Err(error) = delete_expired(&db, event_retention, now()).await
+        {
             tracing::warn!(%error, "cannot delete expired rows");
         }
         tokio::time::sleep(INTERVAL).await;

@@ -67,16 +67,27 @@ impl Issuer {
                     revocations: identity.revocations.clone(),
                 },
                 lifetime: settings.signing_keys.signing_key_lifetime,
+                clock: runtime.clock.clone(),
             };
             let key_store = rotation.store.clone();
             let keys = rotation.open().await.map_err(startup_error)?;
             tokio::spawn(rotation.run(keys.clone()));
-            tokio::spawn(housekeeping::run(db.clone(), settings.alerts.events_kept));
-            tokio::spawn(alerts::detection::follow(db.clone()));
+            let clock = &runtime.clock;
+            tokio::spawn(housekeeping::run(
+                db.clone(),
+                clock.clone(),
+                settings.alerts.events_kept,
+            ));
+            let (detection_db, webhook_db) = (db.clone(), db.clone());
+            tokio::spawn(
+                clock
+                    .clone()
+                    .run(move || alerts::detection::follow(detection_db.clone())),
+            );
             if let Some(webhook) = settings.alerts.webhook()? {
-                tokio::spawn(webhook.run(db.clone()));
+                tokio::spawn(clock.clone().run(move || webhook.clone().run(webhook_db.clone())));
             }
-            tokio::spawn(delivery.run());
+            tokio::spawn(clock.clone().run(move || delivery.clone().run()));
             let http = guarded_client(&runtime.urls.issuer)?;
             let clients = Clients::new(db.clone());
             let logout = LogoutDelivery {
@@ -86,7 +97,7 @@ impl Issuer {
                 keys: keys.clone(),
                 issuer: runtime.urls.issuer.clone(),
             };
-            tokio::spawn(logout.run());
+            tokio::spawn(clock.clone().run(move || logout.clone().run()));
             let grants = grants::Grants {
                 db: db.clone(),
                 clients,

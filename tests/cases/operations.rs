@@ -2,6 +2,7 @@
 
 mod alerts;
 mod allocations;
+mod clocks;
 mod database_failures;
 mod documentation;
 mod list_plans;

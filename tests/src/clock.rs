@@ -1,5 +1,5 @@
-//! A clock that stands still until a test advances it. Only the programs see it: libfaketime replaces their
-//! wall clock and leaves the monotonic clock alone.
+//! A clock that stands still until a test advances it. Only the programs and their database see it: libfaketime replaces the
+//! wall clock of the programs and leaves the monotonic clock alone, and a function replaces `clock_timestamp` of the database.
 
 use crate::installed_programs::libfaketime;
 use foundation::clock::Timestamp;
@@ -12,7 +12,24 @@ use std::time::Duration;
 pub(crate) struct Clock {
     now: Cell<Timestamp>,
     file: PathBuf,
-    library: PathBuf,
+}
+
+/// The environment variables that make a program use a clock which runs ahead of this machine's by an offset in the form of
+/// libfaketime, such as `-1h`.
+pub(crate) fn environment_with_offset(offset: &str) -> Vec<(String, String)> {
+    faketime("FAKETIME", offset)
+}
+
+fn faketime(variable: &str, value: &str) -> Vec<(String, String)> {
+    [
+        ("LD_PRELOAD", libfaketime().display().to_string()),
+        (variable, value.to_owned()),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("FAKETIME_NO_CACHE", "1".to_owned()),
+        ("TZ", "UTC".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
 }
 
 impl Clock {
@@ -22,7 +39,6 @@ impl Clock {
         let clock = Self {
             now: Cell::new(now),
             file: dir.join("clock"),
-            library: libfaketime(),
         };
         clock.write();
         clock
@@ -39,17 +55,15 @@ impl Clock {
         self.write();
     }
 
+    /// Sets the clock back.
+    pub(crate) fn set_back(&self, length: Duration) {
+        self.now.set(self.now.get().before(length));
+        self.write();
+    }
+
     /// The environment variables that make a program use this clock.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
-        [
-            ("LD_PRELOAD", self.library.display().to_string()),
-            ("FAKETIME_TIMESTAMP_FILE", self.file.display().to_string()),
-            ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
-            ("FAKETIME_NO_CACHE", "1".to_owned()),
-            ("TZ", "UTC".to_owned()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+        faketime("FAKETIME_TIMESTAMP_FILE", &self.file.display().to_string())
     }
 
     /// Replaces the file atomically, so that a program never reads a partial time.

@@ -7,6 +7,7 @@ mod server;
 pub use proxy::{Exchange, PostgresProxy};
 pub use server::PostgresServer;
 
+use foundation::clock::Timestamp;
 use server::API_LOGIN_ROLE;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use std::path::Path;
@@ -38,6 +39,18 @@ impl Database {
         let database = Self { name, server };
         database.run("createdb", &[]);
         database
+    }
+
+    /// Makes `clock_timestamp` return this time to every session that begins from now on.
+    pub(crate) fn set_clock(&self, now: Timestamp) {
+        let statements = format!(
+            "CREATE OR REPLACE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+                 AS 'SELECT to_timestamp({})';
+             ALTER DATABASE {} SET search_path = public, pg_catalog;",
+            now.seconds(),
+            self.name
+        );
+        self.run("psql", &["-qc", &statements]);
     }
 
     /// The server of this database.

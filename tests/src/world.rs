@@ -4,7 +4,7 @@ mod builder;
 
 pub use builder::WorldBuilder;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, environment_with_offset};
 use crate::contract::Contract;
 use crate::http::Caller;
 use crate::postgres::{Database, PostgresProxy, PostgresServer};
@@ -221,9 +221,27 @@ impl World {
             .map_or_else(foundation::clock::now, Clock::now)
     }
 
-    /// Advances the clock of the programs. Requires [`WorldBuilder::clock`].
+    /// Advances the clock of the programs and of the database. Requires [`WorldBuilder::clock`].
     pub fn advance(&self, length: Duration) {
+        self.advance_programs(length);
+        self.advance_database();
+    }
+
+    /// Advances the clock of the programs only. Requires [`WorldBuilder::clock`].
+    pub fn advance_programs(&self, length: Duration) {
         self.clock.as_ref().unwrap().advance(length);
+    }
+
+    /// Sets the clock of the programs back to an earlier time. Requires [`WorldBuilder::clock`].
+    pub fn set_programs_back(&self, length: Duration) {
+        self.clock.as_ref().unwrap().set_back(length);
+    }
+
+    /// Sets the clock of the database to that of the programs. Requires [`WorldBuilder::clock`].
+    pub fn advance_database(&self) {
+        if let Some(database) = &self.database {
+            database.set_clock(self.now());
+        }
     }
 
     /// Terminates all processes and expects exit status 0.
@@ -356,6 +374,16 @@ impl World {
     pub async fn start_replica(&self) -> impl Drop + use<> {
         let first = &self.processes[0];
         Running::start(&first.config, "127.0.0.1:0", &first.log).await
+    }
+
+    /// Starts another issuer on a free port, with a clock that runs ahead of this machine's by this offset in the form of
+    /// libfaketime, such as `-1h`. Returns its URL, and the process, which dropping kills. Only for [`Shape::Split`].
+    pub async fn start_issuer_with_clock(&self, offset: &str) -> (String, impl Drop + use<>) {
+        let present = &self.processes[0];
+        let mut config = present.config.clone();
+        config.environment.extend(environment_with_offset(offset));
+        let replica = Running::start(&config, "127.0.0.1:0", &present.log).await;
+        (format!("http://localhost:{}", replica.port), replica)
     }
 
     /// Starts another API process on a free port, with the settings of the present ones except for these flags. Returns

@@ -21,6 +21,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use storage::clock_check::ClockCheck;
 use storage::db;
 use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;
@@ -70,6 +71,8 @@ pub struct Runtime {
     pub rate_limiter: RateLimiter,
     /// The origins whose pages may read responses of API routes.
     pub cors: Cors,
+    /// Whether the clock agrees with that of the database.
+    pub clock: ClockCheck,
     /// The notifications between processes.
     pub notifications: Notifications,
     /// The directory of the setting DATA_DIR.
@@ -106,6 +109,9 @@ impl Runtime {
         let db = common
             .open_database(common.database.database_connections, threads.count())
             .await?;
+        let clock = ClockCheck::new(db.clone());
+        // A process whose clock differs starts, so that `/readyz` tells so, and serves once the clock is right.
+        let _ = clock.measure().await;
         let redis = common.redis.client()?;
         if let Some(redis) = &redis {
             RedisArgs::check_eviction(redis, common.network.is_production()).await?;
@@ -141,6 +147,7 @@ impl Runtime {
             identity,
             rate_limiter: RateLimiter::new(quotas),
             cors,
+            clock,
             notifications,
             data_dir: common.data_dir.clone(),
             redis,
@@ -151,13 +158,17 @@ impl Runtime {
         })
     }
 
-    /// Returns the health checks of every program: the database, and Redis if it is configured.
+    /// Returns the health checks of every program: the database, the clock, and Redis if it is configured.
     pub fn health(&self) -> Health {
-        let db = self.identity.db.clone();
-        let health = Health::default().with_required("database", move || {
-            let db = db.clone();
-            async move { db.ping().await.map_err(|error| error.to_string()) }
-        });
+        let (db, clock) = (self.identity.db.clone(), self.clock.clone());
+        let health = Health::default()
+            .with_required("database", move || {
+                let db = db.clone();
+                async move { db.ping().await.map_err(|error| error.to_string()) }
+            })
+            .with_required("clock", move || {
+                std::future::ready(clock.check().map_err(|error| error.to_string()))
+            });
         let Some(redis) = self.redis.clone() else {
             return health;
         };
@@ -175,6 +186,7 @@ impl Runtime {
     }
 
     async fn serve_until_stopped(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
+        tokio::spawn(self.clock.clone().follow());
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());
         tokio::spawn(self.identity.events.clone().follow());
@@ -187,7 +199,7 @@ impl Runtime {
         let common = program::common_routes(&self.policy, self.cors, health.clone());
         let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
             .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
-        let program = Program::new(routes, self.policy);
+        let program = Program::new(routes, self.policy, self.clock);
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
         server::run(self.listener, handle, &self.threads, self.max_connections, health).await?;

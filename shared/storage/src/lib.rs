@@ -2,6 +2,7 @@
 //!
 //! This crate has no statement on a table: each table belongs to the domain module that writes it.
 
+pub mod clock_check;
 pub mod db;
 mod eviction;
 pub mod expiring;

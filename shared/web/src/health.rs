@@ -12,6 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use utoipa::ToSchema;
 
+/// The paths of the two routes.
+pub(crate) const PATHS: [&str; 2] = ["/livez", "/readyz"];
+
 /// A check of one dependency. Returns the error text for the log if the dependency is unavailable.
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 

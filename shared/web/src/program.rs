@@ -1,5 +1,6 @@
 //! The routes and the middleware that a program has exactly once, even if it runs both servers.
 
+use crate::error::Error;
 use crate::openapi::set_server;
 use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log};
 use axum::Router;
@@ -9,6 +10,7 @@ use axum::http::{Method, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
+use storage::clock_check::ClockCheck;
 use storage::rate_limits::RateLimiter;
 use tower::util::MapRequestLayer;
 use utoipa_axum::router::OpenApiRouter;
@@ -43,25 +45,37 @@ pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> Open
 pub struct Program {
     routes: Router,
     policy: Arc<Policy>,
+    clock: ClockCheck,
 }
 
 impl Program {
-    /// Returns the program with these routes.
-    pub fn new(routes: Router, policy: Arc<Policy>) -> Self {
+    /// Returns the program with these routes. Except for the health checks, they answer 503 while the clock differs from that of
+    /// the database, because nearly all of them compare times.
+    pub fn new(routes: Router, policy: Arc<Policy>, clock: ClockCheck) -> Self {
         Self {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
             policy,
+            clock,
         }
     }
 
     /// Handles a request. The steps are calls and not layers of the router, because each layer of an axum router costs
     /// allocations, and because the router adds `Allow` and `Content-Length` outside its own layers.
     pub async fn handle(self, request: Request) -> Response {
-        let Self { routes, policy } = self;
+        let Self {
+            routes,
+            policy,
+            clock,
+        } = self;
         let is_head = *request.method() == Method::HEAD;
         let respond = |mut request: Request| async move {
             if let Err(error) = host::check(&request) {
                 return error.into_response();
+            }
+            if let Err(differs) = clock.check()
+                && !health::PATHS.contains(&request.uri().path())
+            {
+                return Error::unavailable(&differs).into_response();
             }
             if is_head {
                 // The router would remove the body before its length, its entity tag and its compression are known.

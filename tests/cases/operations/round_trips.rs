@@ -23,12 +23,12 @@ const MEASURED: usize = 5;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 15] = [
+const BACKGROUND: [&str; 16] = [
     "audit::alerts::",
     "audit::events::PRUNE",
     "audit::mail::delivery::",
     "audit::revocation::PRUNE",
-    "audit::revocation::mirror::",
+    "audit::revocation::rows::",
     "identity::grants::clients::FIND",
     "identity::grants::clients::secrets::RECORD_USE",
     "identity::grants::refresh_families::PRUNE",
@@ -39,6 +39,7 @@ const BACKGROUND: [&str; 15] = [
     "issuer::codes::PRUNE",
     "issuer::keys::table::",
     "resources::idempotency::stored::PRUNE",
+    "storage::clock_check::",
 ];
 
 type Prepared<'a> = Pin<Box<dyn Future<Output = Call> + 'a>>;

@@ -111,6 +111,9 @@ impl WorldBuilder {
             database,
             dir,
         };
+        if world.clock.is_some() {
+            world.advance_database();
+        }
         let port = match is_split {
             false => world.start_one(&self).await,
             true => world.start_many(&self).await,

@@ -6,6 +6,7 @@ use super::{Error, Keyring};
 use foundation::clock;
 use foundation::clock::Timestamp;
 use std::time::Duration;
+use storage::clock_check::ClockCheck;
 use storage::notifications::Notification;
 
 /// The interval between two reads of the table, and between two checks for due transitions. It is short, so that
@@ -21,11 +22,13 @@ pub struct KeyRotation {
     pub store: KeyStore,
     /// The time for which a key signs.
     pub lifetime: Duration,
+    /// Measured before each transition.
+    pub clock: ClockCheck,
 }
 
 impl KeyRotation {
-    /// Returns a keyring with the stored keys, after making all due transitions. At the first start, generates the
-    /// active and the staged key. Fails if the database does not answer or neither of the master keys opens the keys.
+    /// Returns a keyring with the stored keys, after making all due transitions, unless the clock differs from that of the database.
+    /// At the first start, generates the active and the staged key. Fails if the database does not answer or neither of the master keys opens the keys.
     pub async fn open(&self) -> Result<Keyring, Error> {
         let keyring = Keyring::empty();
         self.reload(&keyring, None).await?;
@@ -79,6 +82,9 @@ impl KeyRotation {
             let Some(transition) = due_transition(set.keys(), self.lifetime, clock::now()) else {
                 break;
             };
+            if self.clock.measure().await.is_err() {
+                break;
+            }
             self.store.apply(&transition, set.keys()).await?;
             self.reload(keyring, None).await?;
         }

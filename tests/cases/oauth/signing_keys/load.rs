@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tests::{App, Caller, Shape, Tokens, World, on_every_shape};
+use tests::{App, Caller, Shape, Tokens, World, on_every_shape, on_many_processes};
 
 /// The minimum age of a token at its second use, longer than two rotations.
 const AGE_AT_SECOND_USE: Duration = Duration::from_secs(10);
@@ -45,8 +45,8 @@ async fn keep_calling(anyone: Caller, app: App, mut tokens: Tokens, counts: Arc<
     }
 }
 
-async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
-    let world = World::builder(shape).flag("--jwks-max-age", "2s").start().await;
+/// Rotates ten times while callers refresh and use their tokens, none of which may be rejected.
+async fn expect_no_rejection_during_rotations(world: &World) {
     let counts = Arc::new(CallCounts::default());
     let mut callers = Vec::new();
     for _ in 0..CALLERS {
@@ -59,13 +59,13 @@ async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
             Arc::clone(&counts),
         )));
     }
-    let first = key_in_state(&world, "active");
+    let first = key_in_state(world, "active");
     for _ in 0..ROTATIONS {
         let staged = world.cli(&["keys", "list", "--json"], "");
         let sign_after = staged.as_array().unwrap().last().unwrap()["sign_after"].clone();
         let sign_after = foundation::clock::Timestamp::parse(sign_after.as_str().unwrap()).unwrap();
         tokio::time::sleep(sign_after.since(world.now())).await;
-        rotate(&world);
+        rotate(world);
     }
     counts.done.store(true, Ordering::Relaxed);
     for caller in callers {
@@ -79,7 +79,44 @@ async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
         calls > 100 && rejected == 0,
         "{rejected} of {calls} valid tokens were rejected"
     );
-    assert_ne!(key_in_state(&world, "active"), first);
+    assert_ne!(key_in_state(world, "active"), first);
+}
+
+async fn start(shape: Shape) -> World {
+    World::builder(shape).flag("--jwks-max-age", "2s").start().await
+}
+
+async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
+    expect_no_rejection_during_rotations(&start(shape).await).await;
+}
+
+/// Three further issuers, whose clocks are wrong, neither sign nor delete a key, a session or a revocation early.
+async fn wrong_clocks_of_other_issuers_end_nothing_early(shape: Shape) {
+    let world = start(shape).await;
+    let (ann, app) = world.user_and_app().await;
+    let kept = app.tokens(&ann, "posts:read").await;
+    let revoked = app.tokens(&ann, "posts:read").await;
+    let revocation = app.client_call(&world.anyone(), "/revoke", &[("token", &revoked.access)]);
+    revocation.await.expect(200);
+    let wrong = [
+        world.start_issuer_with_clock("-1h").await,
+        world.start_issuer_with_clock("+12m").await,
+        world.start_issuer_with_clock("+1h").await,
+    ];
+    expect_no_rejection_during_rotations(&world).await;
+    for (url, _process) in &wrong {
+        let replica = world.anyone().at(url);
+        let readiness = replica.get("/readyz").may_fail().await;
+        assert_eq!(readiness.expect(503).json()["checks"]["clock"], "unavailable");
+        let refresh = app.refresh(&replica, &kept.refresh).may_fail().await;
+        assert_eq!(refresh.header("retry-after"), "1");
+        refresh.expect_error(503, "dependency_unavailable");
+    }
+    ann.get("/me").await.expect(200);
+    world.expect_accepted(&kept.access).await;
+    world.expect_revoked(&revoked.access).await;
+    Tokens::parse(app.refresh(&world.anyone(), &kept.refresh).await);
 }
 
 on_every_shape!(valid_tokens_are_accepted_during_ten_rotations);
+on_many_processes!(wrong_clocks_of_other_issuers_end_nothing_early);
