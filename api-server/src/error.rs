@@ -77,6 +77,7 @@ impl From<posts::Error> for ApiError {
                 "Only the author of the post, an editor or an administrator may change it.",
             ),
             posts::Error::Stale => precondition_failed(),
+            posts::Error::SignedOut => unauthenticated(),
             posts::Error::Database(error) => error.into(),
         })
     }
@@ -90,6 +91,7 @@ impl From<comments::Error> for ApiError {
                 Code::Forbidden,
                 "Only the author of the comment, an editor or an administrator may delete it.",
             ),
+            comments::Error::SignedOut => unauthenticated(),
             comments::Error::Database(error) => error.into(),
         })
     }
@@ -125,6 +127,7 @@ impl From<idempotency::Error> for ApiError {
                 "The first call with this idempotency key is still running. Retry in a moment.",
             )
             .retry_after(Duration::from_secs(1)),
+            idempotency::Error::SignedOut => unauthenticated(),
             idempotency::Error::Serialization(error) => Error::internal(&error),
             idempotency::Error::Database(error) => error.into(),
         })

@@ -1,9 +1,11 @@
 //! The authenticated caller of a request and its permissions.
 
 use crate::error::ApiError;
+use access_tokens::Token;
 use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;
+use identity::authority::Authority;
 use identity::sessions::Session;
 use resources::posts::Actor;
 use serde::Serialize;
@@ -19,12 +21,19 @@ pub(crate) struct Principal {
     pub(crate) user: Option<CallingUser>,
     /// The scopes that both the user's role and the access token allow. A session has all scopes of the role.
     pub(crate) scope: Scope,
-    /// The kind of credentials that authenticated the caller.
-    pub(crate) method: AuthenticationMethod,
+    /// The credentials that authenticated the caller.
+    pub(crate) credentials: Credentials,
     /// The expiry of the session or of the access token.
     pub(crate) expires_at: Timestamp,
-    /// The client that sent the access token; `None` for a session.
-    pub(crate) client_id: Option<Arc<str>>,
+}
+
+/// The verified credentials of a caller.
+#[derive(Clone, Debug)]
+pub(crate) enum Credentials {
+    /// A session, by its id.
+    Session(i64),
+    /// An access token.
+    Token(Arc<Token>),
 }
 
 /// The user for whom a call is made, as the session or the access token describes the user. Any change of the role ends
@@ -35,6 +44,8 @@ pub(crate) struct CallingUser {
     pub(crate) id: i64,
     /// The role of the user.
     pub(crate) role: Role,
+    /// The epoch of the user in which the session or the token began.
+    pub(crate) epoch: i64,
 }
 
 /// The kind of credentials that authenticated a caller.
@@ -62,6 +73,35 @@ impl Principal {
         self.user.ok_or_else(|| self.attribute(bearer::user_required()))
     }
 
+    /// Returns the kind of the credentials.
+    pub(crate) const fn method(&self) -> AuthenticationMethod {
+        match self.credentials {
+            Credentials::Session(_) => AuthenticationMethod::Session,
+            Credentials::Token(_) => AuthenticationMethod::Bearer,
+        }
+    }
+
+    /// Returns the client that sent the access token; `None` for a session.
+    pub(crate) fn client_id(&self) -> Option<&str> {
+        match &self.credentials {
+            Credentials::Session(_) => None,
+            Credentials::Token(token) => Some(&token.client_id),
+        }
+    }
+
+    /// Returns the authority to write for the user. Fails like [`user`](Self::user).
+    pub(crate) fn authority(&self) -> Result<Authority, ApiError> {
+        let user = self.user()?;
+        Ok(Authority {
+            user_id: user.id,
+            epoch: user.epoch,
+            session_id: match self.credentials {
+                Credentials::Session(id) => Some(id),
+                Credentials::Token(_) => None,
+            },
+        })
+    }
+
     /// Returns the user as a reader of posts; `None` if the caller sees published posts only.
     pub(crate) fn viewer(&self) -> Option<Actor> {
         let user = self.user.filter(|_| self.scope.contains("posts:read"));
@@ -71,7 +111,7 @@ impl Principal {
     /// Adds the caller to the error, for the security event that is recorded with it.
     pub(crate) fn attribute(&self, error: impl Into<ApiError>) -> ApiError {
         let user_id = self.user.map(|user| user.id);
-        error.into().with_caller(user_id, self.client_id.as_deref())
+        error.into().with_caller(user_id, self.client_id())
     }
 }
 
@@ -87,13 +127,13 @@ impl From<Session> for Principal {
         let user = CallingUser {
             id: session.user.id,
             role: session.user.role,
+            epoch: session.authority().epoch,
         };
         Self {
             scope: user.role.scope(),
             user: Some(user),
-            method: AuthenticationMethod::Session,
+            credentials: Credentials::Session(session.id),
             expires_at: session.expires_at,
-            client_id: None,
         }
     }
 }

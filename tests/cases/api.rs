@@ -3,6 +3,7 @@
 mod comments;
 mod concurrent_writes;
 mod credentials;
+mod held_bodies;
 mod idempotency;
 mod invalid_input;
 mod lists;

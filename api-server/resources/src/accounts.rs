@@ -6,20 +6,20 @@ use identity::Identity;
 use identity::accounts;
 use identity::accounts::Error;
 use identity::credential_check::PresentedCredentials;
-use identity::users::User;
+use identity::sessions::Session;
 
-/// Verifies the user's credentials and deletes their account, the posts that were never published, and the replies that
+/// Verifies the credentials of a session's user and deletes their account, the posts that were never published, and the replies that
 /// are stored under idempotency keys. Other posts, comments and payments remain and belong to the anonymized user.
 /// Fails like [`accounts::delete`].
 pub async fn delete(
     identity: &Identity,
-    user: &User,
+    session: &Session,
     presented: &PresentedCredentials,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let (mut tx, announcement) = accounts::delete(identity, user, presented, context).await?;
-    posts::delete_never_published(&mut tx, user.id, context.now).await?;
-    idempotency::delete_of_user(&mut tx, user.id).await?;
+    let (mut tx, announcement) = accounts::delete(identity, session, presented, context).await?;
+    posts::delete_never_published(&mut tx, session.user.id, context.now).await?;
+    idempotency::delete_of_user(&mut tx, session.user.id).await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
     Ok(())

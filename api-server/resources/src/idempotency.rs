@@ -66,7 +66,8 @@ impl Idempotency {
     /// executed unconditionally and without a transaction, so it must then be a single statement.
     ///
     /// Fails with [`Error::KeyReused`] if the key was used with another body, with [`Error::InProgress`] if another
-    /// call with the key does not end within five seconds, and with the error of the write if the write fails.
+    /// call with the key does not end within five seconds, with [`Error::SignedOut`] if the authority of the claim has
+    /// ended, and with the error of the write if the write fails.
     pub async fn run<E: From<Error>>(
         &self,
         claim: Option<&Claim>,
@@ -91,7 +92,7 @@ impl Idempotency {
         };
         let reply = write(&mut WriteTarget::Tx(&mut tx)).await?;
         let expires_at = now.after(self.lifetime);
-        stored::save(&mut tx, claim, &reply, now, expires_at).await?;
+        stored::save(&self.db, &mut tx, claim, &reply, now, expires_at).await?;
         tx.commit().await.map_err(Error::from)?;
         Ok(Outcome {
             reply,

@@ -1,13 +1,14 @@
 //! Authentication of a request: by its access token, or else by its session cookie.
 
 use crate::app::App;
-use crate::error::ApiError;
-use crate::principal::{AuthenticationMethod, CallingUser, Principal};
+use crate::error::{self, ApiError};
+use crate::principal::{CallingUser, Credentials, Principal};
 use access_tokens::Subject;
 use axum::http::request::Parts;
+use foundation::clock;
+use identity::authority::Authority;
 use identity::sessions;
 use identity::sessions::Session;
-use std::sync::Arc;
 use web::context::request_context;
 use web::{bearer, cookies, csrf, rate_limits};
 
@@ -52,15 +53,34 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
         .await?;
     let user = match token.subject {
         Subject::Client => None,
-        Subject::User(id, role) => Some(CallingUser { id, role }),
+        Subject::User(id, role) => Some(CallingUser {
+            id,
+            role,
+            epoch: token.user_epoch,
+        }),
     };
     let user_id = user.map(|user| user.id);
     rate_limits::by_principal(&app.rate_limiter, parts, user_id, &token.client_id)?;
     Ok(Some(Principal {
         user,
         scope: token.scope,
-        method: AuthenticationMethod::Bearer,
         expires_at: token.expires_at,
-        client_id: Some(Arc::clone(&token.client_id)),
+        credentials: Credentials::Token(token),
     }))
+}
+
+/// Checks what may have changed since the caller was authenticated. Fails with 401 if the credentials have ended.
+pub(super) async fn check_again(principal: &Principal, app: &App) -> Result<(), ApiError> {
+    match &principal.credentials {
+        Credentials::Token(token) => Ok(app.verifier.verify_again(token, clock::now()).await?),
+        Credentials::Session(_) => check_authority(principal.authority()?, app).await,
+    }
+}
+
+/// Fails with 401 if the authority has ended.
+pub(super) async fn check_authority(authority: Authority, app: &App) -> Result<(), ApiError> {
+    match authority.holds(&app.db, clock::now()).await? {
+        true => Ok(()),
+        false => Err(error::unauthenticated().into()),
+    }
 }

@@ -65,7 +65,7 @@ impl OptionalIdempotencyKey {
 
     fn scope<'a>(&'a self, writer: &'a Writer) -> KeyScope<'a> {
         KeyScope {
-            user_id: writer.actor.user_id,
+            authority: writer.authority,
             client_id: writer.client_id(),
             method: &self.method,
             path: &self.path,

@@ -6,6 +6,7 @@ use crate::error::{self, ApiError};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use identity::sessions::Session;
+use web::body::Authorization;
 use web::error_responses;
 
 /// The caller's session, even if the user has not yet replaced the initial password.
@@ -40,5 +41,17 @@ impl FromRequestParts<App> for UnrestrictedSession {
             return Err(error::password_change_required().into());
         }
         Ok(Self(session))
+    }
+}
+
+impl Authorization<App> for CurrentSession {
+    async fn check_again(&self, app: &App) -> Result<(), ApiError> {
+        credentials::check_authority(self.0.authority(), app).await
+    }
+}
+
+impl Authorization<App> for UnrestrictedSession {
+    async fn check_again(&self, app: &App) -> Result<(), ApiError> {
+        credentials::check_authority(self.0.authority(), app).await
     }
 }

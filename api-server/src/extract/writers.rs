@@ -1,12 +1,15 @@
 //! The extractors for routes that write resources of a user: posts, comments, payments. They answer 403 before the body
 //! is read.
 
+use super::credentials;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::principal::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use identity::authority::Authority;
 use resources::posts::Actor;
+use web::body::Authorization;
 use web::error_responses;
 
 /// A user who may write resources of one kind.
@@ -14,6 +17,8 @@ use web::error_responses;
 pub(crate) struct Writer {
     /// The user for whom the call is made, with the permissions on posts and comments.
     pub(crate) actor: Actor,
+    /// The authority that each write checks in its own statement or transaction.
+    pub(crate) authority: Authority,
     principal: Principal,
 }
 
@@ -30,7 +35,7 @@ impl Writer {
 
     /// Returns the client that sent the access token; `None` for a session.
     pub(crate) fn client_id(&self) -> Option<&str> {
-        self.principal.client_id.as_deref()
+        self.principal.client_id()
     }
 
     /// Authenticates the caller. Fails with 401 if that is impossible, and with 403 if the caller lacks this scope or
@@ -38,8 +43,11 @@ impl Writer {
     async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, ApiError> {
         let principal = <Principal as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         principal.require(scope)?;
-        let actor = principal.user()?.actor();
-        Ok(Self { actor, principal })
+        Ok(Self {
+            actor: principal.user()?.actor(),
+            authority: principal.authority()?,
+            principal,
+        })
     }
 }
 
@@ -58,6 +66,13 @@ macro_rules! writers {
 
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
                 Writer::with_scope(parts, app, $scope).await.map(Self)
+            }
+        }
+
+        impl Authorization<App> for $name {
+            async fn check_again(&self, app: &App) -> Result<(), ApiError> {
+                let checked = credentials::check_again(&self.0.principal, app).await;
+                checked.map_err(|error| self.0.attribute(error))
             }
         }
     )+ };

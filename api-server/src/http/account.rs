@@ -13,8 +13,8 @@ use identity::credential_check::PresentedCredentials;
 use resources::accounts;
 use resources::export::{self, Export};
 use web::Context;
-use web::JsonBody;
 use web::openapi::error_responses::code;
+use web::{Authorized, JsonBody};
 
 /// Export the caller's data
 ///
@@ -54,12 +54,11 @@ pub(crate) async fn export(
     )
 )]
 pub(crate) async fn delete(
-    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
     let presented = reauthentication::read_credentials(&body)?;
-    accounts::delete(&identity, &session.user, &presented, &context).await?;
+    accounts::delete(&identity, &session, &presented, &context).await?;
     Ok(signed_out())
 }

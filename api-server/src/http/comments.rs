@@ -19,7 +19,7 @@ use storage::db::Db;
 use web::Context;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, PathId, Policy};
+use web::{Authorized, Error, JsonBody, PathId, Policy};
 
 /// List the comments on a post
 ///
@@ -71,16 +71,15 @@ pub(crate) async fn list(
 )]
 pub(crate) async fn create(
     key: OptionalIdempotencyKey,
-    CommentWriter(author): CommentWriter,
     post: PathId,
     State(db): State<Db>,
-    body: JsonBody,
+    Authorized(CommentWriter(author), body): Authorized<CommentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
     let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
     let new = read_new(&body)?;
     let now = key.now();
     key.run(&author, &body, async |target| {
-        let comment = comments::create(target, post, author.actor, &new, now).await?;
+        let comment = comments::create(target, post, author.authority, &new, now).await?;
         let location = format!("{}/{}", path(post), comment.id);
         Ok(Reply::created(location, &comment)?.with_etag(comment.etag()))
     })

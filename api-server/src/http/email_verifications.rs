@@ -14,7 +14,7 @@ use identity::second_factor::Otp;
 use utoipa::ToSchema;
 use web::Context;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody};
+use web::{Authorized, Error, JsonBody};
 
 /// The address to confirm; by default the account's current address.
 #[derive(ToSchema)]
@@ -51,10 +51,9 @@ struct EmailConfirmation {
     )
 )]
 pub(crate) async fn request(
-    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<StatusCode, ApiError> {
     match read_request(&body)? {
         Some((email, presented)) => {
@@ -78,10 +77,9 @@ pub(crate) async fn request(
     )
 )]
 pub(crate) async fn confirm(
-    _: PublicWrite,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(_caller, body): Authorized<PublicWrite, JsonBody>,
 ) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let token = fields.required("token", MailedToken::parse);

@@ -20,7 +20,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use web::Context;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, cookies};
+use web::{Authorized, Error, JsonBody, cookies};
 
 /// The password of the caller.
 #[derive(ToSchema)]
@@ -68,14 +68,13 @@ struct RecoveryCodes {
     )
 )]
 pub(crate) async fn begin(
-    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
     let PasswordAgain { password } = read_password(&body)?;
     let presented = PresentedCredentials { password, otp: None };
-    let enrollment = mfa::enroll(&identity, &session.user, &presented, &context).await?;
+    let enrollment = mfa::enroll(&identity, &session, &presented, &context).await?;
     let seed = TotpSeed {
         secret: enrollment.secret.expose().to_owned(),
         otpauth_url: enrollment.otpauth_url.expose().to_owned(),
@@ -96,10 +95,9 @@ pub(crate) async fn begin(
     )
 )]
 pub(crate) async fn confirm(
-    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
     let FirstCode { otp } = read_code(&body)?;
     let (recovery_codes, sid) = match mfa::confirm(&identity, &session, &otp, &context).await {
@@ -126,10 +124,9 @@ pub(crate) async fn confirm(
     )
 )]
 pub(crate) async fn disable(
-    UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
     let presented = reauthentication::read_credentials(&body)?;
     let sid = mfa::disable(&identity, &session, &presented, &context).await?;

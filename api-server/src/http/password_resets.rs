@@ -11,7 +11,7 @@ use identity::{Identity, password_resets};
 use utoipa::ToSchema;
 use web::Context;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody};
+use web::{Authorized, Error, JsonBody};
 
 /// The account whose password is forgotten.
 #[derive(ToSchema)]
@@ -39,10 +39,9 @@ struct PasswordResetConfirmation {
     responses((status = 202, description = "If the account exists, a mail is queued."), PublicWrite, JsonBody)
 )]
 pub(crate) async fn request(
-    _: PublicWrite,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(_caller, body): Authorized<PublicWrite, JsonBody>,
 ) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let email = fields.required("email", Email::parse);
@@ -64,10 +63,9 @@ pub(crate) async fn request(
     )
 )]
 pub(crate) async fn confirm(
-    _: PublicWrite,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(_caller, body): Authorized<PublicWrite, JsonBody>,
 ) -> Result<StatusCode, ApiError> {
     let PasswordResetConfirmation { token, new_password } = read_confirmation(&body, &identity)?;
     password_resets::confirm(&identity, &token.0, new_password, &context).await?;

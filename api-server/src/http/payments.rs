@@ -18,7 +18,7 @@ use std::sync::Arc;
 use storage::db::Db;
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, PathId, Policy};
+use web::{Authorized, Error, JsonBody, PathId, Policy};
 
 /// The response to the creation of a payment.
 #[derive(Serialize, ToSchema)]
@@ -87,8 +87,7 @@ pub(crate) async fn list(
 )]
 pub(crate) async fn create(
     IdempotencyKey(key): IdempotencyKey,
-    PaymentWriter(payer): PaymentWriter,
-    body: JsonBody,
+    Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let (user_id, now) = (payer.actor.user_id, key.now());
@@ -140,10 +139,9 @@ pub(crate) async fn read(
 )]
 pub(crate) async fn capture(
     IdempotencyKey(key): IdempotencyKey,
-    PaymentWriter(payer): PaymentWriter,
     id: PathId<PaymentId>,
     State(db): State<Db>,
-    body: Option<JsonBody>,
+    Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
     let read = |body: &JsonBody| read_part(body).map(Transition::Capture);
     change(key, &payer, (&db, id), body, read).await
@@ -168,10 +166,9 @@ pub(crate) async fn capture(
 )]
 pub(crate) async fn cancel(
     IdempotencyKey(key): IdempotencyKey,
-    PaymentWriter(payer): PaymentWriter,
     id: PathId<PaymentId>,
     State(db): State<Db>,
-    body: Option<JsonBody>,
+    Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
     let read = |body: &JsonBody| {
         let Cancellation {} = body.fields()?.finish(Some(Cancellation {}))?;
@@ -199,10 +196,9 @@ pub(crate) async fn cancel(
 )]
 pub(crate) async fn refund(
     IdempotencyKey(key): IdempotencyKey,
-    PaymentWriter(payer): PaymentWriter,
     id: PathId<PaymentId>,
     State(db): State<Db>,
-    body: Option<JsonBody>,
+    Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
     let read = |body: &JsonBody| read_part(body).map(Transition::Refund);
     change(key, &payer, (&db, id), body, read).await

@@ -19,7 +19,7 @@ use web::Context;
 use web::body::LARGE_LIMIT;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, PathId, Policy};
+use web::{Authorized, Error, JsonBody, PathId, Policy};
 
 /// List posts
 ///
@@ -64,13 +64,12 @@ pub(crate) async fn list(
 )]
 pub(crate) async fn create(
     key: OptionalIdempotencyKey,
-    PostWriter(author): PostWriter,
-    body: JsonBody<LARGE_LIMIT>,
+    Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let now = key.now();
     key.run(&author, &body, async |target| {
-        let post = posts::create(target, author.actor, new, now).await?;
+        let post = posts::create(target, author.authority, new, now).await?;
         Ok(Reply::created(format!("/posts/{}", post.id), &post)?.with_etag(post.etag()))
     })
     .await
@@ -119,12 +118,11 @@ pub(crate) async fn read(
     )
 )]
 pub(crate) async fn update(
-    PostWriter(author): PostWriter,
     id: PathId,
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,
-    body: JsonBody<LARGE_LIMIT>,
+    Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<impl IntoResponse, ApiError> {
     let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
     let post = found.map_err(|error| author.attribute(error))?;
@@ -134,7 +132,7 @@ pub(crate) async fn update(
         _ => {}
     }
     let patch = read_patch(&body)?;
-    let changed = posts::update(&db, post, patch, context.now).await?;
+    let changed = posts::update(&db, author.authority, post, patch, context.now).await?;
     Ok(etag_response::with_etag(changed.etag(), changed))
 }
 

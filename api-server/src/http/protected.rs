@@ -30,7 +30,7 @@ pub(crate) struct TokenFacts {
 )]
 pub(crate) async fn read(BearerOnly(caller): BearerOnly) -> impl IntoResponse {
     let user_id = caller.user.map(|user| user.id.to_string());
-    let client_id = caller.client_id.as_deref().map(str::to_owned);
+    let client_id = caller.client_id().map(str::to_owned);
     Json(TokenFacts {
         sub: user_id.or_else(|| client_id.clone()),
         client_id,

@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 use web::Context;
 use web::error::{IntentionallyEmpty, reauthentication_error};
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, cookies};
+use web::{Authorized, Error, JsonBody, cookies};
 
 /// The credentials of a sign-in.
 #[derive(ToSchema)]
@@ -84,11 +84,10 @@ pub(crate) struct Auth {
     )
 )]
 pub(crate) async fn login(
-    _: PublicWrite,
     State(identity): State<Identity>,
     Context(context): Context,
     headers: HeaderMap,
-    body: JsonBody,
+    Authorized(_caller, body): Authorized<PublicWrite, JsonBody>,
 ) -> Result<Response, ApiError> {
     let sign_in = read_sign_in(&body)?;
     let request = SignInRequest {
@@ -153,9 +152,9 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<M
         user, mfa_enabled, ..
     } = account.ok_or_else(error::unauthenticated)?;
     let auth = Auth {
-        method: caller.method,
-        scope: caller.scope,
+        method: caller.method(),
         expires_at: caller.expires_at,
+        scope: caller.scope,
     };
     Ok(Json(Me {
         user,
@@ -176,10 +175,9 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<M
     )
 )]
 pub(crate) async fn change_password(
-    CurrentSession(session): CurrentSession,
     State(identity): State<Identity>,
     Context(context): Context,
-    body: JsonBody,
+    Authorized(CurrentSession(session), body): Authorized<CurrentSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
     let PasswordChange {
         current_password,

@@ -19,7 +19,7 @@ use storage::db::Db;
 use utoipa::ToSchema;
 use web::Context;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, PathId};
+use web::{Authorized, Error, JsonBody, PathId};
 
 /// A new account.
 #[derive(ToSchema)]
@@ -42,11 +42,10 @@ struct SignUp {
     )
 )]
 pub(crate) async fn create(
-    _: PublicWrite,
     State(identity): State<Identity>,
     Context(context): Context,
     prefix: Prefix,
-    body: JsonBody,
+    Authorized(_caller, body): Authorized<PublicWrite, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
     let SignUp { email, password } = read_sign_up(&body, &identity)?;
     let user = sign_up(&identity, email, password, &context).await?;

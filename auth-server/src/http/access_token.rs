@@ -8,9 +8,19 @@ use web::{Error, bearer};
 
 /// Verifies an access token. Fails with 401 if it is invalid, and with 503 if that cannot be decided.
 pub(crate) async fn verify(grants: &Grants, token: &str, now: Timestamp) -> Result<Arc<Token>, Error> {
-    let verified = grants.verifier.verify(token, now).await;
-    verified.map_err(|error| match error {
+    grants.verifier.verify(token, now).await.map_err(error_response)
+}
+
+/// Checks what may have changed since an access token was verified. Fails like [`verify`].
+pub(crate) async fn verify_again(grants: &Grants, token: &Token, now: Timestamp) -> Result<(), Error> {
+    let verified = grants.verifier.verify_again(token, now).await;
+    verified.map_err(error_response)
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "the signature is map_err's")]
+fn error_response(error: access_tokens::Error) -> Error {
+    match error {
         access_tokens::Error::Invalid(_) => bearer::invalid_token(error.to_string()),
         access_tokens::Error::NoKeys(_) | access_tokens::Error::Revocations(_) => Error::unavailable(&error),
-    })
+    }
 }

@@ -9,7 +9,7 @@ pub(crate) mod security_events;
 pub(crate) mod sessions;
 pub(crate) mod users;
 
-pub(super) use administrator::{Administrator, AdministratorRequest};
+pub(super) use administrator::Administrator;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

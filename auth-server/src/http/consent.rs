@@ -2,7 +2,7 @@
 
 use super::browser::BrowserSession;
 use super::documentation::{FlowErrors, FormErrors};
-use super::extract::{PageForm, PageQuery};
+use super::extract::{PageQuery, SessionForm};
 use super::flow::{FlowCookie, FlowError};
 use super::form_page::FormRenderer;
 use super::forms::{ConsentForm, ConsentQuery};
@@ -85,8 +85,7 @@ pub(crate) async fn submit(
     State(app): State<App>,
     Context(context): Context,
     cookie: FlowCookie,
-    BrowserSession(session): BrowserSession,
-    PageForm(fields): PageForm<ConsentForm>,
+    SessionForm(session, fields): SessionForm<ConsentForm>,
 ) -> Result<Response, FlowError> {
     let flow = fields.flow.as_deref().unwrap_or_default();
     let is_allowed = is_allowed(&fields)?;

@@ -1,10 +1,13 @@
 //! Extractors of parameters: from forms, from queries, and from either.
 
+use super::browser;
 use crate::pages;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use identity::Identity;
+use identity::sessions::Session;
 use issuer::params::{Params, ReadError};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -27,14 +30,26 @@ where
     type Rejection = Response;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
-        let (parts, params) = read_form(request).await?;
-        if let Some(flaw) = params.flaw() {
-            return Err(unreadable(flaw));
-        }
-        let form: T = params.read().map_err(internal)?;
-        let policy = Arc::<Policy>::from_ref(state);
-        csrf::check_form(&parts.headers, form.csrf(), &policy).map_err(forged)?;
+        let (_, form) = read_page_form(request, &Arc::from_ref(state)).await?;
         Ok(Self(form))
+    }
+}
+
+/// The session of the browser and a [`PageForm`]. The session is found when the form is complete, because it may end while
+/// the form arrives.
+pub(crate) struct SessionForm<T>(pub(super) Option<Session>, pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + CsrfProtected + Send> FromRequest<S> for SessionForm<T>
+where
+    Arc<Policy>: FromRef<S>,
+    Identity: FromRef<S>,
+{
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let (parts, form) = read_page_form(request, &Arc::from_ref(state)).await?;
+        let session = browser::find_session(&parts, &Identity::from_ref(state)).await;
+        Ok(Self(session.map_err(browser::rejection)?, form))
     }
 }
 
@@ -66,6 +81,20 @@ impl<S: Send + Sync> FromRequest<S> for FormOrQuery {
         let (parts, _) = request.into_parts();
         Ok(Self(query(&parts)))
     }
+}
+
+/// Reads the form of a page, and verifies its anti-forgery token and origin.
+async fn read_page_form<T: DeserializeOwned + CsrfProtected>(
+    request: Request,
+    policy: &Arc<Policy>,
+) -> Result<(Parts, T), Response> {
+    let (parts, params) = read_form(request).await?;
+    if let Some(flaw) = params.flaw() {
+        return Err(unreadable(flaw));
+    }
+    let form: T = params.read().map_err(internal)?;
+    csrf::check_form(&parts.headers, form.csrf(), policy).map_err(forged)?;
+    Ok((parts, form))
 }
 
 /// Reads a form-encoded body.

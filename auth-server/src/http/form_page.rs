@@ -137,6 +137,7 @@ impl From<login::Error> for FormError {
                 "Enter your password again, and the code from your authenticator app or a recovery code.",
             ),
             login::Error::WrongCode => unauthorized("The one-time code is wrong or was used already."),
+            login::Error::SignedOut => unauthorized("You were signed out. Sign in again."),
             login::Error::CaptchaRequired => Self::invalid("Solve the captcha to continue."),
             login::Error::Locked { retry_after } => {
                 Self::too_many(format!("Sign-in is blocked: {error}."), retry_after)

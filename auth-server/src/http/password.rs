@@ -2,7 +2,7 @@
 
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, PasswordErrors, SessionErrors};
-use super::extract::{PageForm, PageQuery};
+use super::extract::{PageQuery, SessionForm};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, PasswordForm};
 use super::paths;
@@ -58,9 +58,8 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(identity): State<Identity>,
     Context(context): Context,
-    BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
-    PageForm(fields): PageForm<PasswordForm>,
+    SessionForm(session, fields): SessionForm<PasswordForm>,
 ) -> Response {
     let flow = fields.flow.as_deref();
     let sign_in = see_other(&paths::sign_in(flow));

@@ -3,7 +3,7 @@
 
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, SignOutErrors};
-use super::extract::{FormOrQuery, PageForm};
+use super::extract::{FormOrQuery, SessionForm};
 use super::form_page::FormRenderer;
 use super::forms::SignOutForm;
 use super::paths;
@@ -94,8 +94,7 @@ pub(crate) async fn show_by_form(
 pub(crate) async fn confirm(
     State(app): State<App>,
     Context(context): Context,
-    BrowserSession(session): BrowserSession,
-    PageForm(fields): PageForm<SignOutForm>,
+    SessionForm(session, fields): SessionForm<SignOutForm>,
 ) -> Result<Response, Response> {
     let logout = check(&app.grants, &fields.into_request()).await?;
     match session {

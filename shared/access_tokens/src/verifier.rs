@@ -61,6 +61,8 @@ pub struct Token {
     pub sub: String,
     /// `jti`.
     pub jti: String,
+    /// `user_epoch`: the epoch of the user in which the token was issued.
+    pub user_epoch: i64,
     /// `nbf`.
     valid_from: Option<Timestamp>,
     /// Empty if the token has none. No family has an empty id.
@@ -105,15 +107,20 @@ impl<K: PublicKeys> Verifier<K> {
         let hash = secret::hash(token);
         let verified = self.verified.get(&hash);
         if let Some(token) = verified.filter(|token| self.keys.publishes(&token.kid, &token.key)) {
-            token.check_times(now)?;
-            self.check_revocations(&token).await?;
+            self.verify_again(&token, now).await?;
             return Ok(token);
         }
         let token = Arc::new(self.parse(token).await?);
-        token.check_times(now)?;
-        self.check_revocations(&token).await?;
+        self.verify_again(&token, now).await?;
         self.verified.insert(hash, Arc::clone(&token));
         Ok(token)
+    }
+
+    /// Checks what may have changed since a token was verified: its times and the revocations. Fails like
+    /// [`verify`](Self::verify).
+    pub async fn verify_again(&self, token: &Token, now: Timestamp) -> Result<(), Error> {
+        token.check_times(now)?;
+        self.check_revocations(token).await
     }
 
     /// Verifies the signature of a token, and checks everything that does not change with time.
@@ -135,6 +142,7 @@ impl<K: PublicKeys> Verifier<K> {
         let sub = claims.sub.required_id("sub")?;
         let client_id = claims.client_id.required_id("client_id")?;
         let subject = subject(sub, client_id, claims.roles.role()?)?;
+        let user_epoch = claims.user_epoch.optional_count("user_epoch")?;
         let scope = known_scopes(claims.scope.required_text("scope")?);
         Ok(Token {
             scope: match &subject {
@@ -156,7 +164,8 @@ impl<K: PublicKeys> Verifier<K> {
                 .optional_text("grant_id")?
                 .unwrap_or_default()
                 .to_owned(),
-            user_in_epoch: epoch_subject(sub, claims.user_epoch.optional_count("user_epoch")?),
+            user_in_epoch: epoch_subject(sub, user_epoch),
+            user_epoch,
             client_in_epoch: epoch_subject(client_id, claims.client_epoch.optional_count("client_epoch")?),
             kid: kid.to_owned(),
             key,

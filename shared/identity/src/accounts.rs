@@ -6,9 +6,10 @@ pub mod administration;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::grants::consents;
 use crate::services::Identity;
+use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, NewUser, User, changes};
-use crate::{mailed_tokens, second_factor, sessions};
+use crate::{mailed_tokens, second_factor};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
@@ -79,17 +80,18 @@ pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Res
     Ok(user)
 }
 
-/// Verifies the user's credentials and deletes their account. An anonymized row of `users` remains. Returns the open
+/// Verifies the credentials of a session's user and deletes their account. An anonymized row of `users` remains. Returns the open
 /// transaction, in which the caller can delete the user's other data and which it must commit, and the announcement to
 /// pass to [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Fails with
-/// [`Error::Credentials`] if the credentials are not verified or change meanwhile, and with
+/// [`Error::Credentials`] if the credentials are not verified or change meanwhile or the session ends, and with
 /// [`Error::LastAdministrator`] for the last active administrator.
 pub async fn delete(
     identity: &Identity,
-    user: &User,
+    session: &Session,
     presented: &PresentedCredentials,
     context: &RequestContext,
 ) -> Result<(Tx, PendingAnnouncement), Error> {
+    let user = &session.user;
     let verified =
         credential_check::reauthenticate(identity, user, presented, RequiredFactors::All, context).await?;
     let mut tx = identity.db.begin().await?;
@@ -102,6 +104,7 @@ pub async fn delete(
             false => credential_check::Error::WrongCredentials.into(),
         });
     }
+    credential_check::hold_session(&mut tx, session, context).await?;
     // Sessions come before consents, because the exchange of an authorization code locks them in this order.
     sessions::end_all(&mut tx, user.id, context.now).await?;
     consents::delete_all(&mut tx, user.id).await?;

@@ -6,6 +6,7 @@ use crate::lockout::{self, AttemptCounters};
 use crate::passwords::{self, Password};
 use crate::second_factor::{self, Otp};
 use crate::services::Identity;
+use crate::sessions::{self, Session};
 use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
@@ -13,7 +14,7 @@ use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::sealing::UnsealError;
 use std::time::{Duration, Instant};
-use storage::db;
+use storage::db::{self, Tx};
 use storage::expiring::AttemptDecision;
 use storage::redis;
 use utoipa::ToSchema;
@@ -48,6 +49,9 @@ pub enum Error {
     /// The captcha service cannot be used. The password was not verified.
     #[error(transparent)]
     CaptchaUnavailable(#[from] captcha::Unavailable),
+    /// The session of the caller ended while the credentials were verified.
+    #[error("the session of the caller has ended")]
+    SignedOut,
     /// The password could not be hashed, or too many hashes are being computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
@@ -115,6 +119,19 @@ pub(crate) async fn reauthenticate(
     let counters = reserve_attempt(identity, email.key(), stored.as_ref(), context).await?;
     verify(identity, &counters, presented, required, stored.as_ref(), context).await?;
     stored.ok_or(Error::WrongCredentials)
+}
+
+/// Locks the row of the caller's session until the transaction ends. Fails with [`Error::SignedOut`] if the session has ended:
+/// the user may have ended it because somebody else was using it.
+pub(crate) async fn hold_session(
+    tx: &mut Tx,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    match sessions::lock(tx, session.id, context.now).await? {
+        true => Ok(()),
+        false => Err(Error::SignedOut),
+    }
 }
 
 /// Runs `verification` under the failure counters of the user's sign-ins, so that a secret cannot be guessed without

@@ -4,7 +4,7 @@ use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, MailedToken, Purpose};
 use crate::services::Identity;
-use crate::sessions::Session;
+use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, User};
 use audit::events::{Event, EventName};
@@ -60,7 +60,7 @@ pub async fn mail_new_account(
 }
 
 /// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the mailbox
-/// reached its limit or the address was replaced meanwhile. Fails with [`MailThrottled::TooMany`] if the network
+/// reached its limit, or the address was replaced or the session ended meanwhile. Fails with [`MailThrottled::TooMany`] if the network
 /// reached its limit.
 pub async fn request(
     identity: &Identity,
@@ -77,7 +77,9 @@ pub async fn request(
     let mut tx = identity.db.begin().await?;
     let user_id = session.user.id;
     // If the address was replaced meanwhile, a link to the old address would restore that address.
-    if !users::lock_email(&mut tx, user_id, &email).await? {
+    let is_current = users::lock_email(&mut tx, user_id, &email).await?
+        && sessions::lock(&mut tx, session.id, context.now).await?;
+    if !is_current {
         return Ok(());
     }
     mail_link(
@@ -120,6 +122,7 @@ pub async fn request_change(
     {
         return Err(credential_check::Error::WrongCredentials.into());
     }
+    credential_check::hold_session(&mut tx, session, context).await?;
     let written = async {
         mail_link(identity, &mut tx, user.id, to, Link::EmailChange, context).await?;
         let notice = Notice::EmailChangeRequested { to: to.as_str() };

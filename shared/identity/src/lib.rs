@@ -4,6 +4,7 @@
 
 pub mod accounts;
 pub mod authentication_methods;
+pub mod authority;
 pub mod captcha;
 pub mod credential_check;
 pub mod email_verifications;
@@ -31,6 +32,7 @@ pub use totp::Enrollment;
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(&'static str, &'static str)> {
     [
+        authority::STATEMENTS,
         grants::clients::STATEMENTS,
         grants::clients::secrets::STATEMENTS,
         grants::consents::STATEMENTS,

@@ -107,7 +107,8 @@ async fn authenticate(
 
 /// Verifies the current password of a session's user and replaces it by `new`. Requires no one-time code. Ends every
 /// session, refresh token and access token of the user, including this session, and mails the user a notice. Fails with
-/// [`Error::WrongCredentials`] if `current` is wrong, or if the credentials change meanwhile.
+/// [`Error::WrongCredentials`] if `current` is wrong or the credentials change meanwhile, and with [`Error::SignedOut`] if the
+/// session ends meanwhile.
 pub async fn change_password(
     identity: &Identity,
     session: &Session,
@@ -134,6 +135,7 @@ pub async fn change_password(
     if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
         return Err(Error::WrongCredentials);
     }
+    credential_check::hold_session(&mut tx, session, context).await?;
     let announcement = sign_out_everywhere(&mut tx, user_id, context).await?;
     Event::success(EventName::PasswordChange)
         .user(user_id)

@@ -41,10 +41,11 @@ impl From<db::Error> for Error {
 /// on.
 pub async fn enroll(
     identity: &Identity,
-    user: &User,
+    session: &Session,
     presented: &PresentedCredentials,
     context: &RequestContext,
 ) -> Result<Enrollment, Error> {
+    let user = &session.user;
     let verified =
         credential_check::reauthenticate(identity, user, presented, RequiredFactors::Password, context)
             .await?;
@@ -52,6 +53,7 @@ pub async fn enroll(
     if !users::lock(&mut tx, &verified).await? {
         return Err(credential_check::Error::WrongCredentials.into());
     }
+    credential_check::hold_session(&mut tx, session, context).await?;
     let key = &identity.account_key;
     let enrollment = totp::begin_enrollment(&mut tx, key, user.id, &user.email, context.now).await?;
     let enrollment = enrollment.ok_or(Error::AlreadyEnabled)?;
@@ -61,8 +63,8 @@ pub async fn enroll(
 
 /// Completes the pending enrollment if `otp` is a code of its seed. Returns new recovery codes, and the new `sid` of
 /// the caller's session. Ends every other session, and every refresh token and access token of the user. Fails with
-/// [`credential_check::Error::WrongCode`] if `otp` is wrong, and with [`Error::NotEnabled`] if no enrollment is pending
-/// or if the session ended meanwhile: the user may have ended it because somebody else was using it.
+/// [`credential_check::Error::WrongCode`] if `otp` is wrong, with [`Error::NotEnabled`] if no enrollment is pending, and with
+/// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn confirm(
     identity: &Identity,
     session: &Session,
@@ -83,9 +85,7 @@ pub async fn confirm(
     let mut tx = db.begin().await?;
     // Locks the user's row before the session's, in the order of every function that ends sessions.
     changes::lock(&mut tx, user.id).await?;
-    if !sessions::lock(&mut tx, session.id, context.now).await? {
-        return Err(Error::NotEnabled);
-    }
+    credential_check::hold_session(&mut tx, session, context).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
     if !totp::confirm(&mut tx, user.id, &pending, step, context.now).await? {
         return Err(Error::NotEnabled);
@@ -105,7 +105,7 @@ pub async fn confirm(
 
 /// Verifies the user's credentials and turns two-step sign-in off. Returns the new `sid` of the caller's session. Ends
 /// every other session, and every refresh token and access token of the user. Fails with [`Error::NotEnabled`] if
-/// two-step sign-in is off already, or if the session ended meanwhile.
+/// two-step sign-in is off already, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn disable(
     identity: &Identity,
     session: &Session,
@@ -122,9 +122,7 @@ pub async fn disable(
     if !users::lock(&mut tx, &verified).await? {
         return Err(credential_check::Error::WrongCredentials.into());
     }
-    if !sessions::lock(&mut tx, session.id, context.now).await? {
-        return Err(Error::NotEnabled);
-    }
+    credential_check::hold_session(&mut tx, session, context).await?;
     let announcement = reset(&mut tx, &identity.mails, user, context).await?;
     let announcement = announcement.ok_or(Error::NotEnabled)?;
     let sid = sessions::replace(&mut tx, session, AuthenticationMethods::Password, context).await?;

@@ -1,6 +1,7 @@
 //! Sessions, which browsers identify by the `sid` cookie.
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
+use crate::authority::Authority;
 use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
 use crate::users::{User, UserRow};
@@ -28,7 +29,7 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
-                   u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
+                   u.epoch, u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
     LIST = concat!(
@@ -73,6 +74,8 @@ pub struct Session {
     pub id: i64,
     /// The user who signed in.
     pub user: User,
+    /// The epoch of the user.
+    epoch: i64,
     /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,
     /// The time of the sign-in.
@@ -88,6 +91,7 @@ struct Row {
     last_seen_at: Timestamp,
     expires_at: Timestamp,
     password_change_required: bool,
+    epoch: i64,
     #[sqlx(flatten)]
     user: UserRow,
 }
@@ -132,6 +136,17 @@ pub struct UserSession {
     pub session: SessionSummary,
     /// The user who signed in.
     pub user_id: i64,
+}
+
+impl Session {
+    /// Returns the authority of a request in this session.
+    pub const fn authority(&self) -> Authority {
+        Authority {
+            user_id: self.user.id,
+            epoch: self.epoch,
+            session_id: Some(self.id),
+        }
+    }
 }
 
 /// Starts a session of a user who signed in by these methods just now. Returns its new `sid`.
@@ -208,6 +223,7 @@ pub async fn find(
     Ok(Some(Session {
         id: row.session_id,
         user: row.user.into(),
+        epoch: row.epoch,
         password_change_required: row.password_change_required,
         signed_in_at: row.signed_in_at,
         expires_at: row.expires_at,

@@ -5,7 +5,8 @@ use crate::headers::single;
 use crate::json_fields::Fields;
 use crate::openapi::error_responses;
 use axum::body::{Body, Bytes, HttpBody as _};
-use axum::extract::{FromRequest, OptionalFromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use foundation::{json, secret};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -22,7 +23,45 @@ pub const LARGE_LIMIT: usize = 1024 * 1024;
 /// response to a slow body is 408 and not 503.
 const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Extracts a body of at most `MAX` bytes with the media type JSON, without parsing it.
+/// What authorizes a request: an extractor that [`Authorized`] runs before the body, and checks again after it.
+pub trait Authorization<S>: FromRequestParts<S> + Send {
+    /// Checks what may have changed since the extraction. Fails with the rejection of the extraction.
+    fn check_again(&self, state: &S) -> impl Future<Output = Result<(), Self::Rejection>> + Send;
+}
+
+/// A body that [`Authorized`] can read.
+pub trait ReadBody: Sized {
+    /// Reads the body of a request with this head.
+    fn read(head: &Parts, body: Body) -> impl Future<Output = Result<Self, Error>> + Send;
+}
+
+/// What authorizes a request, and its body. The authorization comes first, so that 401 and 403 precede the errors of the
+/// body, and is checked again when the body is complete: it may have ended meanwhile, and its former holder may have held the
+/// body back for that.
+#[derive(Debug)]
+pub struct Authorized<A, B>(pub A, pub B);
+
+impl<S, A, B> FromRequest<S> for Authorized<A, B>
+where
+    S: Send + Sync,
+    A: Authorization<S, Rejection: From<Error>>,
+    B: ReadBody + Send,
+{
+    type Rejection = A::Rejection;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, A::Rejection> {
+        let (mut head, body) = request.into_parts();
+        let authorization = A::from_request_parts(&mut head, state).await?;
+        let has_body = !body.is_end_stream();
+        let body = B::read(&head, body).await?;
+        if has_body {
+            authorization.check_again(state).await?;
+        }
+        Ok(Self(authorization, body))
+    }
+}
+
+/// A body of at most `MAX` bytes with the media type JSON, not yet parsed. Handlers extract it by [`Authorized`].
 ///
 /// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow) and 400 (incomplete).
 /// The handler parses the body later by [`fields`](Self::fields), so that it can answer 404, 403 and 412 before the
@@ -51,18 +90,15 @@ impl<const MAX: usize> Default for JsonBody<MAX> {
     }
 }
 
-impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
-    type Rejection = Error;
-
-    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        let (parts, body) = request.into_parts();
-        if media_type(&parts.headers).as_deref() != Some("application/json") {
+impl<const MAX: usize> ReadBody for JsonBody<MAX> {
+    async fn read(head: &Parts, body: Body) -> Result<Self, Error> {
+        if media_type(&head.headers).as_deref() != Some("application/json") {
             return Err(Error::new(
                 Code::UnsupportedMediaType,
                 "Send the body as JSON, with Content-Type: application/json.",
             ));
         }
-        if parts.headers.contains_key(header::CONTENT_ENCODING) {
+        if head.headers.contains_key(header::CONTENT_ENCODING) {
             return Err(Error::new(
                 Code::UnsupportedMediaType,
                 "Send the body without a Content-Encoding.",
@@ -73,17 +109,13 @@ impl<S: Send + Sync, const MAX: usize> FromRequest<S> for JsonBody<MAX> {
     }
 }
 
-/// Extracts `None` if the request has neither a body nor a `Content-Type`. Otherwise rejects like [`JsonBody`].
-impl<S: Send + Sync, const MAX: usize> OptionalFromRequest<S> for JsonBody<MAX> {
-    type Rejection = Error;
-
-    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Error> {
-        if request.body().is_end_stream() && !request.headers().contains_key(header::CONTENT_TYPE) {
+/// `None` if the request has neither a body nor a `Content-Type`. Otherwise rejects like [`JsonBody`].
+impl<const MAX: usize> ReadBody for Option<JsonBody<MAX>> {
+    async fn read(head: &Parts, body: Body) -> Result<Self, Error> {
+        if body.is_end_stream() && !head.headers.contains_key(header::CONTENT_TYPE) {
             return Ok(None);
         }
-        <Self as FromRequest<S>>::from_request(request, state)
-            .await
-            .map(Some)
+        <JsonBody<MAX> as ReadBody>::read(head, body).await.map(Some)
     }
 }
 

@@ -28,7 +28,7 @@ pub mod rate_limits;
 mod request_log;
 mod services;
 
-pub use body::JsonBody;
+pub use body::{Authorized, JsonBody};
 pub use context::Context;
 pub use cors::Cors;
 pub use deferred_headers::DeferredHeaders;

@@ -4,14 +4,28 @@ use super::comment::{Comment, NewComment, columns};
 use crate::posts::{Actor, VisiblePost};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
+use identity::authority::Authority;
+use identity::authority_holds;
 use storage::db;
 use storage::db::{Db, WriteTarget};
-use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{execute, fetch_all, fetch_optional, sql};
+
+/// The statement that inserts a comment if the authority of its author holds. The parameter is a lock, see
+/// [`authority_holds!`].
+macro_rules! insert {
+    ($lock:literal) => {
+        concat!(
+            "INSERT INTO comments (post_id, author_id, body, created_at) SELECT $1, $2, $3, $4 WHERE ",
+            authority_holds!("$2", "$5", "$6", $lock),
+            " RETURNING ",
+            columns!()
+        )
+    };
+}
 
 sql! {
-    INSERT = concat!(
-        "INSERT INTO comments (post_id, author_id, body, created_at)
-         VALUES ($1, $2, $3, $4) RETURNING ", columns!());
+    INSERT_SQLITE = insert!("");
+    INSERT_POSTGRES = insert!(" FOR SHARE");
     FIND = concat!(
         "SELECT ", columns!(), " FROM comments WHERE id = $1 AND post_id = $2 AND deleted_at IS NULL");
     OF_AUTHOR = concat!(
@@ -30,22 +44,34 @@ pub enum Error {
     /// The caller is neither the comment's author nor a moderator.
     #[error("the caller may not delete the comment")]
     NotPermitted,
+    /// The caller's credentials ended during the call.
+    #[error("the credentials of the caller have ended")]
+    SignedOut,
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Stores a new comment and returns it.
+/// Stores a new comment and returns it. Fails with [`Error::SignedOut`] if the authority of the author has ended.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     post: VisiblePost,
-    author: Actor,
+    author: Authority,
     new: &NewComment,
     now: Timestamp,
 ) -> Result<Comment, Error> {
-    let (on, post_id, author_id) = (target.on(), post.id(), author.user_id);
-    let comment = fetch_one!(on, Comment, INSERT, post_id, author_id, new.body.as_str(), now)?;
-    Ok(comment)
+    let (on, post_id) = (target.on(), post.id());
+    let Authority {
+        user_id,
+        epoch,
+        session_id,
+    } = author;
+    let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
+    let body = new.body.as_str();
+    let comment = fetch_optional!(
+        on, Comment, insert, post_id, user_id, body, now, epoch, session_id
+    )?;
+    comment.ok_or(Error::SignedOut)
 }
 
 /// Returns the comment with this id. Fails with [`Error::NotFound`] if the post has no such comment.

@@ -11,6 +11,9 @@ pub enum Error {
     /// Another call with the key is still running, or has just ended. A retry gets its reply.
     #[error("the first call with this idempotency key is not done yet")]
     InProgress,
+    /// The caller's credentials ended during the call.
+    #[error("the credentials of the caller have ended")]
+    SignedOut,
     /// The reply cannot be serialized as JSON.
     #[error("the reply cannot be serialized: {0}")]
     Serialization(#[from] serde_json::Error),

@@ -2,6 +2,7 @@
 
 use foundation::schema;
 use foundation::secret;
+use identity::authority::Authority;
 
 /// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;
@@ -23,8 +24,8 @@ schema! {
 /// The scope in which a key is unique.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyScope<'a> {
-    /// The user for whom the write is made.
-    pub user_id: i64,
+    /// The authority to write for the user.
+    pub authority: Authority,
     /// The client that calls with an access token; `None` for a session.
     pub client_id: Option<&'a str>,
     /// The method of the request.
@@ -37,7 +38,7 @@ pub struct KeyScope<'a> {
 #[derive(Debug)]
 pub struct Claim {
     id: Vec<u8>,
-    pub(super) user_id: i64,
+    pub(super) authority: Authority,
     pub(super) fingerprint: Vec<u8>,
 }
 
@@ -70,20 +71,21 @@ impl Claim {
     /// Returns the claim of a write with this key in this scope, whose body has this fingerprint.
     pub fn new(key: &KeyValue, scope: KeyScope<'_>, fingerprint: Vec<u8>) -> Self {
         let KeyScope {
-            user_id,
+            authority,
             client_id,
             method,
             path,
         } = scope;
         // No part can contain a line break, so the concatenation is unambiguous.
         let text = format!(
-            "{user_id}\n{}\n{method}\n{path}\n{}",
+            "{}\n{}\n{method}\n{path}\n{}",
+            authority.user_id,
             client_id.unwrap_or_default(),
             key.0
         );
         Self {
             id: secret::hash(&text),
-            user_id,
+            authority,
             fingerprint,
         }
     }
@@ -120,6 +122,14 @@ fn unescaped(quoted: &str) -> Option<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn authority(user_id: i64) -> Authority {
+        Authority {
+            user_id,
+            epoch: 0,
+            session_id: None,
+        }
+    }
 
     fn claim(scope: KeyScope<'_>) -> Claim {
         Claim::new(&KeyValue("k".to_owned()), scope, Vec::new())
@@ -162,14 +172,17 @@ mod tests {
     #[test]
     fn the_same_key_in_another_scope_names_another_write() {
         let scope = KeyScope {
-            user_id: 1,
+            authority: authority(1),
             client_id: None,
             method: "POST",
             path: "/payments",
         };
         let mut ids = vec![claim(scope).id];
         for other in [
-            KeyScope { user_id: 2, ..scope },
+            KeyScope {
+                authority: authority(2),
+                ..scope
+            },
             KeyScope {
                 client_id: Some("app"),
                 ..scope

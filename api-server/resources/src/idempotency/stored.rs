@@ -3,21 +3,34 @@
 use super::error::Error;
 use super::key::Claim;
 use foundation::clock::Timestamp;
+use identity::authority::Authority;
+use identity::authority_holds;
 use serde::Serialize;
 use storage::db;
 use storage::db::{Db, Executor, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
+/// The statement that stores a reply if the authority of the write holds. An expired row that is not deleted yet is
+/// overwritten. The parameter is a lock, see [`authority_holds!`].
+macro_rules! save {
+    ($lock:literal) => {
+        concat!(
+            "INSERT INTO idempotency_keys (id, user_id, fingerprint, status, location, etag, body, expires_at)
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE ",
+            authority_holds!("$2", "$10", "$11", $lock),
+            " ON CONFLICT (id) DO UPDATE
+             SET fingerprint = excluded.fingerprint, status = excluded.status, location = excluded.location,
+                 etag = excluded.etag, body = excluded.body, expires_at = excluded.expires_at
+             WHERE idempotency_keys.expires_at <= $9"
+        )
+    };
+}
+
 sql! {
     FIND = "SELECT fingerprint, status, location, etag, body FROM idempotency_keys
             WHERE id = $1 AND expires_at > $2";
-    // An expired row that is not deleted yet is overwritten.
-    SAVE = "INSERT INTO idempotency_keys (id, user_id, fingerprint, status, location, etag, body, expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-            ON CONFLICT (id) DO UPDATE
-            SET fingerprint = excluded.fingerprint, status = excluded.status, location = excluded.location,
-                etag = excluded.etag, body = excluded.body, expires_at = excluded.expires_at
-            WHERE idempotency_keys.expires_at <= $9";
+    SAVE_SQLITE = save!("");
+    SAVE_POSTGRES = save!(" FOR SHARE");
     DELETE_OF_USER = "DELETE FROM idempotency_keys WHERE user_id = $1";
     PRUNE = delete_expired!("idempotency_keys", "id", "expires_at");
 }
@@ -73,19 +86,28 @@ pub(super) async fn find(on: Executor<'_>, claim: &Claim, now: Timestamp) -> Res
 }
 
 /// Stores the reply to the write of this transaction. The id is unique, so if several transactions with one key
-/// race, only one commits; the others fail with [`Error::InProgress`].
+/// race, only one commits; the others fail with [`Error::InProgress`]. Fails with [`Error::SignedOut`] if the authority of
+/// the write has ended.
 pub(super) async fn save(
+    db: &Db,
     tx: &mut Tx,
     claim: &Claim,
     reply: &Reply,
     now: Timestamp,
     expires_at: Timestamp,
 ) -> Result<(), Error> {
+    let Authority {
+        user_id,
+        epoch,
+        session_id,
+    } = claim.authority;
+    let on = tx.on();
+    let save = on.choose(SAVE_SQLITE, SAVE_POSTGRES);
     let saved = execute!(
-        tx.on(),
-        SAVE,
+        on,
+        save,
         claim.id(),
-        claim.user_id,
+        user_id,
         claim.fingerprint.as_slice(),
         i64::from(reply.status),
         reply.location.as_str(),
@@ -93,9 +115,12 @@ pub(super) async fn save(
         reply.body.as_str(),
         expires_at,
         now,
+        epoch,
+        session_id,
     )?;
     match saved {
-        0 => Err(Error::InProgress),
+        0 if claim.authority.holds(db, now).await? => Err(Error::InProgress),
+        0 => Err(Error::SignedOut),
         _ => Ok(()),
     }
 }

@@ -14,6 +14,9 @@ pub enum Error {
     /// The post changed since the caller read it.
     #[error("the post has another version")]
     Stale,
+    /// The caller's credentials ended during the call.
+    #[error("the credentials of the caller have ended")]
+    SignedOut,
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),

@@ -7,33 +7,75 @@ use super::patch::PostPatch;
 use super::post::{Post, columns};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
+use identity::authority::Authority;
+use identity::authority_holds;
 use serde::Serialize;
 use storage::db;
 use storage::db::{BatchCall, Db, Engine, Executor, Tx, WriteTarget};
-use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{execute, fetch_all, fetch_optional, sql};
+
+/// The statement that inserts a post if the authority of its author holds. The parameter is a lock, see
+/// [`authority_holds!`].
+macro_rules! insert {
+    ($lock:literal) => {
+        concat!(
+            "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
+             SELECT $1, $2, $3, $4, 1, $5, $5, $6 WHERE ",
+            authority_holds!("$1", "$7", "$8", $lock),
+            " RETURNING ",
+            columns!()
+        )
+    };
+}
+
+/// The statement that changes a post if it has this version and the authority of the caller holds. The parameter is a lock,
+/// see [`authority_holds!`].
+macro_rules! update {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE posts SET title = $3, body = $4, status = $5, published_at = $6, updated_at = $7,
+                    version = version + 1
+             WHERE id = $1 AND version = $2 AND deleted_at IS NULL AND ",
+            authority_holds!("$8", "$9", "$10", $lock),
+            " RETURNING ",
+            columns!()
+        )
+    };
+}
 
 sql! {
-    INSERT = concat!(
-        "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
-         VALUES ($1, $2, $3, $4, 1, $5, $5, $6) RETURNING ", columns!());
-    // The parameter is a JSON array of objects. The ids ascend in its order.
+    INSERT_SQLITE = insert!("");
+    INSERT_POSTGRES = insert!(" FOR SHARE");
+    // The parameter is a JSON array of objects. Inserts those whose authority holds, and returns their places in the array,
+    // from 1. The ids ascend in the same order.
     INSERT_ALL_POSTGRES = concat!(
-        "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
-         SELECT author_id, title, body, status, 1, now, now, published_at
-         FROM ROWS FROM (json_to_recordset($1::json) AS (author_id BIGINT, title TEXT, body TEXT, status TEXT,
-                                                         now BIGINT, published_at BIGINT))
-              WITH ORDINALITY AS new (author_id, title, body, status, now, published_at, place)
-         ORDER BY place RETURNING ", columns!());
+        "WITH new AS (
+             SELECT * FROM ROWS FROM (
+                 json_to_recordset($1::json) AS (author_id BIGINT, epoch BIGINT, session_id BIGINT, title TEXT, body TEXT,
+                                                 status TEXT, now BIGINT, published_at BIGINT)
+             ) WITH ORDINALITY AS new (author_id, epoch, session_id, title, body, status, now, published_at, place)
+         ), authors AS (
+             SELECT id, epoch FROM users WHERE id IN (SELECT author_id FROM new) ORDER BY id FOR SHARE
+         ), authorized AS (
+             SELECT new.* FROM new JOIN authors ON authors.id = new.author_id AND authors.epoch = new.epoch
+             WHERE session_id IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE sessions.id = session_id)
+         ), inserted AS (
+             INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
+             SELECT author_id, title, body, status, 1, now, now, published_at FROM authorized ORDER BY place
+             RETURNING ", columns!(), "
+         )
+         SELECT ", columns!(), ", place
+         FROM (SELECT *, row_number() OVER (ORDER BY id) AS number FROM inserted) AS numbered_posts
+         JOIN (SELECT place, row_number() OVER (ORDER BY place) AS number FROM authorized) AS numbered_places
+             USING (number)");
     // The parameter of these two is a JSON array of ids.
     FIND_ALL_SQLITE = concat!("SELECT ", columns!(), " FROM posts
          WHERE id IN (SELECT value FROM json_each($1)) AND deleted_at IS NULL");
     FIND_ALL_POSTGRES = concat!("SELECT ", columns!(), " FROM posts
          WHERE id = ANY (translate($1, '[]', '{}')::BIGINT[]) AND deleted_at IS NULL");
     FIND_VISIBILITY = "SELECT author_id, status FROM posts WHERE id = $1 AND deleted_at IS NULL";
-    UPDATE = concat!(
-        "UPDATE posts SET title = $3, body = $4, status = $5, published_at = $6, updated_at = $7,
-                version = version + 1
-         WHERE id = $1 AND version = $2 AND deleted_at IS NULL RETURNING ", columns!());
+    UPDATE_SQLITE = update!("");
+    UPDATE_POSTGRES = update!(" FOR SHARE");
     DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     // Only the author and moderators ever saw these posts, so their text is erased too.
     DELETE_NEVER_PUBLISHED = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
@@ -81,6 +123,8 @@ impl BatchCall for Find {
 #[derive(Serialize)]
 struct Insert {
     author_id: i64,
+    epoch: i64,
+    session_id: Option<i64>,
     title: String,
     body: String,
     status: Status,
@@ -88,42 +132,68 @@ struct Insert {
     published_at: Option<i64>,
 }
 
+/// A post that a batch inserted, and the place of its call in the batch, from 1. Posts are decoded by position, so the place is last.
+#[derive(sqlx::FromRow)]
+struct Inserted {
+    #[sqlx(try_from = "i64")]
+    place: usize,
+    #[sqlx(flatten)]
+    post: Post,
+}
+
 impl BatchCall for Insert {
-    type Answer = Post;
+    /// `None` if the authority of the author has ended.
+    type Answer = Option<Post>;
 
     /// For PostgreSQL only.
-    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Post>, db::Error> {
-        let mut posts = fetch_all!(db.writer(), Post, INSERT_ALL_POSTGRES, db::json_parameter(calls)?)?;
-        posts.sort_unstable_by_key(|post| post.id);
+    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Post>>, db::Error> {
+        let rows = fetch_all!(
+            db.writer(),
+            Inserted,
+            INSERT_ALL_POSTGRES,
+            db::json_parameter(calls)?
+        )?;
+        let mut posts: Vec<Option<Post>> = calls.iter().map(|_| None).collect();
+        for Inserted { place, post } in rows {
+            if let Some(answer) = posts.get_mut(place - 1) {
+                *answer = Some(post);
+            }
+        }
         Ok(posts)
     }
 }
 
 impl Insert {
-    async fn run_alone(&self, on: Executor<'_>) -> Result<Post, db::Error> {
-        fetch_one!(
+    /// Returns `None` if the authority of the author has ended.
+    async fn run_alone(&self, on: Executor<'_>) -> Result<Option<Post>, db::Error> {
+        let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
+        fetch_optional!(
             on,
             Post,
-            INSERT,
+            insert,
             self.author_id,
             self.title.as_str(),
             self.body.as_str(),
             self.status.as_str(),
             self.now,
             self.published_at,
+            self.epoch,
+            self.session_id,
         )
     }
 }
 
-/// Stores a new post and returns it.
+/// Stores a new post and returns it. Fails with [`Error::SignedOut`] if the authority of the author has ended.
 pub async fn create(
     target: &mut WriteTarget<'_>,
-    author: Actor,
+    author: Authority,
     new: NewPost,
     now: Timestamp,
 ) -> Result<Post, Error> {
     let insert = Insert {
         author_id: author.user_id,
+        epoch: author.epoch,
+        session_id: author.session_id,
         title: new.title.into(),
         body: new.body.into(),
         status: new.status,
@@ -138,7 +208,7 @@ pub async fn create(
         }
         target => insert.run_alone(target.on()).await?,
     };
-    Ok(post)
+    post.ok_or(Error::SignedOut)
 }
 
 /// Returns a post that the viewer may see. Fails with [`Error::NotFound`] for any other id.
@@ -168,16 +238,25 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
 }
 
 /// Changes the post if it still has this version, and returns the changed post. Fails with [`Error::Stale`] if it has
-/// another version or is deleted. A patch without effect is not written.
-pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Result<Post, Error> {
+/// another version or is deleted, and with [`Error::SignedOut`] if the authority of the caller has ended. A patch without
+/// effect is not written.
+pub async fn update(
+    db: &Db,
+    caller: Authority,
+    post: Post,
+    patch: PostPatch,
+    now: Timestamp,
+) -> Result<Post, Error> {
     let changed = patch.apply(&post, now);
     if changed == post {
         return Ok(post);
     }
+    let on = db.writer();
+    let update = on.choose(UPDATE_SQLITE, UPDATE_POSTGRES);
     let stored = fetch_optional!(
-        db.writer(),
+        on,
         Post,
-        UPDATE,
+        update,
         changed.id,
         changed.version,
         changed.title.as_str(),
@@ -185,8 +264,15 @@ pub async fn update(db: &Db, post: Post, patch: PostPatch, now: Timestamp) -> Re
         changed.status.as_str(),
         changed.published_at,
         now,
+        caller.user_id,
+        caller.epoch,
+        caller.session_id,
     )?;
-    stored.ok_or(Error::Stale)
+    match stored {
+        Some(stored) => Ok(stored),
+        None if caller.holds(db, now).await? => Err(Error::Stale),
+        None => Err(Error::SignedOut),
+    }
 }
 
 /// Deletes the post, whatever its version. Fails with [`Error::NotFound`] if it was deleted meanwhile.

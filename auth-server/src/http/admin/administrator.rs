@@ -4,13 +4,16 @@ use crate::app::App;
 use crate::http::access_token;
 use crate::http::browser::find_session;
 use access_tokens::{Subject, Token};
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
+use foundation::clock;
 use foundation::context::{self, RequestContext};
 use identity::sessions::Session;
 use identity::users::Role;
+use std::ops::Deref;
 use std::sync::Arc;
+use web::body::Authorization;
 use web::context::request_context;
 use web::error_responses;
 use web::{Code, Error, bearer, csrf, rate_limits};
@@ -21,18 +24,29 @@ const SCOPE: &str = "admin";
 /// An administrator, by a session without a pending password change, or by an access token with the scope `admin`. A request
 /// with an `Authorization` header has no session. Holds the context of the request, for the changes that it causes.
 #[derive(Debug)]
-pub(crate) struct Administrator(pub(super) RequestContext);
+pub(crate) struct Administrator(pub(super) AdministratorContext);
 
-/// An [`Administrator`] and the body of the request. The credentials are checked before the body is read and, because it can
-/// take long to arrive, again afterwards: they may have been revoked meanwhile.
+/// The context of a request, and the credentials of its administrator.
 #[derive(Debug)]
-pub(crate) struct AdministratorRequest<B>(pub(super) RequestContext, pub(super) B);
+pub(crate) struct AdministratorContext {
+    request: RequestContext,
+    credentials: Credentials,
+}
+
+impl Deref for AdministratorContext {
+    type Target = RequestContext;
+
+    fn deref(&self) -> &RequestContext {
+        &self.request
+    }
+}
 
 error_responses!(
     Administrator: Unauthenticated, InvalidToken, CsrfMismatch, PasswordChangeRequired, InsufficientScope, Forbidden;
 );
 
 /// The credentials of a request, authenticated.
+#[derive(Debug)]
 enum Credentials {
     Session(Session),
     Token(Arc<Token>),
@@ -46,26 +60,27 @@ impl FromRequestParts<App> for Administrator {
         let (user_id, client_id) = (credentials.user_id(), credentials.client_id());
         rate_limits::by_principal(&app.rate_limiter, parts, user_id, client_id.unwrap_or_default())?;
         credentials.authorize(parts, app).await?;
-        Ok(Self(RequestContext {
+        let request = RequestContext {
             administrator: user_id.map(|user_id| context::Administrator {
                 user_id,
                 session_id: credentials.session_id(),
             }),
             ..request_context(&parts.extensions)?.as_ref().clone()
-        }))
+        };
+        Ok(Self(AdministratorContext { request, credentials }))
     }
 }
 
-impl<B: FromRequest<App, Rejection = Error> + Send> FromRequest<App> for AdministratorRequest<B> {
-    type Rejection = Error;
-
-    async fn from_request(request: Request, app: &App) -> Result<Self, Error> {
-        let (mut parts, body) = request.into_parts();
-        let Administrator(context) = Administrator::from_request_parts(&mut parts, app).await?;
-        let body = B::from_request(Request::from_parts(parts.clone(), body), app).await?;
-        let credentials = Credentials::authenticate(&parts, app).await?;
-        credentials.authorize(&parts, app).await?;
-        Ok(Self(context, body))
+impl Authorization<App> for Administrator {
+    async fn check_again(&self, app: &App) -> Result<(), Error> {
+        let now = clock::now();
+        match &self.0.credentials {
+            Credentials::Token(token) => access_token::verify_again(&app.grants, token, now).await,
+            Credentials::Session(session) => match session.authority().holds(&app.identity.db, now).await? {
+                true => Ok(()),
+                false => Err(unauthenticated()),
+            },
+        }
     }
 }
 
@@ -81,12 +96,7 @@ impl Credentials {
             true => None,
             false => find_session(parts, &app.identity).await.map_err(challenge)?,
         };
-        session.map(Self::Session).ok_or_else(|| {
-            challenge(Error::new(
-                Code::Unauthenticated,
-                "Sign in as an administrator at /signin, or send an access token with the scope admin.",
-            ))
-        })
+        session.map(Self::Session).ok_or_else(unauthenticated)
     }
 
     /// Fails with 403 if the caller may not administer, or if a call with a session fails the CSRF check.
@@ -118,6 +128,14 @@ impl Credentials {
             Self::Token(token) => Some(&token.client_id),
         }
     }
+}
+
+/// 401: the call needs an administrator.
+fn unauthenticated() -> Error {
+    challenge(Error::new(
+        Code::Unauthenticated,
+        "Sign in as an administrator at /signin, or send an access token with the scope admin.",
+    ))
 }
 
 /// Adds the challenge that a 401 needs (RFC 9110 §15.5.2).

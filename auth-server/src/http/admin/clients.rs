@@ -3,7 +3,7 @@
 mod body;
 mod query;
 
-use super::{Administrator, AdministratorRequest, ListRequest, PAGE_SIZE, Page, secret_response};
+use super::{Administrator, ListRequest, PAGE_SIZE, Page, secret_response};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use storage::db::Db;
 use web::error::FieldError;
 use web::openapi::error_responses::code;
-use web::{Code, Error, JsonBody, PathId};
+use web::{Authorized, Code, Error, JsonBody, PathId};
 
 const PATH: &str = "/admin/clients";
 
@@ -60,7 +60,7 @@ pub(crate) async fn list(
 pub(crate) async fn create(
     State(identity): State<Identity>,
     State(grants): State<Arc<Grants>>,
-    AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
+    Authorized(Administrator(context), body): Authorized<Administrator, JsonBody>,
 ) -> Result<Response, Error> {
     let registration = body::read_registration(&body, &grants.issuer)?;
     let registered = register(&identity.db, &grants.issuer, registration, &context).await;
@@ -103,7 +103,7 @@ pub(crate) async fn read(
 pub(crate) async fn change(
     id: PathId<TextId>,
     State(grants): State<Arc<Grants>>,
-    AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
+    Authorized(Administrator(context), body): Authorized<Administrator, JsonBody>,
 ) -> Result<Json<Client>, Error> {
     let Grants {
         db,
@@ -135,7 +135,7 @@ pub(crate) async fn change(
 pub(crate) async fn rotate(
     id: PathId<TextId>,
     State(identity): State<Identity>,
-    AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
+    Authorized(Administrator(context), body): Authorized<Administrator, Option<JsonBody>>,
 ) -> Result<Response, Error> {
     let id = find(&identity.db, id).await?.id;
     let SecretRotation { overlap } = body::read_rotation(&body.unwrap_or_default())?;

@@ -1,6 +1,6 @@
 //! `/admin/keys`.
 
-use super::{Administrator, AdministratorRequest};
+use super::Administrator;
 use axum::Json;
 use axum::extract::State;
 use foundation::clock;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
-use web::{Code, Error, JsonBody, PathId};
+use web::{Authorized, Code, Error, JsonBody, PathId};
 
 /// All signing keys.
 #[derive(Serialize, ToSchema)]
@@ -82,7 +82,7 @@ pub(crate) async fn rotate(
 pub(crate) async fn retire(
     kid: PathId<TextId>,
     State(store): State<KeyStore>,
-    AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
+    Authorized(Administrator(context), body): Authorized<Administrator, Option<JsonBody>>,
 ) -> Result<Json<KeyChange>, Error> {
     let key = store
         .find(kid.or_not_found()?.as_ref())

@@ -3,7 +3,7 @@
 mod body;
 mod query;
 
-use super::{Administrator, AdministratorRequest, ListRequest, PAGE_SIZE, Page, secret_response};
+use super::{Administrator, ListRequest, PAGE_SIZE, Page, secret_response};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -15,7 +15,7 @@ use identity::accounts::administration::{self, AccountWithPassword, find_to_chan
 use identity::users::account::{self, Account};
 use query::UsersQuery;
 use web::openapi::error_responses::code;
-use web::{Error, JsonBody, PathId};
+use web::{Authorized, Error, JsonBody, PathId};
 
 /// List the users
 ///
@@ -50,7 +50,7 @@ pub(crate) async fn list(
 )]
 pub(crate) async fn create(
     State(identity): State<Identity>,
-    AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
+    Authorized(Administrator(context), body): Authorized<Administrator, JsonBody>,
 ) -> Result<Response, Error> {
     let creation = body::read_creation(&body, &identity.passwords)?;
     let (new, generated) = creation.into_user(&identity.passwords).await?;
@@ -91,7 +91,7 @@ pub(crate) async fn read(
 pub(crate) async fn change(
     id: PathId,
     State(identity): State<Identity>,
-    AdministratorRequest(context, body): AdministratorRequest<JsonBody>,
+    Authorized(Administrator(context), body): Authorized<Administrator, JsonBody>,
 ) -> Result<Json<Account>, Error> {
     let (db, revocations) = (&identity.db, &identity.revocations);
     let account = find_to_change(db, id.or_not_found()?.get(), &context).await?;
@@ -119,7 +119,7 @@ pub(crate) async fn change(
 pub(crate) async fn set_password(
     id: PathId,
     State(identity): State<Identity>,
-    AdministratorRequest(context, body): AdministratorRequest<Option<JsonBody>>,
+    Authorized(Administrator(context), body): Authorized<Administrator, Option<JsonBody>>,
 ) -> Result<Response, Error> {
     let (db, revocations, mails) = (&identity.db, &identity.revocations, &identity.mails);
     let user = find_to_change(db, id.or_not_found()?.get(), &context).await?.user;

@@ -45,6 +45,9 @@ impl From<login::Error> for Error {
                 Code::MfaRequired,
                 "The one-time code is wrong or was used already.",
             ),
+            login::Error::SignedOut => {
+                signed_out("Nothing was changed: you were signed out during this call.")
+            }
             login::Error::Locked { retry_after } => {
                 Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
             }
@@ -71,6 +74,11 @@ pub fn reauthentication_error(error: login::Error, member: &str) -> Error {
         login::Error::WrongCredentials => Error::incorrect_member(member, "the password of this account"),
         error => error.into(),
     }
+}
+
+/// 401: the credentials of the caller ended after they had been checked.
+fn signed_out(message: &'static str) -> Error {
+    Error::new(Code::Unauthenticated, message).header(WWW_AUTHENTICATE, "Bearer")
 }
 
 impl From<mfa::Error> for Error {
@@ -121,11 +129,9 @@ impl From<accounts::Error> for Error {
                  rest.",
             ),
             accounts::Error::NotFound | accounts::Error::NoSecondFactor => Self::not_found(),
-            accounts::Error::AdministratorSignedOut => Self::new(
-                Code::Unauthenticated,
-                "Nothing was changed: you were signed out, or lost your role, during this call.",
-            )
-            .header(WWW_AUTHENTICATE, "Bearer"),
+            accounts::Error::AdministratorSignedOut => {
+                signed_out("Nothing was changed: you were signed out, or lost your role, during this call.")
+            }
             accounts::Error::Creation(error) => error.into(),
             accounts::Error::Credentials(error) => reauthentication_error(error, "password"),
             accounts::Error::Database(error) => error.into(),

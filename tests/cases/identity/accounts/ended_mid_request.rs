@@ -43,7 +43,7 @@ async fn a_session_ended_mid_request_does_not_enable_mfa(world: World) {
     ann.call("PUT", "/me/password").json(&change).await.expect(204);
     raw.send(&body).await;
     let answer = raw.read_to_end().await;
-    assert!(answer.contains("HTTP/1.1 404"), "{answer}");
+    assert!(answer.contains("HTTP/1.1 401"), "{answer}");
     world.log_in(&ann.email, "a new good password").await;
 }
 
@@ -56,7 +56,7 @@ async fn a_session_ended_mid_request_does_not_disable_mfa(world: World) {
     ann.post("/logout").await.expect(204);
     raw.send(&body).await;
     let answer = raw.read_to_end().await;
-    assert!(answer.contains("HTTP/1.1 404"), "{answer}");
+    assert!(answer.contains("HTTP/1.1 401"), "{answer}");
     assert!(!answer.to_lowercase().contains("set-cookie: sid="), "{answer}");
     let password_alone = json!({ "email": ann.email, "password": PASSWORD });
     let refused = world.anyone().post("/login").json(&password_alone).await;

@@ -17,12 +17,12 @@ routes! {
     logout "session" [7 7] |f| f.world.log_in(&f.owner.email, PASSWORD).await.post("/logout");
     readMe "bearer" [1 1] |f| f.bearer.get("/me");
     readMe "session" [2 2] |f| f.owner.get("/me");
-    changePassword "session" [12 12] |f| {
+    changePassword "session" [14 14] |f| {
         let body = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
         f.world.sign_up().await.call("PUT", "/me/password").json(&body)
     };
     exportAccount "session" [9 9] |f| f.world.sign_up().await.get("/me/export");
-    deleteAccount "session" [21 21] |f|
+    deleteAccount "session" [23 23] |f|
         f.world.sign_up().await.delete("/me").json(&json!({ "password": PASSWORD }));
     listSessions "session" [2 2] |f| f.owner.get("/me/sessions");
     endSession "session" [7 7] |f| {
@@ -39,14 +39,14 @@ routes! {
         user.delete(&format!("/me/grants/{}", f.app.id))
     };
 
-    beginTotp "session" [7 7] |f| f.owner.post("/me/mfa/totp").json(&json!({ "password": PASSWORD }));
-    confirmTotp "session" [26 26] |f| {
+    beginTotp "session" [9 9] |f| f.owner.post("/me/mfa/totp").json(&json!({ "password": PASSWORD }));
+    confirmTotp "session" [27 27] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::begin(&user).await;
         let body = json!({ "otp": app.next_code(&f.world) });
         user.post("/me/mfa/totp/verifications").json(&body)
     };
-    disableTotp "session" [22 22] |f| {
+    disableTotp "session" [23 23] |f| {
         let user = f.world.sign_up().await;
         let app = Authenticator::enable(&f.world, &user).await;
         let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
@@ -66,7 +66,7 @@ routes! {
         let body = json!({ "token": reset_token(f).await, "new_password": NEW_PASSWORD });
         f.world.anyone().post("/password-resets/confirmations").json(&body)
     };
-    requestEmailVerification "session" [8 8] |f|
+    requestEmailVerification "session" [10 10] |f|
         f.world.sign_up().await.post("/email-verifications").json(&json!({}));
     confirmEmailVerification "" [6 6] |f| {
         let email = f.world.sign_up().await.email;

@@ -56,7 +56,7 @@ routes! {
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/security-events");
     listSigningKeys "session" [1 1] |f| f.admin.get("/admin/keys");
     rotateSigningKeys "too early" [1 1] |f| f.admin.post("/admin/keys/rotations");
-    retireSigningKey "too early" [2 2] |f| {
+    retireSigningKey "too early" [1 1] |f| {
         let keys = f.admin.get("/admin/keys").await.expect(200).json();
         let active = keys["items"][0]["kid"].as_str().unwrap();
         f.admin.post(&format!("/admin/keys/{active}/retirements"))
@@ -69,7 +69,7 @@ routes! {
     };
     readClient "session" [1 1] |f| f.admin.get(&client_path(f, ""));
     updateClient "session" [7 7] |f| f.admin.patch(&client_path(f, "")).json(&json!({ "name": "Another" }));
-    rotateClientSecret "session" [6 6] |f| f.admin.post(&client_path(f, "/secrets"));
+    rotateClientSecret "session" [5 5] |f| f.admin.post(&client_path(f, "/secrets"));
     disableClient "session" [9 9] |f| f.admin.post(&client_path(f, "/disablements"));
     enableClient "session" [6 6] |f| {
         let client = client_path(f, "");
@@ -150,7 +150,7 @@ routes! {
         browser.submit_call(&page, &[("decision", "allow")])
     };
     showPassword "signed in" [1 1] |f| f.owner.browser().open_call("/password");
-    submitPassword "signed in" [12 12] |f| {
+    submitPassword "signed in" [13 13] |f| {
         let mut browser = f.world.sign_up().await.browser();
         let page = browser.open("/password").await;
         browser.submit_call(&page, &[("current_password", PASSWORD), ("new_password", NEW_PASSWORD)])

@@ -12,7 +12,7 @@ routes! {
     createPost "bearer" [1 1] |f| f.bearer.post("/posts").json(&json!({ "title": "A post" }));
     createPost "bearer, with a key" [7 7] |f|
         f.bearer.post("/posts").key(&fresh_key()).json(&json!({ "title": "A post" }));
-    createPost "session" [2 2] |f| f.owner.post("/posts").json(&json!({ "title": "A post" }));
+    createPost "session" [3 3] |f| f.owner.post("/posts").json(&json!({ "title": "A post" }));
     readPost "bearer" [1 1] |f| f.bearer.get(&f.published.path);
     readPost "bearer, not modified" [1 1] |f|
         f.bearer.get(&f.published.path).header("if-none-match", &f.published.etag);

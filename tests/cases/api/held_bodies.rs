@@ -1,0 +1,479 @@
+//! Requests whose body is held back until their credentials have ended. They must have no effect, because an attacker may
+//! have sent them. One table has every operation with a body.
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::Duration;
+use storage::db::sqlx::AssertSqlSafe;
+use storage::db::{Db, Engine};
+use storage::{execute, fetch_all, fetch_one};
+use tests::{
+    App, Authenticator, Caller, PASSWORD, Payment, Post, RawConnection, Tokens, User, World, eventually,
+    fresh_key, on_every_shape, on_shapes,
+};
+
+/// The operations that take their credentials from the body, or that check them only after it, or that have none.
+const AFTER_THE_BODY: [&str; 10] = [
+    "authorizeByForm",
+    "exchangeToken",
+    "introspectToken",
+    "revokeToken",
+    "revokeTokenInCookie",
+    "signOutByForm",
+    "submitForgotten",
+    "submitReset",
+    "submitSignIn",
+    "submitVerify",
+];
+
+/// The tables that the operations write. Those of sessions, tokens, events and notices change by the end of the credentials.
+const TABLES: [&str; 13] = [
+    "users",
+    "totp",
+    "recovery_codes",
+    "mailed_tokens",
+    "posts",
+    "comments",
+    "clients",
+    "consents",
+    "authorization_codes",
+    "refresh_families",
+    "signing_keys",
+    "payments",
+    "idempotency_keys",
+];
+
+/// The credentials of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Credentials {
+    Session,
+    Token,
+}
+
+use Credentials::{Session, Token};
+
+/// A row: an operation, the credentials that it accepts, the status once they have ended, and the path and the body of
+/// a request that would have an effect.
+struct Row {
+    operation: &'static str,
+    credentials: &'static [Credentials],
+    status: u16,
+    path: fn(&Fixture) -> String,
+    body: Body,
+}
+
+impl Row {
+    /// Whether the operation writes a post, a comment or a payment.
+    fn writes_resource(&self, fixture: &Fixture) -> bool {
+        self.credentials.len() == 2 && !(self.path)(fixture).starts_with("/admin")
+    }
+}
+
+/// The body of a request.
+enum Body {
+    Json(fn(&Fixture) -> Value),
+    Form(&'static str),
+}
+
+macro_rules! rows {
+    ($($operation:literal [$($credentials:ident)+] $status:literal |$fixture:ident| $path:expr, $body:expr;)+) => {
+        const ROWS: &[Row] = &[$(Row {
+            operation: $operation,
+            credentials: &[$($credentials),+],
+            status: $status,
+            path: |$fixture| { let _ = $fixture; $path.to_owned() },
+            body: $body,
+        }),+];
+    };
+}
+
+const NOTHING: Body = Body::Json(|_| json!({}));
+const PASSWORD_ALONE: Body = Body::Json(|_| json!({ "password": PASSWORD }));
+const BAD_TOKEN: Body = Body::Json(|_| json!({ "token": "x", "new_password": "another good password" }));
+const NEW_ACCOUNT: Body = Body::Json(
+    |_| json!({ "email": format!("{}@example.org", foundation::random::id()), "password": PASSWORD }),
+);
+
+rows! {
+    "createPost" [Session Token] 401 |f| "/posts", Body::Json(|_| json!({ "title": "Held back" }));
+    "updatePost" [Session Token] 401 |f| f.draft.path, Body::Json(|_| json!({ "title": "Held back" }));
+    "createComment" [Session Token] 401 |f| f.draft.comments(), Body::Json(|_| json!({ "body": "Held back" }));
+    "createPayment" [Session Token] 401 |f| "/payments",
+        Body::Json(|_| json!({ "amount": 100, "currency": "EUR" }));
+    "capturePayment" [Session Token] 401 |f| format!("{}/captures", f.payment.path), NOTHING;
+    "cancelPayment" [Session Token] 401 |f| format!("{}/cancellations", f.payment.path), NOTHING;
+    "refundPayment" [Session Token] 401 |f| format!("{}/refunds", f.captured.path), NOTHING;
+
+    "requestEmailVerification" [Session] 401 |f| "/email-verifications", NOTHING;
+    "beginTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
+    "confirmTotp" [Session] 401 |f| "/me/mfa/totp/verifications", Body::Json(|f| json!({ "otp": f.code }));
+    "disableTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
+    "changePassword" [Session] 401 |f| "/me/password",
+        Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "the password of a thief" }));
+    "deleteAccount" [Session] 401 |f| "/me", PASSWORD_ALONE;
+
+    // A session has no meaning for these.
+    "login" [Token] 401 |f| "/login", Body::Json(|f| json!({ "email": f.other.email, "password": PASSWORD }));
+    "createUser" [Token] 401 |f| "/users", NEW_ACCOUNT;
+    "requestPasswordReset" [Token] 401 |f| "/password-resets", Body::Json(|f| json!({ "email": f.other.email }));
+    "confirmPasswordReset" [Token] 401 |f| "/password-resets/confirmations", BAD_TOKEN;
+    "confirmEmailVerification" [Token] 401 |f| "/email-verifications/confirmations",
+        Body::Json(|_| json!({ "token": "x" }));
+
+    "createClient" [Session Token] 401 |f| "/admin/clients", Body::Json(|_| json!({
+        "id": foundation::random::uuid(), "name": "Held back", "type": "web", "scope": "posts:read",
+        "redirect_uris": ["https://app.test/cb"],
+    }));
+    "updateClient" [Session Token] 401 |f| format!("/admin/clients/{}", f.client.id),
+        Body::Json(|_| json!({ "name": "Held back" }));
+    "rotateClientSecret" [Session Token] 401 |f| format!("/admin/clients/{}/secrets", f.client.id), NOTHING;
+    "retireSigningKey" [Session Token] 401 |f| format!("/admin/keys/{}/retirements", f.token.kid()),
+        Body::Json(|_| json!({ "compromised": true }));
+    "createAccount" [Session Token] 401 |f| "/admin/users", NEW_ACCOUNT;
+    "updateAccount" [Session Token] 401 |f| format!("/admin/users/{}", f.other.id),
+        Body::Json(|_| json!({ "role": "editor" }));
+    "setAccountPassword" [Session Token] 401 |f| format!("/admin/users/{}/password", f.other.id), NOTHING;
+    "readUserInfoByPost" [Token] 401 |f| "/userinfo", Body::Form("");
+
+    // Pages send the browser to the sign-in page, or show that it is signed out.
+    "submitConsent" [Session] 303 |f| "/consent", Body::Form("decision=allow&csrf=x&flow=x");
+    "submitPassword" [Session] 303 |f| "/password",
+        Body::Form("csrf=x&current_password=correct+horse+battery+staple&new_password=the+password+of+a+thief");
+    "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
+}
+
+/// The administrator whose credentials end, with resources of theirs, and what the requests name.
+struct Fixture {
+    ann: User,
+    admin: User,
+    other: User,
+    app: App,
+    token: Tokens,
+    client: App,
+    draft: Post,
+    payment: Payment,
+    captured: Payment,
+    code: String,
+}
+
+impl Fixture {
+    async fn create(world: &World) -> Self {
+        let ann = world.user_with_role("admin").await;
+        let app = world.app().first_party().register();
+        let scope = format!("{} openid", foundation::scope::OF_API.join(" "));
+        let (payment, captured) = (ann.pay(100).await, ann.pay(100).await);
+        ann.transition(&captured, "captures", &json!({}))
+            .await
+            .expect(201);
+        Self {
+            admin: world.user_with_role("admin").await,
+            other: world.sign_up().await,
+            token: app.tokens(&ann, &scope).await,
+            client: world.app().kind("web").register(),
+            draft: ann.draft("A draft").await,
+            code: Authenticator::begin(&ann).await.code(world, 0),
+            ann,
+            app,
+            payment,
+            captured,
+        }
+    }
+
+    /// Begins the requests of these rows, and waits until the program has checked the credentials of each and begins to
+    /// read its body.
+    async fn begin<'a>(
+        &self,
+        world: &World,
+        rows: impl Iterator<Item = (&'a Row, Credentials)>,
+    ) -> Vec<Held<'a>> {
+        let mut held = Vec::new();
+        for (row, credentials) in rows {
+            held.push(self.begin_one(world, row, credentials).await);
+        }
+        held
+    }
+
+    async fn begin_one<'a>(&self, world: &World, row: &'a Row, credentials: Credentials) -> Held<'a> {
+        let anyone = world.anyone();
+        let operations = anyone.contract().operations();
+        let (_, method, _) = operations
+            .into_iter()
+            .find(|(.., operation)| operation["operationId"] == row.operation)
+            .unwrap();
+        let (media_type, body) = match &row.body {
+            Body::Json(body) => ("application/json", body(self).to_string()),
+            Body::Form(form) => ("application/x-www-form-urlencoded", (*form).to_owned()),
+        };
+        let credentials_of = match credentials {
+            Session => format!("cookie: sid={}; csrf=x\r\nx-csrf-token: x", self.ann.sid),
+            Token => format!("authorization: Bearer {}", self.token.access),
+        };
+        let head = format!(
+            "{} {} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {media_type}\r\ncontent-length: {}\r\n\
+             {credentials_of}\r\nif-match: *\r\nidempotency-key: {}\r\nexpect: 100-continue\r\n\
+             connection: close\r\n\r\n",
+            method.to_uppercase(),
+            (row.path)(self),
+            body.len().max(1),
+            fresh_key(),
+        );
+        let mut connection = RawConnection::connect(port(world, row.operation).await).await;
+        connection.send(head).await;
+        connection.read_until("100 Continue").await;
+        Held {
+            row,
+            credentials,
+            connection,
+            body: if body.is_empty() { "&".to_owned() } else { body },
+        }
+    }
+
+    /// Waits until every process refuses the token.
+    async fn wait_until_revoked(&self, world: &World) {
+        world
+            .expect_revoked_within(Duration::from_secs(1), &self.token.access)
+            .await;
+        for port in world.issuer_ports() {
+            let issuer = world.anyone().at(&format!("http://localhost:{port}"));
+            let accepts = || async { issuer.bearer(&self.token.access).get("/userinfo").await.status != 401 };
+            while accepts().await {}
+        }
+    }
+}
+
+/// A request whose body is missing.
+struct Held<'a> {
+    row: &'a Row,
+    credentials: Credentials,
+    connection: RawConnection,
+    body: String,
+}
+
+impl Held<'_> {
+    /// Sends the body and returns the status of the response.
+    async fn complete(&mut self) -> u16 {
+        self.send_body().await;
+        self.status().await
+    }
+
+    async fn send_body(&mut self) {
+        self.connection.send(&self.body).await;
+    }
+
+    /// The status of the response.
+    async fn status(&mut self) -> u16 {
+        let answer = self.connection.read_to_end().await;
+        let status = answer
+            .rsplit_once("HTTP/1.1 ")
+            .and_then(|(_, line)| line.get(..3));
+        status
+            .and_then(|status| status.parse().ok())
+            .unwrap_or_else(|| panic!("{}: {answer}", self.row.operation))
+    }
+}
+
+/// The port of the first process that serves an operation.
+async fn port(world: &World, operation: &str) -> u16 {
+    let issuer = world.issuer_ports()[0];
+    let url = format!("http://localhost:{issuer}/openapi.json");
+    let document = world.anyone().get(&url).await.expect(200).text();
+    match document.contains(&format!("\"{operation}\"")) {
+        true => issuer,
+        false => world.api_ports()[0],
+    }
+}
+
+/// The caller at the last API process.
+fn at_last_api(world: &World, caller: &Caller) -> Caller {
+    world.at_each_api(caller).pop().unwrap()
+}
+
+/// The caller at the last issuer process.
+fn at_last_issuer(world: &World, caller: &Caller) -> Caller {
+    caller.at(&format!(
+        "http://localhost:{}",
+        world.issuer_ports().last().unwrap()
+    ))
+}
+
+/// All rows of the tables, as text.
+async fn contents(db: &Db) -> String {
+    let mut all = String::new();
+    for table in TABLES {
+        let columns = match db.engine() {
+            Engine::Sqlite(()) => "SELECT name FROM pragma_table_info($1)",
+            Engine::Postgres(()) => {
+                "SELECT column_name::TEXT FROM information_schema.columns WHERE table_name = $1"
+            }
+        };
+        let columns = fetch_all!(db.reader(), (String,), columns, table).unwrap();
+        for (column,) in columns {
+            let value = match db.engine() {
+                Engine::Sqlite(()) => format!("group_concat(quote({column}))"),
+                Engine::Postgres(()) => format!("string_agg({column}::TEXT, ',' ORDER BY {column}::TEXT)"),
+            };
+            let query = format!("SELECT COALESCE({value}, '') FROM {table}");
+            let (values,) = fetch_one!(db.reader(), (String,), AssertSqlSafe(query.clone())).unwrap();
+            let _ = writeln!(all, "{table}.{column}: {values}");
+        }
+    }
+    all
+}
+
+/// Begins every request of the table, ends the credentials by `end`, completes the requests, and expects that none has an
+/// effect.
+async fn expect_no_effect(world: World, end: impl AsyncFnOnce(&World, &Fixture)) {
+    let fixture = Fixture::create(&world).await;
+    let all = ROWS
+        .iter()
+        .flat_map(|row| row.credentials.iter().map(move |one| (row, *one)));
+    let mut held = fixture.begin(&world, all).await;
+    end(&world, &fixture).await;
+    fixture.wait_until_revoked(&world).await;
+    let db = world.db().await;
+    let before = contents(&db).await;
+    let mut differences = String::new();
+    for request in &mut held {
+        let (status, expected) = (request.complete().await, request.row.status);
+        if status != expected {
+            let (operation, credentials) = (request.row.operation, request.credentials);
+            let _ = write!(
+                differences,
+                "\n{operation} by {credentials:?}: {status}, expected {expected}"
+            );
+        }
+    }
+    for (before, after) in before.lines().zip(contents(&db).await.lines()) {
+        if before != after {
+            let _ = write!(differences, "\nbefore {before}\nafter  {after}");
+        }
+    }
+    assert!(differences.is_empty(), "{differences}");
+}
+
+async fn a_body_after_a_logout_has_no_effect(world: World) {
+    let end = async |world: &World, f: &Fixture| {
+        at_last_api(world, &f.ann).post("/logout").await.expect(204);
+        let revoked = f.app.client_call(
+            &at_last_issuer(world, &world.anyone()),
+            "/revoke",
+            &[("token", &f.token.refresh)],
+        );
+        revoked.await.expect(200);
+    };
+    expect_no_effect(world, end).await;
+}
+
+async fn a_body_after_a_change_of_the_password_has_no_effect(world: World) {
+    let end = async |world: &World, f: &Fixture| {
+        let elsewhere = world.log_in(&f.ann.email, PASSWORD).await;
+        let change = json!({ "current_password": PASSWORD, "new_password": "another good password" });
+        let changed = at_last_api(world, &elsewhere).call("PUT", "/me/password");
+        changed.json(&change).await.expect(204);
+    };
+    expect_no_effect(world, end).await;
+}
+
+async fn a_body_after_the_user_was_disabled_has_no_effect(world: World) {
+    let end = async |world: &World, f: &Fixture| {
+        let path = format!("/admin/users/{}/disablements", f.ann.id);
+        at_last_issuer(world, &f.admin).post(&path).await.expect(200);
+    };
+    expect_no_effect(world, end).await;
+}
+
+async fn a_body_after_the_user_was_demoted_has_no_effect(world: World) {
+    let end = async |world: &World, f: &Fixture| {
+        let demotion = at_last_issuer(world, &f.admin).patch(&format!("/admin/users/{}", f.ann.id));
+        demotion.json(&json!({ "role": "user" })).await.expect(200);
+    };
+    expect_no_effect(world, end).await;
+}
+
+async fn a_body_after_the_account_was_deleted_has_no_effect(world: World) {
+    let end = async |world: &World, f: &Fixture| {
+        let elsewhere = world.log_in(&f.ann.email, PASSWORD).await;
+        let deletion = at_last_api(world, &elsewhere).delete("/me");
+        deletion.json(&json!({ "password": PASSWORD })).await.expect(204);
+    };
+    expect_no_effect(world, end).await;
+}
+
+/// The mirror of the revocations may be a moment late, so the statement that writes must check the user.
+async fn a_write_checks_the_user_in_its_own_statement(world: World) {
+    let fixture = Fixture::create(&world).await;
+    let db = world.db().await;
+    execute!(
+        db.writer(),
+        "UPDATE users SET epoch = epoch + 1 WHERE id = $1",
+        fixture.ann.id
+    )
+    .unwrap();
+    let before = contents(&db).await;
+    for row in ROWS.iter().filter(|row| row.writes_resource(&fixture)) {
+        let mut request = fixture.begin_one(&world, row, Token).await;
+        assert_eq!(request.complete().await, 401, "{}", row.operation);
+    }
+    assert_eq!(contents(&db).await, before);
+}
+
+/// A write that runs beside the end of its user waits for it. Otherwise it could commit after the end, which has not seen it: a
+/// draft or a stored reply would be born into a deleted account.
+async fn a_write_waits_for_the_end_of_its_user(world: World) {
+    let fixture = Fixture::create(&world).await;
+    let db = world.db().await;
+    let before = contents(&db).await;
+    let mut end = db.begin().await.unwrap();
+    let update = "UPDATE users SET epoch = epoch + 1 WHERE id = $1";
+    execute!(end.on(), update, fixture.ann.id).unwrap();
+    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.writes_resource(&fixture)).collect();
+    let mut requests = Vec::new();
+    for row in &rows {
+        requests.push(fixture.begin_one(&world, row, Token).await);
+    }
+    for request in &mut requests {
+        request.send_body().await;
+    }
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let all_wait = || async {
+        let (count,) = fetch_one!(db.reader(), (i64,), waiting).unwrap();
+        count == i64::try_from(rows.len()).unwrap()
+    };
+    eventually("not every write waits", all_wait).await;
+    end.commit().await.unwrap();
+    for request in &mut requests {
+        assert_eq!(request.status().await, 401, "{}", request.row.operation);
+    }
+    let without_users = |contents: &str| {
+        let lines = contents.lines().filter(|line| !line.starts_with("users."));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(without_users(&contents(&db).await), without_users(&before));
+}
+
+async fn every_operation_with_a_body_is_in_the_table(world: World) {
+    let anyone = world.anyone();
+    let operations = anyone.contract().operations();
+    let with_body = operations
+        .iter()
+        .filter(|(.., operation)| operation["requestBody"].is_object());
+    let with_body: BTreeSet<&str> = with_body
+        .map(|(.., operation)| operation["operationId"].as_str().unwrap())
+        .collect();
+    let listed = ROWS.iter().map(|row| row.operation).chain(AFTER_THE_BODY);
+    assert_eq!(listed.collect::<BTreeSet<_>>(), with_body);
+}
+
+on_every_shape!(
+    a_body_after_a_logout_has_no_effect,
+    a_body_after_a_change_of_the_password_has_no_effect,
+    a_body_after_the_user_was_disabled_has_no_effect,
+    a_body_after_the_user_was_demoted_has_no_effect,
+    a_body_after_the_account_was_deleted_has_no_effect,
+    a_write_checks_the_user_in_its_own_statement,
+    every_operation_with_a_body_is_in_the_table,
+);
+
+on_shapes!(a_write_waits_for_the_end_of_its_user: postgres Postgres, split Split);
