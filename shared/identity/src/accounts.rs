@@ -9,7 +9,7 @@ use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, NewUser, User, changes};
 use crate::{mailed_tokens, second_factor, sessions};
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, pseudonyms};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
@@ -79,7 +79,8 @@ pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Res
     Ok(user)
 }
 
-/// Verifies the user's credentials and deletes their account. An anonymized row of `users` remains. Returns the open
+/// Verifies the user's credentials and deletes their account. An anonymized row of `users` remains, and security events under a
+/// [pseudonym](pseudonyms). Returns the open
 /// transaction, in which the caller can delete the user's other data and which it must commit, and the announcement to
 /// pass to [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Fails with
 /// [`Error::Credentials`] if the credentials are not verified or change meanwhile, and with
@@ -114,5 +115,9 @@ pub async fn delete(
     mails
         .send_notice(&mut tx, user.recipient(), Notice::AccountDeleted, context)
         .await?;
+    // Last, because the events of this transaction name the user too.
+    let pseudonym = pseudonyms::pseudonym(&identity.account_key, user.id);
+    pseudonyms::replace(&mut tx, user.id, pseudonym).await?;
+    changes::mark_deleted(&mut tx, user.id, context.now).await?;
     Ok((tx, announcement))
 }
