@@ -408,7 +408,8 @@ CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
 CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
 
 -- `user_id` is the user whom the event concerns, `administrator_id` the one whose request at `/admin/…` caused it.
--- `count` is the number of events for which the row stands, of which it describes the last.
+-- `count` is the number of events for which the row stands, of which it describes the last. For a deleted account, a negative
+-- pseudonym replaces the id, and a label of each network replaces `address` and `network`.
 CREATE TABLE security_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at BIGINT NOT NULL,
@@ -448,5 +449,6 @@ CREATE TABLE alerts (
 );
 CREATE UNIQUE INDEX alerts_once ON alerts (kind, subject, period);
 CREATE INDEX alerts_at ON alerts (at);
+CREATE INDEX alerts_user_id ON alerts (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX alerts_unlogged ON alerts (id) WHERE logged_at IS NULL;
 CREATE INDEX alerts_undelivered ON alerts (due_at) WHERE delivered_at IS NULL;

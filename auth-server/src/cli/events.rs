@@ -13,11 +13,11 @@ pub enum Command {
         /// Only events with this name, such as `authn_login_fail`.
         #[arg(long)]
         name: Option<String>,
-        /// Only events of the user with this id.
-        #[arg(long, value_name = "ID")]
+        /// Only events of the user with this id, or of the deleted account with this pseudonym.
+        #[arg(long, value_name = "ID", allow_negative_numbers = true)]
         user: Option<i64>,
-        /// Only events that the administrator with this id caused over HTTP.
-        #[arg(long, value_name = "ID")]
+        /// Only events that the administrator with this id or pseudonym caused over HTTP.
+        #[arg(long, value_name = "ID", allow_negative_numbers = true)]
         administrator: Option<i64>,
         /// The most events to list.
         #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10_000))]

@@ -15,6 +15,12 @@ sql! {
     RAISE = "INSERT INTO alerts (at, kind, subject, period, user_id, client_id, trace_id, detail, attempts, due_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $1)
              ON CONFLICT (kind, subject, period) DO NOTHING";
+    // The subject begins with the user's id.
+    REPLACE_USER = "
+        UPDATE alerts
+        SET user_id = $2, subject = CAST(CAST($2 AS BIGINT) AS TEXT)
+                                    || substr(subject, length(CAST(CAST($1 AS BIGINT) AS TEXT)) + 1)
+        WHERE user_id = $1";
     PRUNE = delete_expired!("alerts", "id", "at");
 }
 
@@ -112,6 +118,11 @@ pub(crate) async fn raise(
         subject.detail,
     )
     .map(|_| ())
+}
+
+/// Replaces the user's id by `pseudonym` in all alerts.
+pub(crate) async fn replace_user(tx: &mut Tx, user_id: i64, pseudonym: i64) -> Result<(), Error> {
+    execute!(tx.on(), REPLACE_USER, user_id, pseudonym).map(|_| ())
 }
 
 /// Deletes the alerts that are older than `retention`, and returns their number.

@@ -1,6 +1,7 @@
 //! Security events: each is written in the transaction of the change it reports, and logged after the commit.
 
 pub mod list;
+pub mod pseudonyms;
 mod recorder;
 
 pub use recorder::EventRecorder;
@@ -11,12 +12,33 @@ use foundation::context::RequestContext;
 use foundation::{log, network};
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{delete_expired, execute, sql};
+use storage::{delete_expired, fetch_one, sql};
+
+/// Returns the text of the statement that inserts an event. It names no deleted user or administrator, and no address if the
+/// caller is one. It reads the table `users`, which another module owns.
+macro_rules! insert {
+    ($lock:literal) => {
+        concat!(
+            "WITH existing AS (SELECT id FROM users WHERE id IN ($4, $10) AND deleted_at IS NULL",
+            $lock,
+            ")
+             INSERT INTO security_events
+             (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id, count)
+             SELECT $1, $2, $3, (SELECT id FROM existing WHERE id = $4), $5,
+                    CASE WHEN caller.is_nameable THEN $6 END, CASE WHEN caller.is_nameable THEN $7 END, $8, $9,
+                    (SELECT id FROM existing WHERE id = $10), $11
+             FROM (SELECT COALESCE($10, $4) IS NULL OR COALESCE($10, $4) IN (SELECT id FROM existing) AS is_nameable)
+                 AS caller
+             RETURNING user_id, administrator_id, address"
+        )
+    };
+}
 
 sql! {
-    INSERT = "INSERT INTO security_events
-              (at, name, outcome, user_id, client_id, address, network, trace_id, detail, administrator_id, count)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    INSERT_SQLITE = insert!("");
+    // Waits for a transaction that deletes the account, which otherwise might not see the new event. Other changes of users do
+    // not conflict with this lock.
+    INSERT_POSTGRES = insert!(" FOR KEY SHARE");
     PRUNE = delete_expired!("security_events", "id", "at");
 }
 
@@ -184,6 +206,14 @@ pub struct Event {
     count: i64,
 }
 
+/// The columns of a stored event that identify persons. They are empty for those whose accounts were deleted.
+#[derive(Debug, sqlx::FromRow)]
+struct NamedPersons {
+    user_id: Option<i64>,
+    administrator_id: Option<i64>,
+    address: Option<String>,
+}
+
 impl Event {
     /// Creates an event with the outcome `success`.
     pub fn success(name: EventName) -> Self {
@@ -231,13 +261,15 @@ impl Event {
         self
     }
 
-    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit.
-    pub async fn record(self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
+    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit. If the
+    /// account of the user was deleted, it is not named, nor is the address of the request.
+    pub async fn record(mut self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
-        let administrator_id = context.administrator.map(|administrator| administrator.user_id);
-        execute!(
+        let insert = tx.on().choose(INSERT_SQLITE, INSERT_POSTGRES);
+        let named = fetch_one!(
             tx.on(),
-            INSERT,
+            NamedPersons,
+            insert,
             context.now,
             self.name.as_str(),
             self.outcome,
@@ -247,9 +279,10 @@ impl Event {
             context.address.map(network::of_address),
             context.trace_id.as_str(),
             self.detail.as_deref(),
-            administrator_id,
+            context.administrator.map(|administrator| administrator.user_id),
             self.count,
         )?;
+        self.user_id = named.user_id;
         if let Some(kind) = self.name.alert() {
             let subject = AlertSubject {
                 user_id: self.user_id,
@@ -259,20 +292,20 @@ impl Event {
             alerts::raise(tx, kind, subject, context).await?;
         }
         let trace_id = context.trace_id.clone();
-        tx.after_commit(move || self.log(administrator_id, address.as_deref(), &trace_id));
+        tx.after_commit(move || self.log(&named, &trace_id));
         Ok(())
     }
 
     /// Logs the committed event.
-    fn log(&self, administrator_id: Option<i64>, address: Option<&str>, trace_id: &str) {
+    fn log(&self, named: &NamedPersons, trace_id: &str) {
         tracing::info!(
             target: log::SECURITY,
             event = self.name.as_str(),
             outcome = self.outcome,
             user_id = self.user_id,
             client_id = self.client_id,
-            administrator_id,
-            address,
+            administrator_id = named.administrator_id,
+            address = named.address,
             trace_id,
             detail = self.detail,
             count = (self.count > 1).then_some(self.count),

@@ -15,6 +15,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         alerts::webhook::STATEMENTS,
         events::STATEMENTS,
         events::list::STATEMENTS,
+        events::pseudonyms::STATEMENTS,
         mail::delivery::STATEMENTS,
         mail::queue::STATEMENTS,
         revocation::STATEMENTS,

@@ -1,6 +1,7 @@
 //! Points in time. Functions take a [`Timestamp`] as an argument; only [`now`] reads the system clock.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -21,6 +22,8 @@ crate::schema! {
         .description(Some("RFC 3339, in UTC, with six decimals."));
 }
 
+/// The times that can be displayed, in microseconds: the years 0 to 9999 UTC.
+const DISPLAYABLE: Range<i64> = -62_167_219_200_000_000..253_402_300_800_000_000;
 /// The length of a displayed timestamp, in bytes.
 const DISPLAY_LENGTH: usize = 27;
 
@@ -65,10 +68,11 @@ impl Timestamp {
     }
 
     /// Parses an RFC 3339 date and time with any offset, rounded down to microseconds. Returns `None` for any other
-    /// text.
+    /// text, and for a time that its offset moves out of the years 0 to 9999 UTC, because it could not be displayed.
     pub fn parse(text: &str) -> Option<Self> {
         let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
-        i64::try_from(nanos.div_euclid(1_000)).ok().map(Self)
+        let micros = i64::try_from(nanos.div_euclid(1_000)).ok();
+        micros.filter(|micros| DISPLAYABLE.contains(micros)).map(Self)
     }
 }
 
@@ -138,12 +142,18 @@ mod tests {
         assert_eq!(time.to_string(), "2023-11-14T22:13:20.000001Z");
         assert_eq!(Timestamp::parse(&time.to_string()), Some(time));
         assert_eq!(Timestamp::parse("2023-11-14T23:13:20.000001+01:00"), Some(time));
-        assert_eq!(Timestamp::parse("yesterday"), None);
+        for text in [
+            "yesterday",
+            "0000-01-01T00:00:00+00:01",
+            "9999-12-31T23:59:59-00:01",
+        ] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
     }
 
     proptest! {
         #[test]
-        fn every_time_of_the_years_0_to_9999_is_parsed_back(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000) {
+        fn every_time_of_the_years_0_to_9999_is_parsed_back(micros in DISPLAYABLE) {
             let time = Timestamp::from_micros(micros);
             prop_assert_eq!(Timestamp::parse(&time.to_string()), Some(time));
         }
@@ -151,12 +161,7 @@ mod tests {
 
     #[test]
     fn times_outside_of_these_years_are_not_displayed() {
-        for micros in [
-            -62_167_219_200_000_001,
-            253_402_300_800_000_000,
-            i64::MIN,
-            i64::MAX,
-        ] {
+        for micros in [DISPLAYABLE.start - 1, DISPLAYABLE.end, i64::MIN, i64::MAX] {
             assert!(
                 serde_json::to_string(&Timestamp::from_micros(micros)).is_err(),
                 "{micros}"

@@ -25,10 +25,11 @@ pub struct Email {
 impl Email {
     /// Parses an address, ignoring surrounding white space. The error completes the sentence "The address …".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
+        const TOO_LONG: &str = "is longer than 254 characters, or has more than 64 before the @";
         let text = text.trim();
         let (local, domain) = text.rsplit_once('@').ok_or("has no @")?;
         if text.len() > MAX_LENGTH || local.len() > MAX_LOCAL_LENGTH {
-            return Err("is longer than 254 characters, or has more than 64 before the @");
+            return Err(TOO_LONG);
         }
         let is_atom = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+/=?^_`{|}~-.".contains(c);
         if local.is_empty() || !local.chars().all(is_atom) {
@@ -48,9 +49,14 @@ impl Email {
         if !ascii.split('.').all(is_label) {
             return Err("has no valid domain after the @");
         }
+        let key = format!("{}@{ascii}", local.to_ascii_lowercase());
+        // The ASCII form, in which the address travels, may be longer than what was entered.
+        if key.len() > MAX_LENGTH {
+            return Err(TOO_LONG);
+        }
         Ok(Self {
             text: text.to_owned(),
-            key: format!("{}@{ascii}", local.to_ascii_lowercase()),
+            key,
         })
     }
 
@@ -105,6 +111,7 @@ mod tests {
     #[test]
     fn malformed_addresses_are_rejected() {
         let long = format!("{}@example.org", "a".repeat(65));
+        let long_in_ascii = format!("{}@{}e", "a".repeat(20), "eß.".repeat(24));
         let nul = "a\0b@example.org";
         for text in [
             "",
@@ -118,6 +125,7 @@ mod tests {
             "a@-b.c",
             "a@b..c",
             &long,
+            &long_in_ascii,
             nul,
             "a@b@c.d",
         ] {

@@ -10,7 +10,7 @@ use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, NewUser, User, changes};
 use crate::{mailed_tokens, second_factor};
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, pseudonyms};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
@@ -80,7 +80,8 @@ pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Res
     Ok(user)
 }
 
-/// Verifies the credentials of a session's user and deletes their account. An anonymized row of `users` remains. Returns the open
+/// Verifies the credentials of a session's user and deletes their account. An anonymized row of `users` remains, and security events
+/// under a [pseudonym](pseudonyms). Returns the open
 /// transaction, in which the caller can delete the user's other data and which it must commit, and the announcement to
 /// pass to [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Fails with
 /// [`Error::Credentials`] if the credentials are not verified or change meanwhile or the session ends, and with
@@ -117,5 +118,9 @@ pub async fn delete(
     mails
         .send_notice(&mut tx, user.recipient(), Notice::AccountDeleted, context)
         .await?;
+    // Last, because the events of this transaction name the user too.
+    let pseudonym = pseudonyms::pseudonym(&identity.account_key, user.id);
+    pseudonyms::replace(&mut tx, user.id, pseudonym).await?;
+    changes::mark_deleted(&mut tx, user.id, context.now).await?;
     Ok((tx, announcement))
 }

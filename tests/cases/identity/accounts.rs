@@ -5,6 +5,7 @@ mod commands;
 mod connected_apps;
 mod deletion_and_export;
 mod ended_mid_request;
+mod erasure;
 mod mfa;
 mod mfa_guesses;
 mod mfa_races;

@@ -40,16 +40,17 @@ pub struct SecurityEvent {
     pub name: String,
     /// `success` or `failure`.
     pub outcome: String,
-    /// The user that the event concerns.
+    /// The user that the event concerns; for a deleted account a negative number, the same in all its events.
     #[schema(required)]
     pub user_id: Option<i64>,
     /// The client that the event concerns.
     #[schema(required)]
     pub client_id: Option<String>,
-    /// The administrator whose request at `/admin/…` caused the event.
+    /// The administrator whose request at `/admin/…` caused the event; for a deleted account a negative number.
     #[schema(required)]
     pub administrator_id: Option<i64>,
-    /// The IP address of the caller; null for a command or a background task.
+    /// The IP address of the caller; null for a command or a background task. For a deleted account a label of the network, such
+    /// as `network 7`.
     #[schema(required)]
     pub address: Option<String>,
     /// The correlation id of the response.

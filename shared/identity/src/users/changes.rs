@@ -40,12 +40,15 @@ sql! {
         "UPDATE users SET password_hash = $2, password_change_required = $3, updated_at = $4
          WHERE id = $1 AND deleted_at IS NULL RETURNING ", columns!());
     UNLOCK = "UPDATE users SET unlocked_at = $2 WHERE id = $1 AND deleted_at IS NULL";
+    LOCK_TO_DELETE_SQLITE = "SELECT id FROM users WHERE id = $1";
+    LOCK_TO_DELETE_POSTGRES = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its key.
     ANONYMIZE = concat!(
         "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = '',
-                password_change_required = FALSE, updated_at = $3, disabled_at = $3, deleted_at = $3
+                password_change_required = FALSE, updated_at = $3, disabled_at = $3
          WHERE id = $1 AND epoch = $2 AND deleted_at IS NULL AND ",
         not_the_last_administrator!());
+    MARK_DELETED = "UPDATE users SET deleted_at = $2 WHERE id = $1";
 }
 
 /// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is
@@ -113,16 +116,23 @@ pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool,
     Ok(execute!(tx.on(), UNLOCK, id, now)? == 1)
 }
 
-/// Marks a user as deleted and anonymizes their row, which remains because other tables refer to it. Returns false,
-/// without effect, if the credentials are no longer the verified ones or if the user is the last active administrator. The
-/// caller signs the user out everywhere.
+/// Disables a user and anonymizes their row, which remains because other tables refer to it. Returns false, without effect, if
+/// the credentials are no longer the verified ones or if the user is the last active administrator. No other transaction records
+/// a security event of the user until this one ends. The caller signs the user out everywhere and calls [`mark_deleted`].
 pub(crate) async fn anonymize(
     tx: &mut Tx,
     verified: &StoredCredentials,
     now: Timestamp,
 ) -> Result<bool, Error> {
     lock_active_administrators(tx, verified.id).await?;
+    let lock = tx.on().choose(LOCK_TO_DELETE_SQLITE, LOCK_TO_DELETE_POSTGRES);
+    fetch_optional!(tx.on(), (i64,), lock, verified.id)?;
     Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.epoch, now)? == 1)
+}
+
+/// Marks an anonymized user as deleted. The security events that are recorded after this do not name the user.
+pub(crate) async fn mark_deleted(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
+    execute!(tx.on(), MARK_DELETED, id, now).map(|_| ())
 }
 
 /// Locks the user's row until the transaction ends, and returns whether the user is an active administrator.

@@ -22,7 +22,7 @@ routes! {
         f.world.sign_up().await.call("PUT", "/me/password").json(&body)
     };
     exportAccount "session" [9 9] |f| f.world.sign_up().await.get("/me/export");
-    deleteAccount "session" [23 23] |f|
+    deleteAccount "session" [27 27] |f|
         f.world.sign_up().await.delete("/me").json(&json!({ "password": PASSWORD }));
     listSessions "session" [2 2] |f| f.owner.get("/me/sessions");
     endSession "session" [7 7] |f| {

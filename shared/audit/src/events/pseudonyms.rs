@@ -1,0 +1,67 @@
+//! Pseudonyms of deleted accounts. Security events and alerts are kept for a year, and the accounts that they name may be
+//! deleted meanwhile: then a pseudonym replaces the user's id, and a label each of the networks of their requests.
+
+use crate::alerts;
+use aws_lc_rs::hmac;
+use foundation::sealing::SealingKey;
+use storage::db::{Error, Tx};
+use storage::{execute, sql};
+
+sql! {
+    // A network becomes the id of the account's first event from it. So the networks of an account stay distinct, which is
+    // what alerts count, and no label leads back to an address. The address of an event that an administrator caused is that
+    // of the administrator. The details of some events are ids of sessions and grants, whose rows name the user.
+    REPLACE = "
+        UPDATE security_events
+        SET user_id = CASE WHEN user_id = $1 THEN $2 ELSE user_id END,
+            administrator_id = CASE WHEN administrator_id = $1 THEN $2 ELSE administrator_id END,
+            address = CASE WHEN event.is_caller THEN event.label ELSE address END,
+            network = CASE WHEN event.is_caller THEN event.label ELSE network END,
+            detail = CASE WHEN name IN ('authn_session_revoked', 'authn_token_revoked') THEN NULL ELSE detail END
+        FROM (SELECT id AS event_id, COALESCE(administrator_id, user_id) = $1 AS is_caller,
+                     CASE WHEN network IS NOT NULL THEN 'network ' || MIN(id) OVER (PARTITION BY network) END AS label
+              FROM security_events WHERE user_id = $1 OR administrator_id = $1) AS event
+        WHERE id = event.event_id";
+}
+
+/// The number of bits of a pseudonym: numbers of 53 bits are exact in every JSON parser.
+const BITS: u32 = 53;
+
+/// Returns the pseudonym of a user: a negative number, so that it is no user's id. The same user always has the same one, and
+/// nobody without the key can tell whose it is.
+pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
+    let tag = hmac::sign(
+        &key.mac_key("pseudonym of a deleted account"),
+        &user_id.to_be_bytes(),
+    );
+    let number = tag
+        .as_ref()
+        .iter()
+        .take(8)
+        .fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    -((number >> (u64::BITS - BITS)).max(1).cast_signed())
+}
+
+/// Replaces the user's id by `pseudonym` in all events and alerts, and the addresses of the user's requests by labels. The cost
+/// is linear in the number of the user's events. The caller has locked the user's row against new events, and marks it as
+/// deleted in this transaction.
+pub async fn replace(tx: &mut Tx, user_id: i64, pseudonym: i64) -> Result<(), Error> {
+    execute!(tx.on(), REPLACE, user_id, pseudonym)?;
+    alerts::replace_user(tx, user_id, pseudonym).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pseudonym_is_negative_and_depends_on_the_user_and_the_key() {
+        let (one, other) = (SealingKey::generate(), SealingKey::generate());
+        assert_eq!(pseudonym(&one, 7), pseudonym(&one, 7));
+        assert_ne!(pseudonym(&one, 7), pseudonym(&one, 8));
+        assert_ne!(pseudonym(&one, 7), pseudonym(&other, 7));
+        for user_id in 1..1000 {
+            assert!((-(1 << BITS) + 1..0).contains(&pseudonym(&one, user_id)));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The targets: a file for each, whose function `check` takes any input and panics if the parser lacks a property.
+
+/// Declares the modules and the table of the targets.
+macro_rules! targets {
+    ($($name:ident),+ $(,)?) => {
+        $(mod $name;)+
+
+        /// The names of the targets and their functions.
+        pub const TARGETS: &[(&str, fn(&[u8]))] = &[$((stringify!($name), $name::check)),+];
+    };
+}
+
+targets! {
+    accept,
+    access_token,
+    bearer,
+    client_assertion,
+    client_keys,
+    content_type,
+    cookies,
+    cursor,
+    email,
+    entity_tags,
+    foreign_url,
+    form,
+    forwarded_for,
+    host,
+    id,
+    idempotency_key,
+    issuer_keys,
+    json,
+    list_query,
+    pkce,
+    redirect_uri,
+    refresh_token,
+    scope,
+    timestamp,
+}

@@ -1,0 +1,21 @@
+//! Forms and their JSON form: parameters survive a round trip, and without a flaw no name is repeated and nothing is NUL.
+
+use issuer::grants::AuthorizationRequest;
+use issuer::params::{Params, REPEATED};
+use std::collections::HashSet;
+
+pub(super) fn check(input: &[u8]) {
+    for params in [Some(Params::from_form(input)), Params::from_json(input)].into_iter().flatten() {
+        assert_eq!(Params::from_form(params.to_form().as_bytes()), params);
+        let request: AuthorizationRequest = params.read().expect("any parameters can be read");
+        assert_eq!(request.client_id, params.get("client_id").unwrap_or_default());
+        let pairs: Vec<(String, String)> = url::form_urlencoded::parse(params.to_form().as_bytes()).into_owned().collect();
+        let is_unique = pairs.iter().map(|(name, _)| name).collect::<HashSet<_>>().len() == pairs.len();
+        let has_nul = pairs.iter().any(|(name, value)| name.contains('\0') || value.contains('\0'));
+        match params.flaw() {
+            None => assert!(is_unique && !has_nul && pairs.len() <= 100),
+            Some(REPEATED) => assert!(!is_unique),
+            Some(_) => assert!(has_nul || pairs.len() > 100),
+        }
+    }
+}
