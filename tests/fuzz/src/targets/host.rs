@@ -1,11 +1,12 @@
 //! `Host`: a request is answered only if it has one host, which a URL can have too.
 
-use crate::harness::{ISSUER, headers, wait};
+use crate::harness::{ISSUER, empty_database, headers, wait};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use std::sync::{Arc, LazyLock};
+use storage::clock_check::ClockCheck;
 use url::Url;
 use web::Policy;
 use web::client_address::TrustedProxies;
@@ -17,7 +18,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
         allowed_origins: Vec::new(),
         trusted_proxies: TrustedProxies::new(Vec::new(), false),
     };
-    Program::new(Router::new(), Arc::new(policy))
+    Program::new(Router::new(), Arc::new(policy), ClockCheck::new(empty_database().clone()))
 });
 
 pub(super) fn check(input: &[u8]) {
