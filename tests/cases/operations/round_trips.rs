@@ -23,8 +23,10 @@ const MEASURED: usize = 5;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 16] = [
-    "audit::alerts::",
+const BACKGROUND: [&str; 18] = [
+    "audit::alerts::PRUNE",
+    "audit::alerts::detection::",
+    "audit::alerts::webhook::",
     "audit::events::PRUNE",
     "audit::mail::delivery::",
     "audit::revocation::PRUNE",
