@@ -1,6 +1,7 @@
 //! The routes and the middleware that a program has exactly once, even if it runs both servers.
 
 use crate::openapi::set_server;
+use crate::outgoing::Outgoing;
 use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
@@ -37,12 +38,14 @@ pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> Open
         .with_state(policy)
 }
 
-/// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies and compression.
+/// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies, compression and the budget
+/// of large responses.
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Program {
     routes: Router,
     policy: Arc<Policy>,
+    outgoing: Outgoing,
 }
 
 impl Program {
@@ -51,13 +54,18 @@ impl Program {
         Self {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
             policy,
+            outgoing: Outgoing::default(),
         }
     }
 
     /// Handles a request. The steps are calls and not layers of the router, because each layer of an axum router costs
     /// allocations, and because the router adds `Allow` and `Content-Length` outside its own layers.
     pub async fn handle(self, request: Request) -> Response {
-        let Self { routes, policy } = self;
+        let Self {
+            routes,
+            policy,
+            outgoing,
+        } = self;
         let is_head = *request.method() == Method::HEAD;
         let respond = |mut request: Request| async move {
             if let Err(error) = host::check(&request) {
@@ -67,7 +75,7 @@ impl Program {
                 // The router would remove the body before its length, its entity tag and its compression are known.
                 *request.method_mut() = Method::GET;
             }
-            compression::negotiate(routes, request).await
+            compression::negotiate(routes, &outgoing, request).await
         };
         let response = request_log::wrap(&policy, request, respond).await;
         match is_head {
