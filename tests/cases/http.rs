@@ -3,6 +3,7 @@
 mod compression;
 mod connections;
 mod cors;
+mod crawling_readers;
 mod csrf;
 mod methods;
 mod openapi;

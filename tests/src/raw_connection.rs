@@ -34,6 +34,11 @@ impl RawConnection {
         String::from_utf8_lossy(&all).into_owned()
     }
 
+    /// Reads at most this many bytes. Returns their number; 0 if the program closed the connection.
+    pub async fn read_some(&mut self, most: usize) -> usize {
+        self.0.read(&mut vec![0; most]).await.unwrap_or_default()
+    }
+
     /// Reads until `end` arrives. Returns everything read.
     pub async fn read_until(&mut self, end: &str) -> String {
         let mut all = Vec::new();

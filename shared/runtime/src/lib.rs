@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod metrics;
+mod paced_stream;
 pub mod server;
 pub mod startup;
 pub mod telemetry;

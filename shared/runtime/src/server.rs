@@ -1,5 +1,6 @@
 //! The accept loop. It replaces `axum::serve`, which has no header timeout and no limit of connections.
 
+use crate::paced_stream::PacedStream;
 use crate::threads::Threads;
 use axum::body::Body;
 use axum::extract::Request;
@@ -109,7 +110,7 @@ where
         .header_read_timeout(HEADER_TIMEOUT)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD_SIZE)
-        .serve_connection(TokioIo::new(Box::pin(stream)), service))
+        .serve_connection(TokioIo::new(PacedStream::new(Box::pin(stream))), service))
 }
 
 /// Accepts the next connection, which belongs to no runtime yet. Retries after an error, because errors such as too many

@@ -21,6 +21,7 @@ pub mod health;
 mod host;
 pub mod json_fields;
 pub mod openapi;
+mod outgoing;
 mod path_id;
 mod policy;
 pub mod program;

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::openapi::set_server;
+use crate::outgoing::Outgoing;
 use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
@@ -39,13 +40,15 @@ pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> Open
         .with_state(policy)
 }
 
-/// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies and compression.
+/// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies, compression and the budget
+/// of large responses.
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Program {
     routes: Router,
     policy: Arc<Policy>,
     clock: ClockCheck,
+    outgoing: Outgoing,
 }
 
 impl Program {
@@ -56,6 +59,7 @@ impl Program {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
             policy,
             clock,
+            outgoing: Outgoing::default(),
         }
     }
 
@@ -66,6 +70,7 @@ impl Program {
             routes,
             policy,
             clock,
+            outgoing,
         } = self;
         let is_head = *request.method() == Method::HEAD;
         let respond = |mut request: Request| async move {
@@ -81,7 +86,7 @@ impl Program {
                 // The router would remove the body before its length, its entity tag and its compression are known.
                 *request.method_mut() = Method::GET;
             }
-            compression::negotiate(routes, request).await
+            compression::negotiate(routes, &outgoing, request).await
         };
         let response = request_log::wrap(&policy, request, respond).await;
         match is_head {

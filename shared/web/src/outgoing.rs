@@ -1,0 +1,138 @@
+//! The budget of large responses. A response stays in memory until its client has accepted it, so clients that read slowly
+//! could otherwise hold any amount of memory.
+
+use crate::error::{Code, Error};
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::response::{IntoResponse as _, Response};
+use foundation::network;
+use foundation::sync::lock;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The size above which a response counts, in bytes. Most are smaller, and take no lock.
+const LARGE: u64 = 64 * 1024;
+/// The limit of the large responses that a network has not yet accepted, in bytes. The largest page of a list has 12 MB.
+const MAX_OF_NETWORK: u64 = 16 * 1024 * 1024;
+/// The limit for all networks, in bytes.
+const MAX: u64 = 128 * 1024 * 1024;
+
+/// The large responses that clients have not accepted yet. Clones share the budget.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outgoing(Arc<Mutex<Sizes>>);
+
+/// Sizes in bytes.
+#[derive(Debug, Default)]
+struct Sizes {
+    all: u64,
+    by_network: HashMap<String, u64>,
+}
+
+/// A part of the budget, which is returned when it is dropped.
+#[derive(Debug)]
+struct Share {
+    outgoing: Outgoing,
+    network: String,
+    size: u64,
+}
+
+/// A body with its share of the budget. hyper drops it when the client has accepted the last byte.
+struct CountedBytes {
+    bytes: Bytes,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for CountedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Outgoing {
+    /// Counts a response to this address, if it is large. Returns a 503 in its place if it exceeds the budget and
+    /// `may_refuse`. Bodies of unknown size, which are streams, do not count, because they are created as they are sent.
+    pub(crate) async fn count(
+        &self,
+        address: Option<IpAddr>,
+        response: Response,
+        may_refuse: bool,
+    ) -> Response {
+        let size = response.body().size_hint().exact();
+        let Some(size) = size.filter(|size| *size > LARGE) else {
+            return response;
+        };
+        let network = address.map(network::of_address).unwrap_or_default();
+        let Some(share) = self.take(network, size, may_refuse) else {
+            return Error::new(
+                Code::DependencyUnavailable,
+                "Too many large responses are still being sent. Try again in a moment.",
+            )
+            .retry_after(Duration::from_secs(1))
+            .into_response();
+        };
+        let (head, body) = response.into_parts();
+        match to_bytes(body, usize::MAX).await {
+            Ok(bytes) => {
+                let counted = CountedBytes { bytes, _share: share };
+                Response::from_parts(head, Body::from(Bytes::from_owner(counted)))
+            }
+            Err(error) => Error::internal(&error).into_response(),
+        }
+    }
+
+    /// Returns a share of this size; `None` if it exceeds the budget and `may_refuse`.
+    fn take(&self, network: String, size: u64, may_refuse: bool) -> Option<Share> {
+        let mut sizes = lock(&self.0);
+        let of_network = sizes.by_network.get(&network).copied().unwrap_or_default();
+        if may_refuse && (of_network + size > MAX_OF_NETWORK || sizes.all + size > MAX) {
+            return None;
+        }
+        sizes.all += size;
+        sizes.by_network.insert(network.clone(), of_network + size);
+        Some(Share {
+            outgoing: self.clone(),
+            network,
+            size,
+        })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut sizes = lock(&self.outgoing.0);
+        sizes.all -= self.size;
+        if let Some(of_network) = sizes.by_network.get_mut(&self.network) {
+            *of_network -= self.size;
+            if *of_network == 0 {
+                sizes.by_network.remove(&self.network);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_limited_by_network_and_in_all_and_return_to_the_budget() {
+        let outgoing = Outgoing::default();
+        let take = |network: &str, size| outgoing.take(network.to_owned(), size, true);
+        let first = take("a", MAX_OF_NETWORK).unwrap();
+        assert!(take("a", 1).is_none());
+        let forced = outgoing.take("a".to_owned(), 1, false);
+        assert!(forced.is_some(), "the response to a write is never refused");
+        drop(forced);
+        let others: Vec<_> = (1..MAX / MAX_OF_NETWORK)
+            .map(|n| take(&n.to_string(), MAX_OF_NETWORK).unwrap())
+            .collect();
+        assert!(take("b", 1).is_none());
+        drop(first);
+        assert!(take("b", 1).is_some());
+        drop(others);
+        let sizes = lock(&outgoing.0);
+        assert_eq!(sizes.all, 0);
+        assert!(sizes.by_network.is_empty());
+    }
+}
