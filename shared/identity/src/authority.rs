@@ -4,7 +4,7 @@ use foundation::clock::Timestamp;
 use storage::db::{Db, Error};
 use storage::{fetch_optional, sql};
 
-/// `authority_holds!("$1", "$2", "$3", " FOR SHARE")` is the condition that an [`Authority`](crate::authority::Authority)
+/// `authority_holds!("$1", "$2", "$3", " FOR SHARE")` is the condition that an [`Authority`]
 /// holds, whose `user_id`, `epoch` and `session_id` are these parameters. With the last argument, which SQLite neither needs
 /// nor knows, it holds until the transaction ends.
 #[macro_export]
