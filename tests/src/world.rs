@@ -223,8 +223,9 @@ impl World {
 
     /// Advances the clock of the programs and of the database. Requires [`WorldBuilder::clock`].
     pub fn advance(&self, length: Duration) {
+        // The database first, because a program measures its clock when a key is due.
+        self.set_database(self.now().after(length));
         self.advance_programs(length);
-        self.advance_database();
     }
 
     /// Advances the clock of the programs only. Requires [`WorldBuilder::clock`].
@@ -237,10 +238,10 @@ impl World {
         self.clock.as_ref().unwrap().set_back(length);
     }
 
-    /// Sets the clock of the database to that of the programs. Requires [`WorldBuilder::clock`].
-    pub fn advance_database(&self) {
+    /// Sets the clock of the database.
+    fn set_database(&self, now: Timestamp) {
         if let Some(database) = &self.database {
-            database.set_clock(self.now());
+            database.set_clock(now);
         }
     }
 

@@ -112,7 +112,7 @@ impl WorldBuilder {
             dir,
         };
         if world.clock.is_some() {
-            world.advance_database();
+            world.set_database(world.now());
         }
         let port = match is_split {
             false => world.start_one(&self).await,
