@@ -42,6 +42,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         mailed_tokens::STATEMENTS,
         recovery_codes::STATEMENTS,
         sessions::STATEMENTS,
+        sessions::lists::STATEMENTS,
         totp::STATEMENTS,
         users::STATEMENTS,
         users::account::STATEMENTS,

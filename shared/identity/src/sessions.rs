@@ -1,5 +1,9 @@
 //! Sessions, which browsers identify by the `sid` cookie.
 
+pub(crate) mod lists;
+
+pub use lists::{OwnSession, SessionSummary, UserSession, list, page};
+
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;
 use crate::grants::refresh_families::{self, Selection};
@@ -11,18 +15,9 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
 use foundation::secret::Secret;
-use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_all, fetch_one, fetch_optional, sql};
-use utoipa::ToSchema;
-
-/// The columns of [`SessionSummary`].
-macro_rules! columns {
-    () => {
-        "id, created_at, last_seen_at, expires_at, address, user_agent"
-    };
-}
 
 sql! {
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
@@ -32,15 +27,6 @@ sql! {
                    u.epoch, u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
-    LIST = concat!(
-        "SELECT ", columns!(), ", id = $4 AS current FROM sessions
-         WHERE user_id = $1 AND last_seen_at > $2 AND expires_at > $3 ORDER BY last_seen_at DESC, id DESC LIMIT 100");
-    PAGE = concat!(
-        "SELECT ", columns!(), ", user_id FROM sessions
-         WHERE last_seen_at > $1 AND expires_at > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
-    PAGE_OF_USER = concat!(
-        "SELECT ", columns!(), ", user_id FROM sessions
-         WHERE user_id = $5 AND last_seen_at > $1 AND expires_at > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";
@@ -94,48 +80,6 @@ struct Row {
     epoch: i64,
     #[sqlx(flatten)]
     user: UserRow,
-}
-
-/// A session, without its secret.
-#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
-pub struct SessionSummary {
-    /// The session's id, which is not secret.
-    pub id: i64,
-    /// The time of the sign-in.
-    pub created_at: Timestamp,
-    /// The time of the last use, accurate to a minute.
-    pub last_seen_at: Timestamp,
-    /// The time at which the session ends, even if it is in use.
-    pub expires_at: Timestamp,
-    /// The IP address from which the user signed in.
-    #[schema(required)]
-    pub address: Option<String>,
-    /// The `User-Agent` header of the sign-in.
-    #[schema(required)]
-    pub user_agent: Option<String>,
-}
-
-/// A session, as the API represents it to its user.
-#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
-#[schema(as = Session)]
-pub struct OwnSession {
-    /// The session.
-    #[serde(flatten)]
-    #[sqlx(flatten)]
-    pub session: SessionSummary,
-    /// Whether this is the session of the current request.
-    pub current: bool,
-}
-
-/// A session, as administrators see it.
-#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
-pub struct UserSession {
-    /// The session.
-    #[serde(flatten)]
-    #[sqlx(flatten)]
-    pub session: SessionSummary,
-    /// The user who signed in.
-    pub user_id: i64,
 }
 
 impl Session {
@@ -261,44 +205,6 @@ pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     match execute!(tx.on(), DELETE, id)? {
         0 => Ok(()),
         _ => logout_notices::queue_of_session(tx, id, now).await,
-    }
-}
-
-/// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session` as the
-/// current one.
-pub async fn list(
-    db: &Db,
-    session: &Session,
-    lifetimes: Lifetimes,
-    now: Timestamp,
-) -> Result<Vec<OwnSession>, Error> {
-    let idle_since = now.before(lifetimes.idle);
-    fetch_all!(
-        db.reader(),
-        OwnSession,
-        LIST,
-        session.user.id,
-        idle_since,
-        now,
-        session.id
-    )
-}
-
-/// Returns up to `limit` live sessions, of this user or else of all users, the newest first: those with smaller ids
-/// than `before`, or the newest of all.
-pub async fn page(
-    db: &Db,
-    user_id: Option<i64>,
-    before: Option<i64>,
-    lifetimes: Lifetimes,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<UserSession>, Error> {
-    let (on, idle_since) = (db.reader(), now.before(lifetimes.idle));
-    let before = before.unwrap_or(i64::MAX);
-    match user_id {
-        None => fetch_all!(on, UserSession, PAGE, idle_since, now, before, limit),
-        Some(id) => fetch_all!(on, UserSession, PAGE_OF_USER, idle_since, now, before, limit, id),
     }
 }
 
