@@ -163,12 +163,10 @@ impl App {
 
     /// Sends a browser through sign-in and consent, which it allows. Returns the code and its verifier.
     pub async fn authorize(&self, browser: &mut Browser, user: &User, scope: &str) -> Grant {
-        let request = self.authorization().set("scope", scope);
-        let redirect = match browser.complete_flow(&request.path(), user, "allow").await {
-            Ok(redirect) => redirect,
-            Err(page) => panic!("the flow ended before the redirect to the app: {}", page.reply),
-        };
-        Grant::parse(redirect, request.verifier)
+        self.authorization()
+            .set("scope", scope)
+            .allow(browser, user)
+            .await
     }
 
     /// Prepares the exchange of a code (RFC 6749 §4.1.3).
@@ -239,6 +237,14 @@ impl Authorization {
     /// The parameters in order.
     pub fn parameters(&self) -> &[(String, String)] {
         &self.parameters
+    }
+
+    /// Sends a browser through sign-in and consent, which it allows. Returns the code and the verifier.
+    pub async fn allow(&self, browser: &mut Browser, user: &User) -> Grant {
+        match browser.complete_flow(&self.path(), user, "allow").await {
+            Ok(redirect) => Grant::parse(redirect, self.verifier.clone()),
+            Err(page) => panic!("the flow ended before the redirect to the app: {}", page.reply),
+        }
     }
 
     /// The path with the query: `/authorize?…`.

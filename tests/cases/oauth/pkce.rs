@@ -120,12 +120,11 @@ async fn a_repeated_verifier_is_rejected(world: World) {
 async fn grant_for(user: &User, app: &App, verifier: &str) -> Grant {
     let challenge = base64url(foundation::secret::hash(verifier));
     let request = app.authorization().set("code_challenge", &challenge);
-    let redirect = user
-        .browser()
-        .complete_flow(&request.path(), user, "allow")
-        .await
-        .unwrap();
-    Grant::parse(redirect, verifier.to_owned())
+    let grant = request.allow(&mut user.browser(), user).await;
+    Grant {
+        verifier: verifier.to_owned(),
+        ..grant
+    }
 }
 
 async fn a_verifier_has_43_to_128_unreserved_characters(world: World) {

@@ -1,17 +1,13 @@
 //! `resource` (RFC 8707): this issuer has one resource, the API.
 
-use tests::{Grant, Tokens, World, claims, on_every_shape};
+use tests::{Tokens, World, claims, on_every_shape};
 
 async fn the_api_is_the_only_resource(world: World) {
     let (user, app) = world.user_and_app().await;
     let resource = world.base().to_owned();
     for resource in [resource.clone(), format!("{resource}/")] {
         let request = app.authorization().set("resource", &resource);
-        let redirect = user
-            .browser()
-            .complete_flow(&request.path(), &user, "allow")
-            .await;
-        let grant = Grant::parse(redirect.unwrap(), request.verifier.clone());
+        let grant = request.allow(&mut user.browser(), &user).await;
         let fields = [
             ("grant_type", "authorization_code"),
             ("code", &grant.code),

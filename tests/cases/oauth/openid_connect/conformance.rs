@@ -4,7 +4,7 @@
 use super::{id_token, sign_in};
 use serde_json::Value;
 use std::time::Duration;
-use tests::{App, Browser, Grant, Shape, Tokens, User, World, claims, on_every_shape, parameter};
+use tests::{App, Browser, Shape, Tokens, User, World, claims, on_every_shape, parameter};
 
 /// Completes an authorization request with these parameters beside the scope `openid`. Returns the claims of the ID
 /// token.
@@ -13,11 +13,7 @@ async fn claims_of(app: &App, browser: &mut Browser, user: &User, parameters: &[
     let request = parameters
         .iter()
         .fold(request, |request, (name, value)| request.set(name, value));
-    let redirect = browser
-        .complete_flow(&request.path(), user, "allow")
-        .await
-        .unwrap();
-    let grant = Grant::parse(redirect, request.verifier.clone());
+    let grant = request.allow(browser, user).await;
     claims(&id_token(&Tokens::parse(
         app.exchange(&user.anonymous(), &grant).await,
     )))

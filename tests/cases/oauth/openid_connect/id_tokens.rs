@@ -4,7 +4,7 @@ use super::{id_token, verify};
 use foundation::secret;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Authenticator, Grant, Shape, Tokens, World, on_every_shape};
+use tests::{Authenticator, Shape, Tokens, World, on_every_shape};
 
 async fn an_id_token_describes_the_sign_in(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
@@ -15,11 +15,7 @@ async fn an_id_token_describes_the_sign_in(shape: Shape) {
         .authorization()
         .set("scope", "openid posts:read")
         .set("nonce", "n-0S6_WzA2Mj");
-    let redirect = user
-        .browser()
-        .complete_flow(&request.path(), &user, "allow")
-        .await;
-    let grant = Grant::parse(redirect.unwrap(), request.verifier.clone());
+    let grant = request.allow(&mut user.browser(), &user).await;
     let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
     let claims = verify(&world, &id_token(&tokens), "JWT", &app.id).await;
     let hash = secret::hash(&tokens.access);
@@ -70,11 +66,7 @@ async fn the_id_token_of_a_refresh_is_about_the_same_sign_in(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (user, app) = world.user_and_app().await;
     let request = app.authorization().set("scope", "openid").set("nonce", "once");
-    let redirect = user
-        .browser()
-        .complete_flow(&request.path(), &user, "allow")
-        .await;
-    let grant = Grant::parse(redirect.unwrap(), request.verifier.clone());
+    let grant = request.allow(&mut user.browser(), &user).await;
     let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
     let first = verify(&world, &id_token(&tokens), "JWT", &app.id).await;
     world.advance(Duration::from_secs(300));
