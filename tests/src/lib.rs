@@ -69,7 +69,7 @@ pub use reply::Reply;
 pub use settings_page::settings_page;
 pub use shape::{Shape, TestArgument, run};
 pub use smtp::{DeliveredMail, SmtpBehavior, SmtpServer};
-pub use statistics::{median, rank_test};
+pub use statistics::{median, p99, p99_of_calls, print_figure, rank_test};
 pub use storage::db::Db;
 pub use stub_server::{ReceivedRequest, StubServer};
 pub use tokens::{Grant, Tokens, basic, claims, parameter};

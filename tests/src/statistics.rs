@@ -1,6 +1,8 @@
-//! Statistical comparison of two samples.
+//! Statistics of times, and their output.
 
-use std::time::Duration;
+use crate::http::Caller;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
 
 /// Returns the two-sided p-value of the Mann–Whitney U test (normal approximation with tie and continuity
 /// correction): the probability that two samples of one distribution differ in rank at least this much. Each
@@ -30,6 +32,29 @@ pub fn median(sample: &[Duration]) -> Duration {
     let mut sorted = sample.to_vec();
     sorted.sort();
     sorted[sorted.len() / 2]
+}
+
+/// The 99th percentile. The sample must not be empty.
+pub fn p99(sample: &[Duration]) -> Duration {
+    let mut sorted = sample.to_vec();
+    sorted.sort();
+    sorted[sorted.len() * 99 / 100]
+}
+
+/// Calls a path 500 times, one call after the other. Fails the test if one is refused. Returns the 99th percentile of the times.
+pub async fn p99_of_calls(caller: &Caller, path: &str) -> Duration {
+    let mut times = Vec::new();
+    for _ in 0..500 {
+        let began = Instant::now();
+        caller.get(path).await.expect(200);
+        times.push(began.elapsed());
+    }
+    p99(&times)
+}
+
+/// Prints a figure that a test measured, although the test runner captures the output of tests.
+pub fn print_figure(figure: &str) {
+    writeln!(std::io::stderr(), "{figure}").unwrap();
 }
 
 fn count(n: usize) -> f64 {

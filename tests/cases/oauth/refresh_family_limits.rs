@@ -1,10 +1,11 @@
 //! The number of refresh token families: a user has at most so many with one app, and all of a user's end by one row.
 
 use serde_json::json;
-use std::io::Write as _;
 use std::time::{Duration, Instant};
 use storage::{execute, fetch_all, fetch_one};
-use tests::{App, PASSWORD, Shape, Tokens, World, on_every_shape, run_concurrently};
+use tests::{
+    App, PASSWORD, Shape, Tokens, World, on_every_shape, p99_of_calls, print_figure, run_concurrently,
+};
 
 /// Uses each refresh token. Returns the statuses of the responses.
 async fn refresh_each(world: &World, app: &App, all: &[Tokens]) -> Vec<u16> {
@@ -64,19 +65,6 @@ async fn concurrent_exchanges_keep_the_maximum(shape: Shape) {
     }
 }
 
-/// Calls the API 500 times with this token. Fails if one is refused. Returns the 99th percentile of the times.
-async fn p99_of_calls(world: &World, token: &str) -> Duration {
-    let caller = world.anyone().bearer(token);
-    let mut times = Vec::new();
-    for _ in 0..500 {
-        let began = Instant::now();
-        caller.get("/protected").await.expect(200);
-        times.push(began.elapsed());
-    }
-    times.sort();
-    times[times.len() * 99 / 100]
-}
-
 /// A password change ends 200,000 families by one row, which the mirrors read. Others are served meanwhile.
 async fn all_families_of_a_user_end_by_one_row(world: World) {
     let (ann, app) = world.user_and_app().await;
@@ -91,21 +79,18 @@ async fn all_families_of_a_user_end_by_one_row(world: World) {
     execute!(db.writer(), fill, ann.id).unwrap();
     let (bob, _) = world.user_and_app().await;
     let others = app.tokens(&bob, "posts:read").await.access;
-    let alone = p99_of_calls(&world, &others).await;
+    let others = world.anyone().bearer(&others);
+    let alone = p99_of_calls(&others, "/protected").await;
     let change = async {
         let began = Instant::now();
         let body = json!({ "current_password": PASSWORD, "new_password": "another horse" });
         ann.call("PUT", "/me/password").json(&body).await.expect(204);
         began.elapsed()
     };
-    let (took, beside) = tokio::join!(change, p99_of_calls(&world, &others));
-    // Bypasses the output capture of the test runner.
-    let mut out = std::io::stderr();
-    writeln!(
-        out,
+    let (took, beside) = tokio::join!(change, p99_of_calls(&others, "/protected"));
+    print_figure(&format!(
         "a password change with 200,000 families took {took:?}, p99 of others' calls: {alone:?} before, {beside:?} beside"
-    )
-    .unwrap();
+    ));
     world.expect_revoked(&tokens.access).await;
     let refused = app.refresh(&world.anyone(), &tokens.refresh).await;
     refused.expect_token_error(400, "invalid_grant");

@@ -2,9 +2,11 @@
 //! issuer refuses the refresh tokens and the codes that were not exchanged.
 
 use serde_json::json;
-use std::io::Write as _;
 use std::time::{Duration, Instant};
-use tests::{App, Caller, Grant, PASSWORD, Reply, Tokens, User, World, on_many_processes, run_concurrently};
+use tests::{
+    App, Caller, Grant, PASSWORD, Reply, Tokens, User, World, median, on_many_processes, p99, print_figure,
+    run_concurrently,
+};
 
 const EVENTS: usize = 10;
 const TOKENS_PER_EVENT: usize = 10;
@@ -190,7 +192,7 @@ async fn every_cause_ends_the_tokens_at_both_apis_within_a_second(world: World) 
             times.extend(connection.refused(&world, began).await);
             connection.expect_ended(&world, cause).await;
         }
-        report(&format!("{cause:?}"), &mut times);
+        report(&format!("{cause:?}"), &times);
         all.extend(times);
     }
     // A compromised key ends all its access tokens at once. The grants survive.
@@ -204,25 +206,20 @@ async fn every_cause_ends_the_tokens_at_both_apis_within_a_second(world: World) 
     for connection in &connections {
         times.extend(connection.refused(&world, began).await);
     }
-    report("Key", &mut times);
+    report("Key", &times);
     all.extend(times);
     assert_eq!(all.len(), 1_000);
-    let p99 = report("every cause", &mut all);
+    let p99 = report("every cause", &all);
     assert!(p99 < LIMIT, "p99 {p99:?}");
 }
 
 /// Prints the quantiles of the times. Returns the 99th percentile.
-fn report(name: &str, times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
-    // Bypasses the output capture of the test runner.
-    let mut out = std::io::stderr();
-    writeln!(
-        out,
+fn report(name: &str, times: &[Duration]) -> Duration {
+    let (p50, p99) = (median(times), p99(times));
+    print_figure(&format!(
         "from the end of {} tokens by {name} to their refusal by both APIs: p50 {p50:?}, p99 {p99:?}",
         times.len()
-    )
-    .unwrap();
+    ));
     p99
 }
 
