@@ -1,25 +1,10 @@
 // The npm package oauth4webapi, configured by discovery alone. See tests/src/independent_clients.rs.
 
 import assert from "node:assert/strict";
-import { createPrivateKey, webcrypto } from "node:crypto";
-import { createInterface } from "node:readline/promises";
 import * as oauth from "oauth4webapi";
+import { done, open, privateKey, settings, untilInactive } from "./harness.mjs";
 
-const settings = JSON.parse(process.env.SETTINGS);
-const lines = createInterface({ input: process.stdin });
 const insecure = { [oauth.allowInsecureRequests]: true };
-
-// Asks the test to open a URL in a browser. Returns the URL at which the browser leaves the issuer.
-async function open(url) {
-  console.log(`OPEN ${url}`);
-  return new URL((await lines[Symbol.asyncIterator]().next()).value);
-}
-
-// A revocation reaches every replica of the issuer within a second.
-async function untilInactive(introspect) {
-  const end = Date.now() + 1000;
-  while ((await introspect()).active) assert.ok(Date.now() < end, "the revoked token is active");
-}
 
 const issuer = new URL(settings.issuer);
 const discovered = await oauth.discoveryRequest(issuer, insecure);
@@ -87,10 +72,6 @@ const grant = async (id, method) => {
 };
 assert.ok((await grant(settings.service.id, oauth.ClientSecretBasic(settings.service.secret))).access_token);
 
-const pkcs8 = createPrivateKey(settings.keyed.key).export({ type: "pkcs8", format: "der" });
-const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-const key = await webcrypto.subtle.importKey("pkcs8", pkcs8, algorithm, false, ["sign"]);
-assert.ok((await grant(settings.keyed.id, oauth.PrivateKeyJwt({ key, kid: settings.keyed.kid }))).access_token);
+assert.ok((await grant(settings.keyed.id, oauth.PrivateKeyJwt(await privateKey()))).access_token);
 
-console.log("DONE");
-process.exit(0);
+done();

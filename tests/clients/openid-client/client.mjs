@@ -1,25 +1,10 @@
 // The npm package openid-client, configured by discovery alone. See tests/src/independent_clients.rs.
 
 import assert from "node:assert/strict";
-import { createPrivateKey, webcrypto } from "node:crypto";
-import { createInterface } from "node:readline/promises";
 import * as client from "openid-client";
+import { done, open, privateKey, settings, untilInactive } from "./harness.mjs";
 
-const settings = JSON.parse(process.env.SETTINGS);
-const lines = createInterface({ input: process.stdin });
 const insecure = { execute: [client.allowInsecureRequests] };
-
-// Asks the test to open a URL in a browser. Returns the URL at which the browser leaves the issuer.
-async function open(url) {
-  console.log(`OPEN ${url}`);
-  return new URL((await lines[Symbol.asyncIterator]().next()).value);
-}
-
-// A revocation reaches every replica of the issuer within a second.
-async function untilInactive(introspect) {
-  const end = Date.now() + 1000;
-  while ((await introspect()).active) assert.ok(Date.now() < end, "the revoked token is active");
-}
 
 function discover(id, authentication) {
   return client.discovery(new URL(settings.issuer), id, undefined, authentication, insecure);
@@ -73,11 +58,7 @@ const service = await discover(settings.service.id, client.ClientSecretPost(sett
 const own = await client.clientCredentialsGrant(service, { scope: "posts:read" });
 assert.equal(own.scope, "posts:read");
 
-const pkcs8 = createPrivateKey(settings.keyed.key).export({ type: "pkcs8", format: "der" });
-const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-const key = await webcrypto.subtle.importKey("pkcs8", pkcs8, algorithm, false, ["sign"]);
-const keyed = await discover(settings.keyed.id, client.PrivateKeyJwt({ key, kid: settings.keyed.kid }));
+const keyed = await discover(settings.keyed.id, client.PrivateKeyJwt(await privateKey()));
 assert.ok((await client.clientCredentialsGrant(keyed)).access_token);
 
-console.log("DONE");
-process.exit(0);
+done();
