@@ -2,6 +2,7 @@
 //! of every replica, so that verifying a token costs no query.
 
 mod list;
+mod list_maintenance;
 mod mirror;
 pub(crate) mod rows;
 

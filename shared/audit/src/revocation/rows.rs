@@ -57,11 +57,6 @@ impl RevocationRows {
         self.position.is_none()
     }
 
-    /// Makes the next read read all rows.
-    pub(super) fn restart(&mut self) {
-        self.position = None;
-    }
-
     /// Returns the revocations that were committed since the last read, or all of them.
     pub(super) async fn read(&mut self) -> Result<Vec<Revocation>, Error> {
         let version = self.watch.version().await?;
