@@ -134,8 +134,12 @@ impl World {
 
     /// Returns copies of a caller, one for each API process.
     pub fn at_each_api(&self, caller: &Caller) -> Vec<Caller> {
-        let at = |port| caller.at(&format!("http://localhost:{port}"));
-        self.api_ports().into_iter().map(at).collect()
+        at_each(caller, self.api_ports())
+    }
+
+    /// Returns copies of a caller, one for each issuer process.
+    pub fn at_each_issuer(&self, caller: &Caller) -> Vec<Caller> {
+        at_each(caller, self.issuer_ports())
     }
 
     /// Returns the process ids of the running processes.
@@ -494,4 +498,9 @@ fn names_below(dir: &Path) -> String {
         }
     }
     names
+}
+
+fn at_each(caller: &Caller, ports: Vec<u16>) -> Vec<Caller> {
+    let at = |port| caller.at(&format!("http://localhost:{port}"));
+    ports.into_iter().map(at).collect()
 }

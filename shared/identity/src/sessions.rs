@@ -2,7 +2,7 @@
 
 pub(crate) mod lists;
 
-pub use lists::{OwnSession, SessionSummary, UserSession, list, page};
+pub use lists::{ListQuery, OwnSession, SessionSummary, UserSession, list, page};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;
