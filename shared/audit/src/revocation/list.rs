@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::redis::{Redis, Unavailable};
 
-/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are the data set's id, the
-/// stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or an empty text, whether
-/// to mark the list as complete, and for each revocation its subject, its moment, and its lifetime in milliseconds or an empty text.
-/// Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id.
+/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are the data set's
+/// id, the stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or
+/// an empty text, `1` to mark the list as complete, and for each revocation its subject, its time in seconds since 1970
+/// UTC, and its lifetime in milliseconds or an empty text. Returns the number of revocations that the list lacked, or
+/// nil, without effect, if the data set has another id.
 const ADD: &str = "
     if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then
         return false
@@ -36,10 +37,11 @@ const ADD: &str = "
     end
     return count";
 
-/// Reads the stream. The keys of the script are the data set's id, the stream and the mark of completeness. The arguments are those of
-/// the position of the last read: the id of the data set, of the last entry, and the time of Redis in milliseconds, or three empty
-/// texts to begin after the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not
-/// complete, has another data set, or may have dropped entries beyond the position.
+/// Reads at most 1000 entries of the stream. The keys of the script are the data set's id, the stream and the mark of
+/// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
+/// the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not complete,
+/// if the data set has another id, or if the position is older than five minutes: [`ADD`] drops entries after ten
+/// minutes.
 const READ: &str = "
     local data_set = redis.call('GET', KEYS[1])
     if not data_set or redis.call('GET', KEYS[3]) ~= data_set then
@@ -78,6 +80,7 @@ pub(super) struct RevocationList {
 /// A position in the stream: all entries up to it were read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamPosition {
+    /// The id of the data set.
     data_set: String,
     /// The id of the last entry.
     entry: String,
@@ -107,9 +110,9 @@ impl RevocationList {
         Ok(())
     }
 
-    /// Adds revocations, and then marks the list as complete for a moment: with them it has all that were committed when the caller
-    /// read them. Returns the number of those that it lacked, or `None` if the data set is not the one with this id any more, so that
-    /// the list lacks earlier ones.
+    /// Adds revocations, and then marks the list as complete for two seconds: with them it has all that were committed
+    /// when the caller read them. Returns the number of those that it lacked. Returns `None` if the data set no longer
+    /// has this id, so that the list lacks earlier ones.
     pub(super) async fn complete(
         &self,
         data_set: &str,
@@ -136,8 +139,9 @@ impl RevocationList {
         Ok(read.map(|(position, _)| position))
     }
 
-    /// Returns the subjects of the entries beyond a position, and the position after them; `None` if the stream may lack revocations,
-    /// because the list is not complete, was emptied or replaced, or because the position is old.
+    /// Returns the subjects of the entries beyond a position, and the position after them. Returns `None` if the stream
+    /// may lack revocations, because the list is not complete, because it was emptied or replaced, or because the
+    /// position is old.
     pub(super) async fn read_stream(
         &self,
         from: &StreamPosition,
@@ -158,6 +162,8 @@ impl RevocationList {
         }
     }
 
+    /// Reads the next entries, which are the last ones if they are fewer than [`BATCH`]. Returns `None` like
+    /// [`read_stream`](Self::read_stream).
     async fn read_batch(
         &self,
         from: &StreamPosition,
