@@ -1,4 +1,4 @@
-//! Readers that crawl: clients that ask for large pages and read them as slowly as they may.
+//! Crawling readers: clients that request large pages and read them too slowly.
 
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ const POSTS: usize = 20;
 const CHARACTERS: usize = 100_000;
 /// The number of crawling readers. Their pages have 800 MB in all.
 const READERS: usize = 100;
-/// The most memory by which they may increase that of a process, in KiB.
+/// The maximum by which they may increase the memory of a process, in KiB.
 const MAX_GROWTH: u64 = 400 * 1024;
-/// The time limit within which the program gives up a crawling reader.
+/// The time within which the program must disconnect a crawling reader.
 const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// A reader at an address of its own, whose response has begun.
+/// A reader whose response has begun.
 struct Reader {
     connection: RawConnection,
     status: u16,
@@ -50,7 +50,7 @@ impl Reader {
     }
 }
 
-/// The memory of each process, in KiB.
+/// The resident memory of each process, in KiB, by process id.
 fn memory(world: &World) -> BTreeMap<u32, u64> {
     let of_process = |pid: u32| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
@@ -109,7 +109,8 @@ async fn crawling_readers_hold_bounded_memory_for_a_bounded_time(shape: Shape) {
             .await
             .expect(200);
     }
-    // The kernels still have a part of each page, so the readers do not see at once that their connections are closed.
+    // The kernel still buffers a part of each page, so the readers do not notice at once that their connections are
+    // closed. The budget of the address shows it.
     let began = Instant::now();
     while Reader::begin(port, &ann.sid, "192.0.2.1").await.status != 200 {
         assert!(

@@ -64,7 +64,7 @@ async fn concurrent_exchanges_keep_the_maximum(shape: Shape) {
     }
 }
 
-/// Calls the API 500 times with this token. Fails if one is refused. Returns the 99th percentile of the times.
+/// Calls the API 500 times with this token, and returns the 99th percentile of the times. Fails if a call is refused.
 async fn p99_of_calls(world: &World, token: &str) -> Duration {
     let caller = world.anyone().bearer(token);
     let mut times = Vec::new();
@@ -77,7 +77,8 @@ async fn p99_of_calls(world: &World, token: &str) -> Duration {
     times[times.len() * 99 / 100]
 }
 
-/// A password change ends 200,000 families by one row, which the mirrors read. Others are served meanwhile.
+/// A password change ends 200,000 families by one row, which the mirrors read. Calls of other users are served
+/// meanwhile.
 async fn all_families_of_a_user_end_by_one_row(world: World) {
     let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "posts:read").await;

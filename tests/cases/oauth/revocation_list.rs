@@ -109,7 +109,8 @@ async fn a_revocation_that_was_not_announced_is_listed(world: World) {
     expect_listed(&world, &tokens).await;
 }
 
-/// Without access to the rows, the APIs can learn of revocations only from the list.
+/// The API processes follow the list: they find revocations while they may not read the rows. They refuse every token
+/// with 503 if they can use neither the list nor the rows.
 async fn the_apis_follow_the_list_and_fail_closed_without_it(world: World) {
     let anyone = world.anyone();
     let (_, _, bystander) = user_app_and_tokens(&world).await;
