@@ -227,7 +227,8 @@ impl World {
 
     /// Advances the clock of the programs and of the database. Requires [`WorldBuilder::clock`].
     pub fn advance(&self, length: Duration) {
-        // The database first, because a program measures its clock when a key is due.
+        // The clock of the database is set first: the programs' clock may make a key due, and then they compare the
+        // two.
         self.set_database(self.now().after(length));
         self.advance_programs(length);
     }
@@ -381,7 +382,7 @@ impl World {
         Running::start(&first.config, "127.0.0.1:0", &first.log).await
     }
 
-    /// Starts another issuer on a free port, with a clock that runs ahead of this machine's by this offset in the form of
+    /// Starts another issuer on a free port, whose clock is that of this machine plus an offset in the form of
     /// libfaketime, such as `-1h`. Returns its URL, and the process, which dropping kills. Only for [`Shape::Split`].
     pub async fn start_issuer_with_clock(&self, offset: &str) -> (String, impl Drop + use<>) {
         let present = &self.processes[0];

@@ -60,7 +60,7 @@ pub struct Session {
     pub id: i64,
     /// The user who signed in.
     pub user: User,
-    /// The epoch of the user.
+    /// The epoch of the user when the session was found.
     epoch: i64,
     /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,

@@ -40,10 +40,11 @@ const ADD: &str = "
     end
     return count";
 
-/// Reads the stream. The keys of the script are the data set's id, the stream and the mark of completeness. The arguments are those of
-/// the position of the last read: the id of the data set, of the last entry, and the time of Redis in milliseconds, or three empty
-/// texts to begin after the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not
-/// complete, has another data set, or may have dropped entries beyond the position.
+/// Reads at most 1000 entries of the stream. The keys of the script are the data set's id, the stream and the mark of
+/// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
+/// the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not complete,
+/// if the data set has another id, or if the position is older than five minutes: [`ADD`] drops entries after ten
+/// minutes.
 const READ: &str = "
     local data_set = redis.call('GET', KEYS[1])
     if not data_set or redis.call('GET', KEYS[3]) ~= data_set then
@@ -93,6 +94,7 @@ pub(super) struct Expected<'a> {
 /// A position in the stream: all entries up to it were read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamPosition {
+    /// The id of the data set.
     data_set: String,
     /// The id of the last entry.
     entry: String,
@@ -153,8 +155,9 @@ impl RevocationList {
         Ok(read.map(|(position, _)| position))
     }
 
-    /// Returns the subjects of the entries beyond a position, and the position after them; `None` if the stream may lack revocations,
-    /// because the list is not complete, was emptied or replaced, or because the position is old.
+    /// Returns the subjects of the entries beyond a position, and the position after them. Returns `None` if the stream
+    /// may lack revocations, because the list is not complete, because it was emptied or replaced, or because the
+    /// position is old.
     pub(super) async fn read_stream(
         &self,
         from: &StreamPosition,
@@ -175,6 +178,8 @@ impl RevocationList {
         }
     }
 
+    /// Reads the next entries, which are the last ones if they are fewer than [`BATCH`]. Returns `None` like
+    /// [`read_stream`](Self::read_stream).
     async fn read_batch(
         &self,
         from: &StreamPosition,

@@ -15,13 +15,14 @@ use tokio::sync::Mutex;
 
 /// The time between two reads without a notification, because notifications may be lost.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// The greatest age of the mirror at which it is used without reading the database first.
+/// The greatest age of the mirror at which it is used without a read of the new revocations.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// The time in which notifications are collected before one read serves them all.
 const DEBOUNCE: Duration = Duration::from_millis(5);
 /// The time between two removals of entries that are older than [`RETENTION`].
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
-/// The time between two attempts to follow the stream in Redis, which may delay a read by the time limit of a command.
+/// The time between two attempts to follow the stream in Redis. Each may delay a read by the time limit of a Redis
+/// command.
 const STREAM_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// The time limit of a read of the new rows. Callers that wait for the read fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
@@ -72,17 +73,18 @@ struct ReadState {
 /// Where the next read finds new revocations.
 #[derive(Debug)]
 enum Source {
-    /// The database. If there is a list in Redis, this process tries to follow its stream from this time on.
+    /// The database. If there is a list in Redis, this process tries to follow its stream after `until`.
     Database { until: Instant },
-    /// The database for one more read: the position in the stream is the one that it had before this read, so that the stream has
-    /// everything that is committed after it.
+    /// The database, once more, and after it the stream beyond this position. The position was taken before the read,
+    /// so every revocation that the read does not find is beyond it.
     DatabaseBefore(StreamPosition),
     /// The stream of the list in Redis, beyond this position.
     Stream(StreamPosition),
 }
 
 impl RevocationMirror {
-    /// Creates an empty mirror of the revocations in `db` and in the Redis of `notifications`. [`follow`](Self::follow) fills it.
+    /// Creates an empty mirror of the revocations in `db` and in the Redis of `notifications`, if it has one.
+    /// [`follow`](Self::follow) fills the mirror.
     pub fn new(db: &Db, notifications: Notifications) -> Self {
         let reads = ReadState {
             rows: RevocationRows::new(db.with_statement_timeout(FULL_READ_TIMEOUT)),
@@ -109,9 +111,9 @@ impl RevocationMirror {
         self.0.maintains_list.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether any of the subjects is revoked. Reads the new ones first if the mirror is older than one second.
-    /// Fails if that read fails, or if the mirror was never filled. An empty list checks only that the revocations can
-    /// be read.
+    /// Returns whether any of the subjects is revoked. Reads the new revocations first if the mirror is older than one
+    /// second. Fails if that read fails, or if the mirror was never filled. An empty list checks only that the
+    /// revocations can be read.
     pub async fn any_revoked(&self, subjects: &[(Kind, &str)]) -> Result<bool, Error> {
         let read_at = *self.0.read_at.read().unwrap_or_else(PoisonError::into_inner);
         let read_at = read_at.ok_or_else(Error::timed_out)?;
@@ -169,8 +171,8 @@ impl RevocationMirror {
         }
     }
 
-    /// Reads the new revocations, one caller at a time. A caller that waited for the lock reuses the result of a read that began,
-    /// or of a read that failed, after `since`.
+    /// Reads the new revocations, one caller at a time. A caller that waited for the lock reuses the result of a read
+    /// that began, or of a read that failed, after `since`.
     async fn refresh(&self, since: Instant) -> Result<(), Error> {
         let mut reads = self.0.reads.lock().await;
         let is_after_since = |at: Option<Instant>| at.is_some_and(|at| at >= since);
@@ -292,7 +294,8 @@ impl RevocationMirror {
         list.filter(|_| self.0.maintains_list.load(Ordering::Relaxed))
     }
 
-    /// Returns the list if this process may follow its stream. A process that maintains it reads the database itself.
+    /// Returns the list if this process follows its stream. A process that maintains the list reads the database
+    /// instead.
     fn followed_list(&self) -> Option<&RevocationList> {
         let list = self.0.list.as_ref();
         list.filter(|_| !self.0.maintains_list.load(Ordering::Relaxed))
@@ -322,7 +325,7 @@ impl RevocationMirror {
 }
 
 impl Source {
-    /// Returns the database, for [`STREAM_RETRY_INTERVAL`].
+    /// Returns the database as the source for [`STREAM_RETRY_INTERVAL`].
     fn database() -> Self {
         let until = Instant::now() + STREAM_RETRY_INTERVAL;
         Self::Database { until }

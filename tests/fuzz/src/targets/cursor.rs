@@ -1,4 +1,4 @@
-//! Cursors: an accepted one is short, and survives a round trip.
+//! Cursors: an accepted cursor has at most 512 characters and survives a round trip.
 
 use crate::harness::text;
 use foundation::cursor::Cursor;

@@ -1,4 +1,4 @@
-//! Queries of lists: the link to the next page repeats the parameters that were accepted.
+//! Queries of lists: the link to the next page has the parameters that were accepted.
 
 use crate::harness::text;
 use resources::posts::ListQuery;
