@@ -9,7 +9,7 @@ use storage::redis::{Redis, Unavailable};
 
 /// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are the data set's id, the
 /// stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or an empty text, whether
-/// the mark must exist, whether to set it, and for each revocation its subject, its moment, and its lifetime in milliseconds or an
+/// the mark must exist, whether to set it, and for each revocation its subject, its time in seconds, and its lifetime in milliseconds or an
 /// empty text. Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id or the
 /// mark does not exist.
 const ADD: &str = "

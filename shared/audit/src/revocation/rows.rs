@@ -57,7 +57,8 @@ impl RevocationRows {
         self.position.is_none()
     }
 
-    /// Returns the revocations that were committed since the last read, or all of them.
+    /// Returns the revocations that were committed since the previous read. Returns all of them at the first read, after a read
+    /// that failed, and if the database was replaced by an older copy.
     pub(super) async fn read(&mut self) -> Result<Vec<Revocation>, Error> {
         let version = self.watch.version().await?;
         // If this read fails or is canceled, there is no position, and the next one reads all rows: the database may
