@@ -177,7 +177,7 @@ impl Filter {
 }
 
 /// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if there is one, and the
-/// values of the columns. The first column has an index.
+/// values of the columns. Only the condition on the first column can use an index.
 fn sql(columns: &[&str], slice: PageSlice) -> String {
     let (condition, others) = match columns {
         [] => (
@@ -188,7 +188,13 @@ fn sql(columns: &[&str], slice: PageSlice) -> String {
     };
     let others = others.iter().zip(2..);
     let others: String = others
-        .map(|(column, n)| format!("{column} = {} AND ", slice.parameter(n)))
+        .map(|(column, n)| {
+            let (value, nothing) = (
+                slice.parameter(n),
+                if *column == "name" { "|| ''" } else { "+ 0" },
+            );
+            format!("{column} {nothing} = {value} AND ")
+        })
         .collect();
     format!(
         "SELECT id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail, count

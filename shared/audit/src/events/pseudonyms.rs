@@ -11,7 +11,7 @@ use storage::{execute, sql};
 sql! {
     // The label of a network is the id of the account's first event from it. The networks of an account therefore stay
     // distinct, because alerts count them, and no label leads back to an address. The address of an event that an
-    // administrator caused is that of the administrator. The details of two kinds of events are removed, because they
+    // administrator caused is that of the administrator and stays, so such an event gives no label. The details of two kinds of events are removed, because they
     // are ids of sessions and grants, whose rows name the user.
     REPLACE = "
         UPDATE security_events
@@ -20,9 +20,11 @@ sql! {
             address = CASE WHEN event.is_caller THEN event.label ELSE address END,
             network = CASE WHEN event.is_caller THEN event.label ELSE network END,
             detail = CASE WHEN name IN ('authn_session_revoked', 'authn_token_revoked') THEN NULL ELSE detail END
-        FROM (SELECT id AS event_id, COALESCE(administrator_id, user_id) = $1 AS is_caller,
-                     CASE WHEN network IS NOT NULL THEN 'network ' || MIN(id) OVER (PARTITION BY network) END AS label
-              FROM security_events WHERE user_id = $1 OR administrator_id = $1) AS event
+        FROM (SELECT event_id, is_caller,
+                     CASE WHEN network_of_event IS NOT NULL THEN
+                          'network ' || MIN(event_id) OVER (PARTITION BY network_of_event, is_caller) END AS label
+              FROM (SELECT id AS event_id, network AS network_of_event, COALESCE(administrator_id, user_id) = $1 AS is_caller
+                    FROM security_events WHERE user_id = $1 OR administrator_id = $1) AS of_account) AS event
         WHERE id = event.event_id";
 }
 

@@ -114,16 +114,19 @@ impl ListStatement {
             Some(true) => " AND disabled_at IS NOT NULL",
             Some(false) => " AND disabled_at IS NULL",
         };
-        let email = match has_email {
-            true => format!(" AND email_key = {}", slice.parameter(1 + usize::from(has_role))),
-            false => String::new(),
+        // At most one user has the address, which an index finds.
+        let role = slice.parameter(1);
+        let conditions = match (has_email, has_role) {
+            (true, true) => format!(" AND email_key = {} AND role || '' = {role}", slice.parameter(2)),
+            (true, false) => format!(" AND email_key = {}", slice.parameter(1)),
+            (false, _) => String::new(),
         };
-        let slice = match has_role {
-            true => format!(" AND {}", slice.of_value("role", &slice.parameter(1))),
+        let slice = match has_role && !has_email {
+            true => format!(" AND {}", slice.of_value("role", &role)),
             false => format!("{} {}", slice.anchor_condition(), slice.order_and_limit()),
         };
         let columns = columns!();
-        format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{email}{slice}")
+        format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{conditions}{slice}")
     }
 }
 

@@ -139,6 +139,30 @@ async fn the_events_of_a_deleted_account_have_a_pseudonym(shape: Shape) {
     assert_eq!(printed.as_array().unwrap().len(), grouped.len());
 }
 
+/// An administrator in the network of the user keeps the own address in the events.
+async fn no_label_leads_to_an_event_with_an_address(shape: Shape) {
+    let world = start(shape).await;
+    let (admin, ann) = (world.user_with_role("admin").await, world.sign_up().await);
+    let lockouts = format!("/admin/users/{}/lockouts", ann.id);
+    let call = admin.delete(&lockouts).header("x-forwarded-for", ADDRESSES[0]);
+    call.await.expect(204);
+    let call = from(&world, ADDRESSES[0]).login(&ann.email, PASSWORD);
+    call.await.expect(200);
+    let deletion = delete(&ann).await;
+    let all = listed(&admin, "").await;
+    let of_ann = listed(&admin, &format!("user_id={}", pseudonym(&all, &deletion))).await;
+    let labels = of_ann.iter().filter_map(|event| {
+        let label = event["address"].as_str()?.strip_prefix("network ")?;
+        Some(label.parse::<i64>().unwrap())
+    });
+    let labels: Vec<i64> = labels.collect();
+    assert!(!labels.is_empty(), "{of_ann:?}");
+    for label in labels {
+        let labeled = of_ann.iter().find(|event| event["id"] == label).unwrap();
+        assert_eq!(labeled["address"], format!("network {label}"), "{labeled}");
+    }
+}
+
 async fn an_administrator_who_deletes_the_own_account_has_a_pseudonym(shape: Shape) {
     let world = start(shape).await;
     let (other, admin) = (
@@ -253,6 +277,7 @@ async fn the_alerts_of_a_deleted_account_have_its_pseudonym(shape: Shape) {
 
 on_every_shape!(
     the_events_of_a_deleted_account_have_a_pseudonym,
+    no_label_leads_to_an_event_with_an_address,
     an_administrator_who_deletes_the_own_account_has_a_pseudonym,
     events_after_the_deletion_do_not_name_the_account,
     events_during_the_deletion_do_not_name_the_account,
