@@ -138,6 +138,12 @@ impl World {
         self.api_ports().into_iter().map(at).collect()
     }
 
+    /// Returns copies of a caller, one for each issuer process.
+    pub fn at_each_issuer(&self, caller: &Caller) -> Vec<Caller> {
+        let at = |port| caller.at(&format!("http://localhost:{port}"));
+        self.issuer_ports().into_iter().map(at).collect()
+    }
+
     /// Returns the process ids of the running processes.
     pub fn pids(&self) -> Vec<u32> {
         let running = self
