@@ -1,4 +1,5 @@
-//! A connection whose client must accept responses at a minimum rate.
+//! A connection whose client must accept responses at a minimum rate, because a response stays in memory until it is
+//! accepted.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,24 +8,28 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The period over which the rate of a client is measured. The first one also fills the buffers of the kernel, so a client that
-/// reads too slowly is given up in the second one.
+/// The period over which the rate of a client is measured. Bytes that the kernel buffers count as accepted, so a client
+/// that reads too slowly may pass the first period and is disconnected at the end of the second.
 const PERIOD: Duration = Duration::from_secs(30);
-/// The number of bytes that a client which keeps the program waiting must accept in each period: 17 KiB a second.
+/// The number of bytes that a client must accept in each period while it keeps a write waiting: 17 KiB a second.
 const MIN_ACCEPTED: usize = 512 * 1024;
-/// The time limit of a response that keeps the program waiting, whatever the rate.
+/// The time limit of a response from the first write that waits, whatever the rate. It is checked at the end of each
+/// period.
 const MAX_TIME: Duration = Duration::from_secs(300);
 
-/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow.
+/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow. A peer that never keeps a write
+/// waiting is not measured.
 #[derive(Debug)]
 pub(crate) struct PacedStream<S> {
     stream: S,
-    /// What the peer has not accepted yet; `None` if there is nothing.
+    /// The measurement since the first write that had to wait; `None` if no write had to wait since the last flush.
     backlog: Option<Backlog>,
 }
 
+/// The measurement of a peer that keeps writes waiting.
 #[derive(Debug)]
 struct Backlog {
+    /// The time of the first write that had to wait.
     began: Instant,
     /// The end of the current period.
     period_end: Pin<Box<Sleep>>,
@@ -40,7 +45,8 @@ impl<S> PacedStream<S> {
         }
     }
 
-    /// Returns the result of a write after it was polled with this one.
+    /// Counts the bytes of a write that was polled with the result `written`, and returns the result. Returns an error
+    /// in its place if the write is pending and the peer is too slow.
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(Ok(count)) => {
@@ -109,7 +115,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
         self.stream.is_write_vectored()
     }
 
-    /// hyper flushes when it has written all that it had to write.
+    /// Ends the measurement, because hyper flushes only when it has written everything that it had to write.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.backlog = None;
         Pin::new(&mut self.stream).poll_flush(cx)

@@ -1,4 +1,4 @@
-//! Readers that crawl: clients that ask for large pages and read them as slowly as they may.
+//! Crawling readers: clients that request large pages and read them too slowly.
 
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ const CHARACTERS: usize = 100_000;
 const READERS: usize = 300;
 /// The most memory by which they may increase that of a process, in KiB.
 const MAX_GROWTH: u64 = 400 * 1024;
-/// The time limit within which the program gives up a crawling reader.
+/// The time within which the program must disconnect a crawling reader.
 const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// A reader at an address of its own, whose response has begun.
+/// A reader whose response has begun.
 struct Reader {
     connection: RawConnection,
     status: u16,
