@@ -98,6 +98,7 @@ async fn unknown_parameters_and_empty_ones_are_ignored(world: World) {
         .authorization()
         .set("foo", "bar")
         .set("ui_locales", "xx")
+        .set("claims_locales", "xx")
         .set("scope", "");
     let redirect = user
         .browser()
@@ -135,22 +136,22 @@ async fn scopes_must_be_known_and_registered_and_have_a_default(world: World) {
 async fn authorization_requests_may_be_posted(world: World) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
-    let action = format!("{}/authorize", world.base()).parse().unwrap();
     let request = app.authorization().set("state", "a b&c=é");
     // A browser sends no session cookie with a form of another site, but it does with the redirect that follows.
-    let page = world.browser().post(&action, request.parameters()).await;
-    assert_eq!(page.reply.status, 303, "{}", page.reply);
-    let next = page.location().unwrap();
-    let query: Vec<(String, String)> = next.query_pairs().into_owned().collect();
-    assert_eq!(
-        (next.path(), query.as_slice()),
-        ("/authorize", request.parameters())
-    );
-    let redirect = browser
-        .complete_flow(next.as_str(), &user, "allow")
-        .await
-        .unwrap();
-    assert!(parameter(&redirect, "code").is_some(), "{redirect}");
+    let of_other_site = world
+        .anyone()
+        .with("origin", "https://app.test")
+        .with("sec-fetch-site", "cross-site");
+    let with_csrf_cookie = of_other_site.with("cookie", &format!("csrf={}", user.csrf));
+    let of_no_browser = world.anyone();
+    for caller in [of_other_site, with_csrf_cookie, of_no_browser] {
+        let posted = caller.post("/authorize").form(request.parameters()).await;
+        let posted = posted.expect(303);
+        let next = posted.header("location");
+        assert_eq!(next, request.path());
+        let redirect = browser.complete_flow(next, &user, "allow").await.unwrap();
+        assert!(parameter(&redirect, "code").is_some(), "{redirect}");
+    }
 }
 
 async fn the_authorization_endpoint_is_not_readable_by_other_origins(world: World) {

@@ -1,22 +1,20 @@
 //! Unmodified client libraries in Rust, configured by discovery alone. `openid_connect::independent_clients` has those
 //! in other languages.
 
+mod openidconnect_crate;
+
 use oauth2::basic::{BasicClient, BasicErrorResponseType};
 use oauth2::{
     AuthUrl, AuthorizationCode, ClientId, CsrfToken, HttpRequest, HttpResponse, PkceCodeChallenge,
     RedirectUrl, RequestTokenError, Scope, TokenResponse as _, TokenUrl,
 };
-use openidconnect::core::{CoreAuthenticationFlow, CoreClient, CoreUserInfoClaims};
-use openidconnect::{
-    AccessTokenHash, ClientSecret, ConfigurationError, IntrospectionUrl, IssuerUrl, LogoutRequest, Nonce,
-    PostLogoutRedirectUrl, ProviderMetadataWithLogout, RevocationUrl, TokenIntrospectionResponse as _,
-};
 use serde_json::json;
 use tests::{CALLBACK, Caller, World, on_every_shape, parameter};
 
-/// The HTTP transport for the crates.
+/// The HTTP transport for the crates. The issuer has no TLS, so it sends requests to https URLs without it.
 async fn transport(caller: Caller, request: HttpRequest) -> Result<HttpResponse, std::convert::Infallible> {
-    let mut call = caller.call(request.method().as_str(), &request.uri().to_string());
+    let url = request.uri().to_string().replacen("https://", "http://", 1);
+    let mut call = caller.call(request.method().as_str(), &url);
     for (name, value) in request.headers() {
         call = call.header(name.as_str(), value.to_str().unwrap());
     }
@@ -111,82 +109,6 @@ async fn the_oauth2_crate_completes_the_whole_flow(world: World) {
     }
 }
 
-async fn the_openidconnect_crate_signs_a_user_in(world: World) {
-    const POST_LOGOUT: &str = "https://app.test/bye";
-    let user = world.sign_up().await;
-    let app = world
-        .app()
-        .kind("web")
-        .option(&["--post-logout-redirect-uri", POST_LOGOUT])
-        .register();
-    let anyone = world.anyone();
-    let http = |request| transport(anyone.clone(), request);
-    let issuer = IssuerUrl::new(world.base().to_owned()).unwrap();
-    let metadata = ProviderMetadataWithLogout::discover_async(issuer, &http)
-        .await
-        .unwrap();
-    let end_session = metadata
-        .additional_metadata()
-        .end_session_endpoint
-        .clone()
-        .unwrap();
-    let (id, secret) = (
-        ClientId::new(app.id.clone()),
-        ClientSecret::new(app.secret.clone().unwrap()),
-    );
-    let client = CoreClient::from_provider_metadata(metadata, id, Some(secret))
-        .set_redirect_uri(RedirectUrl::new(CALLBACK.to_owned()).unwrap())
-        .set_introspection_url(IntrospectionUrl::new(format!("{}/introspect", world.base())).unwrap())
-        .set_revocation_url(RevocationUrl::new(format!("{}/revoke", world.base())).unwrap());
-
-    let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
-    let flow = CoreAuthenticationFlow::AuthorizationCode;
-    let (url, _, nonce) = client
-        .authorize_url(flow, CsrfToken::new_random, Nonce::new_random)
-        .add_scope(Scope::new("email".to_owned()))
-        .set_pkce_challenge(challenge)
-        .url();
-    let mut browser = world.browser();
-    let redirect = browser.complete_flow(url.as_str(), &user, "allow").await.unwrap();
-    let code = AuthorizationCode::new(parameter(&redirect, "code").unwrap());
-    let exchange = client.exchange_code(code).unwrap().set_pkce_verifier(verifier);
-    let tokens = exchange.request_async(&http).await.unwrap();
-    let id_token = tokens.extra_fields().id_token().unwrap();
-    let verifier = client.id_token_verifier();
-    let claims = id_token.claims(&verifier, &nonce).unwrap();
-    assert_eq!(claims.subject().as_str(), user.id.to_string());
-    let hash = AccessTokenHash::from_token(
-        tokens.access_token(),
-        id_token.signing_alg().unwrap(),
-        id_token.signing_key(&verifier).unwrap(),
-    );
-    assert_eq!(claims.access_token_hash(), Some(&hash.unwrap()));
-
-    let request = client.user_info(tokens.access_token().clone(), Some(claims.subject().clone()));
-    let user_info: CoreUserInfoClaims = request.unwrap().request_async(&http).await.unwrap();
-    assert_eq!(user_info.email().unwrap().as_str(), user.email);
-
-    let refresh = client
-        .exchange_refresh_token(tokens.refresh_token().unwrap())
-        .unwrap();
-    let refreshed = refresh.request_async(&http).await.unwrap();
-    let described = client
-        .introspect(refreshed.access_token())
-        .request_async(&http)
-        .await;
-    assert!(described.unwrap().active());
-    // The crate sends revocations to https URLs only.
-    let revocation = client.revoke_token(refreshed.access_token().clone().into());
-    assert!(matches!(revocation, Err(ConfigurationError::InsecureUrl(_))));
-
-    let after = PostLogoutRedirectUrl::new(POST_LOGOUT.to_owned()).unwrap();
-    let logout = LogoutRequest::from(end_session)
-        .set_id_token_hint(id_token)
-        .set_post_logout_redirect_uri(after);
-    let page = browser.open(logout.http_get_url().as_str()).await;
-    assert_eq!(page.reply.header("location"), POST_LOGOUT);
-}
-
 async fn metadata_names_working_endpoints_of_the_issuer(world: World) {
     let anyone = world.anyone();
     let metadata = anyone
@@ -234,6 +156,5 @@ async fn metadata_names_working_endpoints_of_the_issuer(world: World) {
 
 on_every_shape!(
     the_oauth2_crate_completes_the_whole_flow,
-    the_openidconnect_crate_signs_a_user_in,
     metadata_names_working_endpoints_of_the_issuer,
 );

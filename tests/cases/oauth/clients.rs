@@ -21,10 +21,7 @@ fn clients(world: &World, command: &str, app: &App, options: &[&str]) -> Value {
 
 /// Returns a caller at each issuer process.
 fn at_each_issuer(world: &World) -> Vec<Caller> {
-    let ports = world.issuer_ports().into_iter();
-    ports
-        .map(|port| world.anyone().at(&format!("http://localhost:{port}")))
-        .collect()
+    world.at_each_issuer(&world.anyone())
 }
 
 /// Expects that within a second each issuer process answers with this status and error code (RFC 6749 §5.2).

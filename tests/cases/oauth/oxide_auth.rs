@@ -17,7 +17,7 @@
 //! - HTTP Basic is not form-decoded: [`http_basic_is_form_decoded`].
 //! - A refresh ignores `client_secret`: `token_endpoint::confidential_clients_authenticate_with_their_secret`.
 //! - A refresh fails without a cause:
-//!   `signing_keys::compromised::two_compromises_in_a_row_stop_signing_until_the_new_key_may_sign` for 503,
+//!   `signing_keys::compromised::a_refresh_that_no_key_can_sign_leaves_its_token_unused` for 503,
 //!   `refresh_tokens` for `invalid_grant` and `invalid_scope`.
 //! - A narrowed scope replaces that of the grant:
 //!   `refresh_tokens::a_refresh_may_narrow_the_scope_once_and_never_widen_it`.

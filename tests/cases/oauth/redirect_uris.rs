@@ -229,6 +229,8 @@ async fn dangerous_redirect_uris_cannot_be_registered(world: World) {
         "javascript:alert(1)",
         "data:text/html,x",
         "file:///etc/passwd",
+        // Another app may register a scheme that is no reversed domain name (RFC 8252 §7.1).
+        "myapp:/cb",
         "http://app.test/cb",
         "https://*.app.test/cb",
         "https://app.test/cb#f",
@@ -237,24 +239,16 @@ async fn dangerous_redirect_uris_cannot_be_registered(world: World) {
         "nonsense",
         "",
     ] {
-        let args = [
-            "clients",
-            "create",
-            "--id",
-            "bad",
-            "--name",
-            "Bad",
-            "--type",
-            "spa",
-            "--scope",
-            "posts:read",
-        ];
-        let output = world.run(
-            &[args.as_slice(), &["--redirect-uri", uri, "--json"]].concat(),
-            "",
-        );
-        assert!(!output.status.success(), "{uri}: {output:?}");
-        assert!(!output.stderr.is_empty(), "{uri}: the error has no message");
+        for kind in ["spa", "native"] {
+            let args = ["clients", "create", "--id", "bad", "--name", "Bad", "--json"];
+            let rest = ["--type", kind, "--scope", "posts:read", "--redirect-uri", uri];
+            let output = world.run(&[args.as_slice(), &rest].concat(), "");
+            assert!(!output.status.success(), "{kind}, {uri}: {output:?}");
+            assert!(
+                !output.stderr.is_empty(),
+                "{kind}, {uri}: the error has no message"
+            );
+        }
     }
     let ids: Vec<_> = world
         .cli(&["clients", "list", "--json"], "")

@@ -1,16 +1,16 @@
-//! Everything that ends tokens, on two replicas of each service: both APIs refuse the access tokens within a second, and the
-//! issuer refuses the refresh tokens and the codes that were not exchanged.
+//! Everything that ends tokens, on two replicas of each service: within a second both APIs refuse the access tokens, and both
+//! issuers introspect them as inactive. The issuer refuses the refresh tokens and the codes that were not exchanged.
 
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tests::{
-    App, Caller, Grant, PASSWORD, Reply, Tokens, User, World, median, on_many_processes, p99, print_figure,
-    run_concurrently,
+    App, Call, Caller, Grant, PASSWORD, Reply, Tokens, User, World, median, on_many_processes, p99,
+    print_figure, run_concurrently,
 };
 
 const EVENTS: usize = 10;
 const TOKENS_PER_EVENT: usize = 10;
-/// The time within which both APIs refuse a token.
+/// The time after which no replica accepts a token.
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// A cause of the end of tokens.
@@ -58,8 +58,8 @@ impl Cause {
         )
     }
 
-    /// Ends the tokens of the connection. Returns the time of the first response.
-    async fn end(self, connection: &Connection, world: &World, admin: &User) -> Instant {
+    /// Ends the tokens of the connection. Returns the time of the response that ended each.
+    async fn end(self, connection: &Connection, world: &World, admin: &User) -> Vec<Instant> {
         let Connection {
             user, app, grants, ..
         } = connection;
@@ -83,15 +83,15 @@ impl Cause {
                 user.call("PUT", "/me/password").json(&body).await.expect(204);
             }
             Self::Family | Self::AccessToken | Self::RefreshReuse | Self::CodeReuse => {
-                let mut first = None;
+                let mut ended = Vec::new();
                 for (grant, tokens) in grants {
                     self.end_one(app, anyone, grant, tokens).await;
-                    first.get_or_insert_with(Instant::now);
+                    ended.push(Instant::now());
                 }
-                return first.unwrap();
+                return ended;
             }
         }
-        Instant::now()
+        vec![Instant::now(); grants.len()]
     }
 
     /// Ends the tokens of one grant.
@@ -136,24 +136,38 @@ impl Connection {
         }
     }
 
-    /// Waits until both APIs refuse each access token. Returns the times since `began`.
-    async fn refused(&self, world: &World, began: Instant) -> Vec<Duration> {
+    /// Waits until both APIs refuse each access token. Takes the time of the end of each. Returns the times from then on.
+    async fn refused(&self, world: &World, ended: &[Instant]) -> Vec<Duration> {
         run_concurrently(self.grants.len(), |n| {
-            let callers = world.at_each_api(&world.anyone().bearer(&self.grants[n].1.access));
+            let (apis, ended) = (
+                world.at_each_api(&world.anyone().bearer(&self.grants[n].1.access)),
+                ended[n],
+            );
             async move {
-                for caller in callers {
-                    let refused = loop {
-                        let reply = caller.get("/protected").await;
-                        if reply.status != 200 {
-                            break reply;
-                        }
-                    };
-                    refused.expect_error(401, "invalid_token");
+                for api in apis {
+                    let refused = until_refused(ended, || api.get("/protected"), |reply| reply.status == 200);
+                    refused.await.expect_error(401, "invalid_token");
                 }
-                began.elapsed()
+                ended.elapsed()
             }
         })
         .await
+    }
+
+    /// Waits until both issuers introspect each access token as inactive. Takes the time of the end of each.
+    async fn inactive(&self, world: &World, server: &App, ended: &[Instant]) {
+        run_concurrently(self.grants.len(), |n| {
+            let (issuers, ended) = (world.at_each_issuer(&world.anyone()), ended[n]);
+            let (server, token) = (server.clone(), self.grants[n].1.access.clone());
+            async move {
+                for issuer in issuers {
+                    let introspect = || server.client_call(&issuer, "/introspect", &[("token", &token)]);
+                    let refused = until_refused(ended, introspect, |reply| reply.json()["active"] == true);
+                    assert_eq!(refused.await.expect(200).json(), json!({ "active": false }));
+                }
+            }
+        })
+        .await;
     }
 
     /// Expects that the issuer refuses the refresh tokens and the unused code as far as the cause ends them.
@@ -181,15 +195,37 @@ impl Connection {
     }
 }
 
+/// Sends a request until its response does not accept the token, which was ended at a time. Returns that response. Fails the
+/// test if a request is accepted that was sent later than the limit.
+async fn until_refused(
+    ended: Instant,
+    request: impl Fn() -> Call,
+    is_accepted: impl Fn(&Reply) -> bool,
+) -> Reply {
+    loop {
+        let sent_after = ended.elapsed();
+        let reply = request().await;
+        if !is_accepted(&reply) {
+            return reply;
+        }
+        assert!(
+            sent_after < LIMIT,
+            "accepted {sent_after:?} after the end: {reply}"
+        );
+    }
+}
+
 async fn every_cause_ends_the_tokens_at_both_apis_within_a_second(world: World) {
     let admin = world.user_with_role("admin").await;
+    let server = world.app().kind("web").register();
     let mut all = Vec::new();
     for cause in Cause::ALL {
         let mut times = Vec::new();
         for _ in 0..EVENTS {
             let connection = Connection::create(&world).await;
-            let began = cause.end(&connection, &world, &admin).await;
-            times.extend(connection.refused(&world, began).await);
+            let ended = cause.end(&connection, &world, &admin).await;
+            times.extend(connection.refused(&world, &ended).await);
+            connection.inactive(&world, &server, &ended).await;
             connection.expect_ended(&world, cause).await;
         }
         report(&format!("{cause:?}"), &times);
@@ -202,9 +238,15 @@ async fn every_cause_ends_the_tokens_at_both_apis_within_a_second(world: World) 
     }
     let kid = connections[0].grants[0].1.kid();
     world.cli(&["keys", "retire", &kid, "--compromised", "--json"], "");
-    let (began, mut times) = (Instant::now(), Vec::new());
+    let (ended, mut times) = ([Instant::now(); TOKENS_PER_EVENT], Vec::new());
     for connection in &connections {
-        times.extend(connection.refused(&world, began).await);
+        times.extend(connection.refused(&world, &ended).await);
+    }
+    for connection in &connections {
+        connection.inactive(&world, &server, &ended).await;
+        let (_, tokens) = &connection.grants[0];
+        let refresh = connection.app.refresh(&world.anyone(), &tokens.refresh);
+        world.expect_accepted(&Tokens::parse(refresh.await).access).await;
     }
     report("Key", &times);
     all.extend(times);

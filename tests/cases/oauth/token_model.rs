@@ -1,15 +1,18 @@
 //! A model of tokens beside the product: after each step of a random sequence, the API and introspection at every
 //! replica must agree with the model about every token.
 //!
-//! The sequences follow from the numbers in [`SEEDS`]. A failure prints the steps that led to it.
+//! The sequences follow from the numbers in [`SEEDS`] and from one more in each run. A failure prints the number and the
+//! steps that led to it.
 
 mod actions;
 mod model;
+mod sequence;
 
-use actions::{Actors, sequence};
+use actions::Actors;
 use model::{Model, Verdict};
+use sequence::sequence;
 use std::time::{Duration, Instant};
-use tests::{Caller, Shape, World, on_every_shape};
+use tests::{Shape, World, on_every_shape};
 
 /// A sequence for each.
 const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 6];
@@ -18,7 +21,10 @@ const REVOCATION_LIMIT: Duration = Duration::from_secs(1);
 
 async fn tokens_are_as_the_model_says(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    for seed in SEEDS {
+    let random = u64::from_le_bytes(foundation::random::bytes());
+    let mut rotations = 0;
+    for seed in SEEDS.into_iter().chain([random]) {
+        announce(seed);
         let (mut model, mut actors) = (Model::default(), Actors::create(&world).await);
         let mut story = Vec::new();
         for action in sequence(seed) {
@@ -27,15 +33,21 @@ async fn tokens_are_as_the_model_says(shape: Shape) {
             let checked = check(&world, &model, &actors).await;
             assert_eq!(checked, Ok(()), "seed {seed}, after {story:?}");
         }
+        rotations += actors.rotations;
     }
+    assert!(rotations > 0, "no sequence rotated the keys");
+}
+
+/// Prints a seed, which is shown only if the test fails.
+#[expect(clippy::print_stderr, reason = "a failed step names no seed")]
+fn announce(seed: u64) {
+    eprintln!("the sequence of seed {seed}");
 }
 
 /// Compares the product with the model.
 async fn check(world: &World, model: &Model, actors: &Actors) -> Result<(), String> {
-    let (issuers, apis) = (
-        at_each(world, world.issuer_ports()),
-        at_each(world, world.api_ports()),
-    );
+    let anyone = world.anyone();
+    let (issuers, apis) = (world.at_each_issuer(&anyone), world.at_each_api(&anyone));
     let began = Instant::now();
     for token in model.recent_access_tokens() {
         let expected = model.verdict(token, world.now());
@@ -111,11 +123,6 @@ async fn agree(
             Ok(())
         }
     }
-}
-
-fn at_each(world: &World, ports: Vec<u16>) -> Vec<Caller> {
-    let at = |port| world.anyone().at(&format!("http://localhost:{port}"));
-    ports.into_iter().map(at).collect()
 }
 
 /// The model itself knows a dead token from a live one.

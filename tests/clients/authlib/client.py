@@ -9,6 +9,7 @@ import requests
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.jose import JsonWebKey, jwt
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
+from authlib.oidc import discovery, rpinitiated
 from authlib.oidc.core import CodeIDToken
 
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
@@ -22,7 +23,10 @@ def open_in_browser(url):
     return input()
 
 
+# The library validates the metadata and leaves it to its user to fetch them.
 metadata = requests.get(settings["issuer"] + "/.well-known/openid-configuration", timeout=10).json()
+metadata = discovery.OpenIDProviderMetadata(metadata)
+metadata.validate(metadata_classes=[rpinitiated.OpenIDProviderMetadata])
 keys = JsonWebKey.import_key_set(requests.get(metadata["jwks_uri"], timeout=10).json())
 
 

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import * as client from "openid-client";
 import { done, open, privateKey, settings, untilInactive } from "./harness.mjs";
 
-const insecure = { execute: [client.allowInsecureRequests] };
+const options = { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] };
 
 function discover(id, authentication) {
-  return client.discovery(new URL(settings.issuer), id, undefined, authentication, insecure);
+  return client.discovery(new URL(settings.issuer), id, undefined, authentication, options);
 }
 
 const config = await discover(settings.web.id, client.ClientSecretBasic(settings.web.secret));

@@ -27,7 +27,8 @@ fn received(server: &StubServer) -> Vec<String> {
         .collect()
 }
 
-async fn wait_for(server: &StubServer, count: usize) -> Vec<String> {
+/// Waits until a server has received this many logout tokens. Returns all that it received.
+pub(super) async fn wait_for(server: &StubServer, count: usize) -> Vec<String> {
     eventually("the client was not told", async || {
         received(server).len() >= count
     })

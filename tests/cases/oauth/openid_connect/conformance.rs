@@ -1,10 +1,11 @@
 //! The sequences of those modules of the OpenID Foundation's conformance suite that no other test goes through.
 //! `docs/develop/conformance.md` lists all modules with their tests.
 
-use super::{id_token, sign_in};
+use super::backchannel_logout::wait_for;
+use super::{id_token, sign_in, verify};
 use serde_json::Value;
 use std::time::Duration;
-use tests::{App, Browser, Shape, Tokens, User, World, claims, on_every_shape, parameter};
+use tests::{App, Browser, Shape, StubServer, Tokens, User, World, claims, on_every_shape, parameter};
 
 /// Completes an authorization request with these parameters beside the scope `openid`. Returns the claims of the ID
 /// token.
@@ -55,11 +56,17 @@ async fn a_code_that_is_used_again_after_30_seconds_ends_its_tokens(shape: Shape
     tokens.expect_revoked(&world, &app).await;
 }
 
-/// oidcc-scope-all and oidcc-ensure-other-scope-order-succeeds.
-async fn the_order_of_the_scopes_does_not_matter(world: World) {
+/// oidcc-alternate-happy-flow, which was oidcc-ensure-other-scope-order-succeeds before it reordered the parameters too.
+async fn the_order_of_scopes_and_parameters_does_not_matter(world: World) {
     let (user, app) = world.user_and_app().await;
-    for scope in ["openid profile email", "email profile openid"] {
-        let tokens = app.tokens(&user, scope).await;
+    let request = |scope| app.authorization().set("scope", scope);
+    // Each `set` moves a parameter to the end.
+    let other = request("email profile openid");
+    let parameters = other.parameters().iter().rev();
+    let reversed = parameters.fold(other.clone(), |reversed, (name, value)| reversed.set(name, value));
+    for request in [request("openid profile email"), reversed] {
+        let grant = request.allow(&mut user.browser(), &user).await;
+        let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
         assert_eq!(tokens.reply.json()["scope"], "email openid profile");
         let read = world
             .anyone()
@@ -71,9 +78,16 @@ async fn the_order_of_the_scopes_does_not_matter(world: World) {
     }
 }
 
-/// oidcc-rp-initiated-logout.
+/// oidcc-rp-initiated-logout and oidcc-backchannel-rp-initiated-logout.
 async fn after_a_logout_a_silent_request_needs_a_sign_in(world: World) {
-    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    const AFTER: &str = "https://app.test/bye";
+    let (user, server) = (world.sign_up().await, StubServer::start().await);
+    let app = world
+        .app()
+        .kind("web")
+        .option(&["--post-logout-redirect-uri", AFTER])
+        .option(&["--backchannel-logout-uri", &server.url])
+        .register();
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
     let silent = app.authorization().set("scope", "openid").set("prompt", "none");
@@ -83,7 +97,11 @@ async fn after_a_logout_a_silent_request_needs_a_sign_in(world: World) {
         "{}",
         page.reply
     );
-    browser.open(&format!("/signout?id_token_hint={hint}")).await;
+    let sign_out = format!("/signout?id_token_hint={hint}&post_logout_redirect_uri={AFTER}");
+    let page = browser.open(&sign_out).await;
+    assert_eq!(page.reply.expect(303).header("location"), AFTER);
+    let told = verify(&world, &wait_for(&server, 1).await[0], "logout+jwt", &app.id).await;
+    assert_eq!(told["sid"], claims(&hint)["sid"]);
     let page = browser.open(&silent.path()).await;
     silent.expect_error_response(&world, &page.location().unwrap(), "login_required");
 }
@@ -91,6 +109,6 @@ async fn after_a_logout_a_silent_request_needs_a_sign_in(world: World) {
 on_every_shape!(
     a_new_sign_in_changes_auth_time_and_nothing_else_does,
     a_code_that_is_used_again_after_30_seconds_ends_its_tokens,
-    the_order_of_the_scopes_does_not_matter,
+    the_order_of_scopes_and_parameters_does_not_matter,
     after_a_logout_a_silent_request_needs_a_sign_in,
 );

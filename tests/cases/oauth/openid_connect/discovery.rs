@@ -1,7 +1,9 @@
 //! `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0).
 
-use serde_json::json;
-use tests::{World, on_every_shape};
+use super::id_token;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tests::{Tokens, World, claims, on_every_shape};
 
 async fn both_documents_are_the_same(world: World) {
     let caller = world.anyone().with("origin", "https://app.test");
@@ -35,6 +37,7 @@ async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: World) 
         ("end_session_endpoint", json!(format!("{base}/signout"))),
         ("subject_types_supported", json!(["public"])),
         ("response_types_supported", json!(["code"])),
+        ("response_modes_supported", json!(["query"])),
         ("id_token_signing_alg_values_supported", json!(["RS256"])),
         ("userinfo_signing_alg_values_supported", json!(["RS256"])),
         ("acr_values_supported", json!(["1", "2"])),
@@ -46,6 +49,26 @@ async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: World) 
     ] {
         assert_eq!(metadata[name], expected, "{name}");
     }
+}
+
+/// The claims of ID tokens and of the UserInfo endpoint together.
+async fn clients_get_the_claims_of_the_metadata(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let request = app.authorization().set("scope", "openid profile email");
+    let grant = request.set("nonce", "n").allow(&mut user.browser(), &user).await;
+    let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
+    let caller = world.anyone().bearer(&tokens.access);
+    let user_info = caller.get("/userinfo").await.expect(200).json();
+    let metadata = caller.get("/.well-known/openid-configuration").await.json();
+    let described = [claims(&id_token(&tokens)), user_info];
+    let described = described
+        .iter()
+        .flat_map(|claims| claims.as_object().unwrap().keys());
+    let supported = metadata["claims_supported"].as_array().unwrap();
+    assert_eq!(
+        described.map(String::as_str).collect::<BTreeSet<_>>(),
+        supported.iter().filter_map(Value::as_str).collect()
+    );
 }
 
 async fn unsupported_parameters_are_refused_by_name(world: World) {
@@ -63,27 +86,20 @@ async fn unsupported_parameters_are_refused_by_name(world: World) {
         let page = user.browser().open(&request.path()).await;
         request.expect_error_response(&world, &page.location().unwrap(), error);
     }
-    let request = app
-        .authorization()
-        .set("claims", "{}")
-        .set("acr_values", "2")
-        .set("display", "page");
-    app_accepts(&world, &user, &request).await;
-}
-
-async fn app_accepts(world: &World, user: &tests::User, request: &tests::Authorization) {
-    let page = user.browser().open(&request.path()).await;
-    let location = page.location().unwrap();
-    assert!(
-        location
-            .as_str()
-            .starts_with(&format!("{}/consent", world.base())),
-        "{location}"
-    );
+    for display in ["page", "popup"] {
+        let request = app
+            .authorization()
+            .set("claims", "{}")
+            .set("acr_values", "2")
+            .set("display", display);
+        let grant = request.allow(&mut user.browser(), &user).await;
+        app.exchange(&world.anyone(), &grant).await.expect(200);
+    }
 }
 
 on_every_shape!(
     both_documents_are_the_same,
     the_metadata_names_the_endpoints_and_denies_the_defaults,
+    clients_get_the_claims_of_the_metadata,
     unsupported_parameters_are_refused_by_name,
 );

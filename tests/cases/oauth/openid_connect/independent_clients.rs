@@ -77,15 +77,21 @@ async fn oidc_client_ts_in_chromium(world: World) {
     browser.press("button[value=allow]").await;
     browser.expect(&state("signed in")).await;
     browser.expect(&format!("{} {} valid", user.id, user.email)).await;
-    for (button, name) in [
-        ("#refresh", "refreshed"),
-        ("#revoke", "revoked"),
-        ("#sign-out", "signed out"),
-    ] {
+    let press = async |button: &str, name: &str| {
         browser.press(button).await;
         let url = browser.expect(&state(name)).await;
         assert!(url.starts_with(&origin), "{url}");
-    }
+    };
+    press("#refresh", "refreshed").await;
+    let stored = browser.run("return await manager.getUser()", &[]).await;
+    let tokens = ["access_token", "refresh_token"].map(|name| stored[name].as_str().unwrap().to_owned());
+    let [access_token, refresh_token] = &tokens;
+    world.expect_accepted(access_token).await;
+    press("#revoke", "revoked").await;
+    world.expect_revoked(access_token).await;
+    let refused = app.refresh(&world.anyone(), refresh_token).await;
+    refused.expect_token_error(400, "invalid_grant");
+    press("#sign-out", "signed out").await;
 }
 
 /// The element in which the page shows its state.

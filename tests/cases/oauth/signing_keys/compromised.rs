@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use tests::{Shape, TokenForger, World, eventually, on_every_shape};
+use tests::{Caller, Shape, TokenForger, World, eventually, on_every_shape};
 
 fn mark_compromised(world: &World, kid: &str) -> Value {
     let change = world.cli(&["keys", "retire", kid, "--compromised", "--json"], "");
@@ -91,14 +91,11 @@ async fn two_compromises_of_a_young_installation_do_not_stop_signing(shape: Shap
     }
 }
 
-async fn readiness_tells_that_no_key_can_sign(shape: Shape) {
-    let world = World::builder(shape).clock().start().await;
-    give_up_keys(&world).await;
-    let issuers = world.issuer_ports();
-    let is_signing = async |expected: bool| {
-        for port in &issuers {
-            let url = format!("http://localhost:{port}/readyz");
-            let ready = world.anyone().get(&url).may_fail().await.json();
+/// Waits until the readiness of each issuer tells whether it can sign.
+async fn wait_until_ready_to_sign(world: &World, expected: bool) {
+    eventually("the readiness of an issuer is wrong", async || {
+        for issuer in world.at_each_issuer(&world.anyone()) {
+            let ready = issuer.get("/readyz").may_fail().await.json();
             if (ready["checks"]["token_signing"] == "ok") != expected {
                 return false;
             }
@@ -107,17 +104,47 @@ async fn readiness_tells_that_no_key_can_sign(shape: Shape) {
             }
         }
         true
-    };
-    eventually("an issuer claims that it can sign", async || {
-        is_signing(false).await
     })
     .await;
+}
+
+async fn readiness_tells_that_no_key_can_sign(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    give_up_keys(&world).await;
+    wait_until_ready_to_sign(&world, false).await;
     eventually("no key is staged", async || {
         list(&world).iter().any(|key| key["state"] == "staged")
     })
     .await;
     world.advance(STAGING_TIME);
-    eventually("an issuer cannot sign", async || is_signing(true).await).await;
+    wait_until_ready_to_sign(&world, true).await;
+}
+
+async fn a_refresh_that_no_key_can_sign_leaves_its_token_unused(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    let mut tokens = app.tokens(&ann, "posts:read").await;
+    give_up_keys(&world).await;
+    wait_until_ready_to_sign(&world, false).await;
+    let retry_after = async |issuer: &Caller| {
+        let reply = app.refresh(issuer, &tokens.refresh).may_fail().await;
+        let refused = reply.expect_token_error(503, "temporarily_unavailable");
+        Duration::from_secs(refused.header("retry-after").parse().unwrap())
+    };
+    for issuer in world.at_each_issuer(&world.anyone()) {
+        // The shorter time of an issuer that does not know the staged key yet.
+        assert!(retry_after(&issuer).await >= Duration::from_secs(1));
+        eventually("an issuer does not name the time of the staged key", async || {
+            retry_after(&issuer).await + Duration::from_secs(1) >= STAGING_TIME
+        })
+        .await;
+    }
+    let longest = retry_after(&world.anyone()).await;
+    assert!(longest <= STAGING_TIME + Duration::from_secs(1), "{longest:?}");
+    world.advance(longest);
+    wait_until_ready_to_sign(&world, true).await;
+    let active = key_in_state(&world, "active");
+    wait_until_signed_by(&world, &app, &mut tokens, &active).await;
 }
 
 async fn a_compromised_staged_key_is_replaced(world: World) {
@@ -166,6 +193,7 @@ on_every_shape!(
     compromising_the_active_key_promotes_the_staged_key,
     two_compromises_of_a_young_installation_do_not_stop_signing,
     readiness_tells_that_no_key_can_sign,
+    a_refresh_that_no_key_can_sign_leaves_its_token_unused,
     a_compromised_staged_key_is_replaced,
     a_compromised_retired_key_is_rejected_immediately,
     compromised_keys_stay_rejected,

@@ -173,7 +173,7 @@ async fn the_api_learns_of_new_keys_by_notification(shape: Shape) {
     assert!(kids(&world, "retired").contains(&second));
 }
 
-/// After two compromises in a row no key is active, and the issuer must still start.
+/// After the loss of the master key no key is active, and the issuer must still start.
 async fn the_issuer_starts_while_no_key_may_sign(shape: Shape) {
     let mut world = World::builder(shape).clock().start().await;
     world.stop().await;

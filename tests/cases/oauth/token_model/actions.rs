@@ -1,41 +1,13 @@
-//! The steps of a sequence: each changes the product and the model.
+//! What the steps of a sequence do: each changes the product and the model.
 
 use super::model::{Model, RETRY_WINDOW, Verdict};
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::strategy::ValueTree as _;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use super::sequence::{Action, FIRST_PARTY, WITH_RETRY_WINDOW};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tests::{App, Caller, Reply, Tokens, User, World};
 
 const SCOPE: &str = "posts:read profile:read";
-/// The apps: of a third party, of the operator, and of a third party with a retry window.
-const FIRST_PARTY: usize = 1;
-const WITH_RETRY_WINDOW: usize = 2;
-
-/// A step. A number picks one of the families or apps.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Action {
-    /// The user signs in and grants access to an app.
-    Grant(usize),
-    /// The user grants access to an app in the session of a family.
-    GrantInSessionOf(usize, usize),
-    Refresh(usize),
-    RefreshNarrowed(usize),
-    /// The refresh token before the current one is used again.
-    Retry(usize),
-    RevokeRefreshToken(usize),
-    RevokeLatestAccessToken,
-    Logout(usize),
-    Disconnect(usize),
-    ChangePassword,
-    DisableAndEnableUser,
-    DisableAndEnableApp(usize),
-    RotateSecret(usize),
-    RotateKey,
-    Advance(Duration),
-}
 
 /// The user and the apps of a sequence.
 pub(super) struct Actors {
@@ -45,47 +17,11 @@ pub(super) struct Actors {
     server: App,
     /// The sessions, until they end.
     sessions: Vec<Option<User>>,
-}
-
-/// The sequence of a seed.
-pub(super) fn sequence(seed: u64) -> Vec<Action> {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let tree = vec(action(), 24).new_tree(&mut runner).unwrap();
-    let begin = [
-        Action::Grant(0),
-        Action::Grant(FIRST_PARTY),
-        Action::Grant(WITH_RETRY_WINDOW),
-    ];
-    begin.into_iter().chain(tree.current()).collect()
-}
-
-fn action() -> impl Strategy<Value = Action> {
-    let (pick, app) = (0..100_usize, 0..3_usize);
-    let length = prop_oneof![
-        6 => Just(Duration::from_secs(130)),
-        3 => Just(Duration::from_secs(700)),
-        1 => Just(Duration::from_secs(8 * 24 * 3600)),
-    ];
-    prop_oneof![
-        4 => app.clone().prop_map(Action::Grant),
-        2 => (app.clone(), pick.clone()).prop_map(|(app, family)| Action::GrantInSessionOf(app, family)),
-        6 => pick.clone().prop_map(Action::Refresh),
-        2 => pick.clone().prop_map(Action::RefreshNarrowed),
-        3 => pick.clone().prop_map(Action::Retry),
-        2 => pick.clone().prop_map(Action::RevokeRefreshToken),
-        2 => Just(Action::RevokeLatestAccessToken),
-        2 => pick.clone().prop_map(Action::Logout),
-        1 => app.clone().prop_map(Action::Disconnect),
-        1 => Just(Action::ChangePassword),
-        1 => Just(Action::DisableAndEnableUser),
-        1 => app.clone().prop_map(Action::DisableAndEnableApp),
-        1 => app.prop_map(Action::RotateSecret),
-        2 => Just(Action::RotateKey),
-        5 => length.prop_map(Action::Advance),
-    ]
+    user_is_disabled: bool,
+    /// The numbers of the disabled apps.
+    disabled_apps: BTreeSet<usize>,
+    /// The number of successful rotations of the signing keys.
+    pub(super) rotations: usize,
 }
 
 impl Actors {
@@ -101,21 +37,31 @@ impl Actors {
             ],
             server: app().register(),
             sessions: Vec::new(),
+            user_is_disabled: false,
+            disabled_apps: BTreeSet::new(),
+            rotations: 0,
         }
     }
 
-    /// The answer of introspection. A refresh token is introspected by its own client.
+    /// The answer of introspection. A refresh token is introspected by its own client, which gets none while it is
+    /// disabled.
     pub(super) async fn is_active(&self, issuer: &Caller, app: Option<usize>, token: &str) -> bool {
         let client = app.map_or(&self.server, |app| &self.apps[app]);
         let reply = client
             .client_call(issuer, "/introspect", &[("token", token)])
             .await;
+        if let Some(app) = app.filter(|app| self.disabled_apps.contains(app)) {
+            self.expect_refused(app, reply);
+            return false;
+        }
         reply.expect(200).json()["active"] == true
     }
 
     pub(super) async fn act(&mut self, world: &World, model: &mut Model, action: Action) {
         let family = |pick: usize| pick % model.families.len();
         match action {
+            // These begin with a sign-in.
+            Action::Grant(_) | Action::Disconnect(_) | Action::ChangePassword if self.user_is_disabled => {}
             Action::Grant(app) => {
                 let session = self.sign_in(world).await;
                 self.grant(world, model, app, session).await;
@@ -142,29 +88,37 @@ impl Actors {
             Action::Logout(pick) => self.log_out(model, model.families[family(pick)].session).await,
             Action::Disconnect(app) => self.disconnect(world, model, app).await,
             Action::ChangePassword => self.change_password(world, model).await,
-            Action::DisableAndEnableUser => {
-                for command in ["disable", "enable"] {
-                    world.cli(&["users", command, "--json", "--email", &self.user.email], "");
-                }
+            Action::DisableUser => {
+                self.set_user(world, "disable");
                 self.sessions.iter_mut().for_each(|session| *session = None);
                 model.end_families(|_| true);
             }
-            Action::DisableAndEnableApp(app) => {
-                for command in ["disable", "enable"] {
-                    world.cli(&["clients", command, "--json", &self.apps[app].id], "");
-                }
+            Action::DisableApp(app) => {
+                self.set_app(world, app, "disable").await;
                 model.end_families(|family| family.app == app);
-                // The issuers have heard of the enabling when the client authenticates.
-                self.wait_until_authenticated(world, app).await;
+            }
+            Action::Enable => {
+                if self.user_is_disabled {
+                    self.set_user(world, "enable");
+                }
+                for app in self.disabled_apps.clone() {
+                    self.set_app(world, app, "enable").await;
+                }
             }
             Action::RotateSecret(app) => {
                 let id = &self.apps[app].id;
                 let rotated = world.cli(&["clients", "rotate-secret", "--json", id, "--overlap", "0s"], "");
                 self.apps[app].secret = rotated["client_secret"].as_str().map(str::to_owned);
-                self.wait_until_authenticated(world, app).await;
+                self.wait_until_known(world, app).await;
             }
-            // Refused while the staged key is too young.
-            Action::RotateKey => drop(world.run(&["keys", "rotate"], "")),
+            Action::RotateKey => {
+                let rotation = world.run(&["keys", "rotate"], "");
+                let message = String::from_utf8_lossy(&rotation.stderr);
+                // Refused while no key is staged, or the staged key is too young.
+                let is_refused = message.contains("staged");
+                assert!(rotation.status.success() || is_refused, "{rotation:?}");
+                self.rotations += usize::from(rotation.status.success());
+            }
             Action::Advance(length) => {
                 world.advance(length);
                 // Sessions live for an hour without use.
@@ -175,19 +129,41 @@ impl Actors {
         }
     }
 
-    async fn wait_until_authenticated(&self, world: &World, app: usize) {
-        let client = &self.apps[app];
-        for port in world.issuer_ports() {
-            let issuer = world.anyone().at(&format!("http://localhost:{port}"));
-            tests::eventually("the client is not authenticated", async || {
-                client
-                    .client_call(&issuer, "/introspect", &[("token", "x")])
-                    .await
-                    .status
-                    == 200
+    /// Disables or enables the user.
+    fn set_user(&mut self, world: &World, command: &str) {
+        world.cli(&["users", command, "--json", "--email", &self.user.email], "");
+        self.user_is_disabled = command == "disable";
+    }
+
+    /// Disables or enables an app.
+    async fn set_app(&mut self, world: &World, app: usize, command: &str) {
+        world.cli(&["clients", command, "--json", &self.apps[app].id], "");
+        match command {
+            "disable" => self.disabled_apps.insert(app),
+            _ => self.disabled_apps.remove(&app),
+        };
+        self.wait_until_known(world, app).await;
+    }
+
+    /// Waits until each issuer authenticates the app with its current secret, or refuses it if it is disabled.
+    async fn wait_until_known(&self, world: &World, app: usize) {
+        let (client, is_disabled) = (&self.apps[app], self.disabled_apps.contains(&app));
+        for issuer in world.at_each_issuer(&world.anyone()) {
+            tests::eventually("an issuer does not know the client as it is", async || {
+                let call = client.client_call(&issuer, "/introspect", &[("token", "x")]);
+                call.await.status == if is_disabled { 401 } else { 200 }
             })
             .await;
         }
+    }
+
+    /// Expects the refusal of a token by the token endpoint, or of its app if that is disabled.
+    #[track_caller]
+    fn expect_refused(&self, app: usize, reply: Reply) {
+        match self.disabled_apps.contains(&app) {
+            true => reply.expect_token_error(401, "invalid_client"),
+            false => reply.expect_token_error(400, "invalid_grant"),
+        };
     }
 
     async fn sign_in(&mut self, world: &World) -> usize {
@@ -196,11 +172,15 @@ impl Actors {
         self.sessions.len() - 1
     }
 
-    /// Grants access in a session, if it is still there.
+    /// Grants access in a session, if it is still there. A disabled app gets no code.
     async fn grant(&self, world: &World, model: &mut Model, app: usize, session: usize) {
         let Some(user) = &self.sessions[session] else {
             return;
         };
+        if self.disabled_apps.contains(&app) {
+            self.apps[app].authorization().expect_error_page(world).await;
+            return;
+        }
         let tokens = self.apps[app].tokens(user, SCOPE).await;
         let family = model.begin(app, session, tokens.refresh, world.now());
         model.issue(family, tokens.access, world.now());
@@ -214,7 +194,7 @@ impl Actors {
             .await;
         match verdict {
             Verdict::Live => accept(world, model, number, reply),
-            Verdict::Dead => drop(reply.expect_token_error(400, "invalid_grant")),
+            Verdict::Dead => self.expect_refused(family.app, reply),
             Verdict::Unknown if reply.status == 200 => accept(world, model, number, reply),
             Verdict::Unknown => {}
         }
@@ -235,7 +215,7 @@ impl Actors {
             assert_eq!(tokens.refresh, *current, "another successor");
             model.issue(number, tokens.access, world.now());
         } else {
-            drop(reply.expect_token_error(400, "invalid_grant"));
+            self.expect_refused(family.app, reply);
             model.end_families(|family| family.number == number);
         }
     }
@@ -251,7 +231,11 @@ impl Actors {
 
     async fn revoke(&self, world: &World, app: usize, token: &str) {
         let call = self.apps[app].client_call(&world.anyone(), "/revoke", &[("token", token)]);
-        call.await.expect(200);
+        let reply = call.await;
+        match self.disabled_apps.contains(&app) {
+            true => self.expect_refused(app, reply),
+            false => drop(reply.expect(200)),
+        }
     }
 
     async fn log_out(&mut self, model: &mut Model, session: usize) {

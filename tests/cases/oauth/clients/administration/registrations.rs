@@ -80,6 +80,16 @@ async fn invalid_registrations_are_refused(world: World) {
         assert_eq!(reply.status, 422, "{body}: {reply}");
         reply.expect_validation_errors(&[pointer]);
     }
+    for (kind, uri) in [
+        ("spa", "javascript:alert(1)"),
+        ("spa", "http://app.test/cb"),
+        ("native", "myapp:/cb"),
+    ] {
+        let body = json!({ "id": "app", "name": "An app", "type": kind, "scope": "posts:read", "redirect_uris": [uri] });
+        let reply = admin.post(LIST).json(&body).await;
+        assert!(reply.text().contains(uri), "{body}: {reply}");
+        reply.expect_validation_errors(&[""]);
+    }
     let missing = admin.post(LIST).json(&json!({})).await;
     missing.expect_validation_errors(&["/id", "/name", "/type", "/scope"]);
     let repeated = r#"{"id":"job","id":"job","name":"A","type":"service","scope":"posts:read"}"#;
