@@ -6,6 +6,7 @@ use crate::error::{ApiError, precondition_failed, precondition_required};
 use crate::extract::{OptionalIdempotencyKey, PostWriter};
 use crate::principal::Principal;
 use crate::versions::Prefix;
+use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +20,7 @@ use web::Context;
 use web::body::LARGE_LIMIT;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, PathId, Policy};
+use web::{Authorized, Error, JsonBody, PathId, Policy, Room};
 
 /// List posts
 ///
@@ -122,6 +123,7 @@ pub(crate) async fn update(
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,
+    room: Option<Extension<Room>>,
     Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<impl IntoResponse, ApiError> {
     let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
@@ -132,6 +134,9 @@ pub(crate) async fn update(
         _ => {}
     }
     let patch = read_patch(&body)?;
+    if let Some(Extension(room)) = room {
+        room.reserve(post.body.len())?;
+    }
     let changed = posts::update(&db, author.authority, post, patch, context.now).await?;
     Ok(etag_response::with_etag(changed.etag(), changed))
 }

@@ -34,5 +34,6 @@ pub use context::Context;
 pub use cors::Cors;
 pub use deferred_headers::DeferredHeaders;
 pub use error::{Code, Error};
+pub use outgoing::Room;
 pub use path_id::PathId;
 pub use policy::Policy;

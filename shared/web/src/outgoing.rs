@@ -3,6 +3,8 @@
 
 use crate::error::{Code, Error};
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::extract::Request;
+use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use foundation::network;
 use foundation::sync::lock;
@@ -49,7 +51,51 @@ impl AsRef<[u8]> for CountedBytes {
     }
 }
 
+/// What the response to a write may take of the budget. A write whose response may be large reserves it before it takes effect,
+/// because the response cannot be refused afterwards. It is an extension of such requests. Clones share the reservations, which last
+/// until the response is counted.
+#[derive(Clone, Debug)]
+pub struct Room(Arc<Reservations>);
+
+#[derive(Debug)]
+struct Reservations {
+    outgoing: Outgoing,
+    network: String,
+    shares: Mutex<Vec<Share>>,
+}
+
+impl Room {
+    /// Reserves room for a response of about this size in bytes. Fails with 503 if it exceeds the budget.
+    pub fn reserve(&self, size: usize) -> Result<(), Error> {
+        let size = size as u64;
+        if size > LARGE {
+            let Reservations {
+                outgoing,
+                network,
+                shares,
+            } = &*self.0;
+            let share = outgoing.take(network.clone(), size, true).ok_or_else(exceeded)?;
+            lock(shares).push(share);
+        }
+        Ok(())
+    }
+}
+
 impl Outgoing {
+    /// Returns the room of the response to a request from this address, in which nothing is reserved yet. The response to a write
+    /// repeats at most what the request has, unless it is a `PATCH`. Other requests need no room: `None`.
+    pub(crate) fn room(&self, address: Option<IpAddr>, request: &Request) -> Option<Room> {
+        let is_large = || request.body().size_hint().upper().is_none_or(|size| size > LARGE);
+        let needs_room = !request.method().is_safe() && (request.method() == Method::PATCH || is_large());
+        needs_room.then(|| {
+            Room(Arc::new(Reservations {
+                outgoing: self.clone(),
+                network: address.map(network::of_address).unwrap_or_default(),
+                shares: Mutex::default(),
+            }))
+        })
+    }
+
     /// Counts a response to this address, if it is large. Returns a 503 in its place if it exceeds the budget and
     /// `may_refuse`. Bodies of unknown size, which are streams, do not count, because they are created as they are sent.
     pub(crate) async fn count(
@@ -64,12 +110,7 @@ impl Outgoing {
         };
         let network = address.map(network::of_address).unwrap_or_default();
         let Some(share) = self.take(network, size, may_refuse) else {
-            return Error::new(
-                Code::DependencyUnavailable,
-                "Too many large responses are still being sent. Try again in a moment.",
-            )
-            .retry_after(Duration::from_secs(1))
-            .into_response();
+            return exceeded().into_response();
         };
         let (head, body) = response.into_parts();
         match to_bytes(body, usize::MAX).await {
@@ -96,6 +137,14 @@ impl Outgoing {
             size,
         })
     }
+}
+
+fn exceeded() -> Error {
+    Error::new(
+        Code::DependencyUnavailable,
+        "Too many large responses are still being sent. Try again in a moment.",
+    )
+    .retry_after(Duration::from_secs(1))
 }
 
 impl Drop for Share {
