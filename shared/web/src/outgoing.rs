@@ -8,6 +8,7 @@ use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use foundation::network;
 use foundation::sync::lock;
+use futures_util::StreamExt as _;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
@@ -15,6 +16,8 @@ use std::time::Duration;
 
 /// The size above which a response counts, in bytes. Most are smaller, and take no lock.
 const LARGE: u64 = 64 * 1024;
+/// What a stream counts for, whose size is not known, in bytes: the largest part of an export that is in memory at a time.
+const STREAM: u64 = 8 * 1024 * 1024;
 /// The limit of the large responses that a network has not yet accepted, in bytes. The largest page of a list has 12 MB.
 const MAX_OF_NETWORK: u64 = 16 * 1024 * 1024;
 /// The limit for all networks, in bytes.
@@ -96,22 +99,32 @@ impl Outgoing {
         })
     }
 
-    /// Counts a response to this address, if it is large. Returns a 503 in its place if it exceeds the budget and
-    /// `may_refuse`. Bodies of unknown size, which are streams, do not count, because they are created as they are sent.
+    /// Counts a response to this address, if it is large or a stream. Returns a 503 in its place if it exceeds the budget and
+    /// `may_refuse`.
     pub(crate) async fn count(
         &self,
         address: Option<IpAddr>,
         response: Response,
         may_refuse: bool,
     ) -> Response {
-        let size = response.body().size_hint().exact();
-        let Some(size) = size.filter(|size| *size > LARGE) else {
+        let exact = response.body().size_hint().exact();
+        let size = exact.unwrap_or(STREAM);
+        if size <= LARGE {
             return response;
-        };
+        }
         let network = address.map(network::of_address).unwrap_or_default();
         let Some(share) = self.take(network, size, may_refuse) else {
             return exceeded().into_response();
         };
+        if exact.is_none() {
+            // hyper drops the stream when the client has accepted nearly all of it.
+            return response.map(|body| {
+                let parts = body.into_data_stream();
+                Body::from_stream(parts.inspect(move |_| {
+                    let _held = &share;
+                }))
+            });
+        }
         let (head, body) = response.into_parts();
         match to_bytes(body, usize::MAX).await {
             Ok(bytes) => {

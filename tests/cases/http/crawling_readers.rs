@@ -10,8 +10,9 @@ use tokio::time::interval;
 /// The number of posts on a page, and of characters of each, which take four bytes.
 const POSTS: usize = 20;
 const CHARACTERS: usize = 100_000;
-/// The number of crawling readers. Their pages have 2.4 GB in all.
+/// The number of crawling readers of pages, which have 2.4 GB in all, and of exports.
 const READERS: usize = 300;
+const EXPORTS: usize = 40;
 /// The most memory by which they may increase that of a process, in KiB.
 const MAX_GROWTH: u64 = 400 * 1024;
 /// The time limit within which the program gives up a crawling reader.
@@ -210,6 +211,20 @@ fn incompressible() -> String {
     (0..CHARACTERS).map(|_| next()).collect()
 }
 
+async fn crawling_exports_hold_bounded_memory(shape: Shape) {
+    let world = start(shape).await;
+    let ann = world.sign_up().await;
+    fill_page(&ann, &"\u{1f600}".repeat(CHARACTERS)).await;
+    let before = peak_memory(&world);
+    let request = Request::new(&world, &ann, "/me/export");
+    let of_one_address = request.begin_at_one_address().await;
+    let others = request.begin_at_many_addresses(EXPORTS).await;
+    let crawling = crawl(of_one_address.into_iter().chain(others));
+    assert!((2..=16).contains(&crawling.len()), "{}", crawling.len());
+    assert_bounded(&world, &before);
+    request.wait_for_end_of_readers().await;
+}
+
 /// The response to a write repeats a large post, and cannot be refused when the write has taken effect.
 async fn a_write_without_room_for_its_response_has_no_effect(shape: Shape) {
     let world = start(shape).await;
@@ -261,5 +276,6 @@ async fn a_write_without_room_for_its_response_has_no_effect(shape: Shape) {
 on_every_shape!(
     crawling_readers_hold_bounded_memory_for_a_bounded_time,
     crawling_readers_of_compressed_pages_are_given_up_too,
+    crawling_exports_hold_bounded_memory,
     a_write_without_room_for_its_response_has_no_effect,
 );
