@@ -1,8 +1,9 @@
 //! A raw TCP connection for requests that no HTTP library sends.
 
+use socket2::SockRef;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// Longer than any time limit of the programs.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -15,6 +16,15 @@ impl RawConnection {
     /// Connects to a port of 127.0.0.1.
     pub async fn connect(port: u16) -> Self {
         Self(TcpStream::connect(("127.0.0.1", port)).await.unwrap())
+    }
+
+    /// Connects to a port of 127.0.0.1 with the smallest buffer and segments, so that the kernels hold little of a response that is
+    /// read slowly, as they do between machines.
+    pub async fn connect_with_small_buffer(port: u16) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        SockRef::from(&socket).set_tcp_mss(536).unwrap();
+        Self(socket.connect(([127, 0, 0, 1], port).into()).await.unwrap())
     }
 
     /// Sends these bytes.

@@ -273,6 +273,13 @@ impl World {
         }
     }
 
+    /// Kills the issuers with SIGKILL.
+    pub fn kill_issuers(&mut self) {
+        for process in self.processes.iter_mut().filter(|process| process.is_issuer()) {
+            process.running = None;
+        }
+    }
+
     /// Restarts all processes on their previous ports.
     pub async fn restart(&mut self) {
         start_all(&mut self.processes).await;

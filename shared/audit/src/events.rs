@@ -6,7 +6,7 @@ pub mod pseudonyms;
 mod recorder;
 
 pub use name::EventName;
-pub use recorder::EventRecorder;
+pub use recorder::{EventRecorder, report_loss};
 
 use crate::alerts::{self, AlertSubject};
 use foundation::clock::Timestamp;
@@ -85,11 +85,6 @@ impl Event {
             outcome: "failure",
             ..Self::success(name)
         }
-    }
-
-    /// Returns the name.
-    pub const fn name(&self) -> EventName {
-        self.name
     }
 
     /// Sets the user that the event concerns.

@@ -24,6 +24,8 @@ pub struct RequestContext {
 pub struct Administrator {
     /// The id of the user.
     pub user_id: i64,
+    /// The epoch of the user in which the session or the access token began.
+    pub epoch: i64,
     /// The id of the session; `None` for a call with an access token.
     pub session_id: Option<i64>,
 }

@@ -13,7 +13,7 @@ use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::users::{self, StoredCredentials, User};
 use attempts::record_outcome;
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, report_loss};
 use audit::mail::Notice;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -239,7 +239,10 @@ async fn verify_code(
     if let Ok(false) = is_right {
         let failures = store.attempt_failed(&counts, now).await?;
         if failures.first() == Some(&limit) {
-            announce_code_lock(identity, stored, context).await?;
+            report_loss(
+                EventName::MfaLock,
+                announce_code_lock(identity, stored, context).await,
+            );
         }
     } else {
         store.attempt_canceled(&counts, now).await?;

@@ -3,7 +3,7 @@
 
 use audit::outbox::Due;
 use foundation::clock::Timestamp;
-use storage::db::{Db, Error, Tx};
+use storage::db::{Db, Error, Tx, delete_in_batches};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions with this
@@ -43,7 +43,9 @@ sql! {
            ORDER BY ROW_NUMBER() OVER (PARTITION BY client_id ORDER BY due_at, id), due_at, id LIMIT 100";
     CLAIM = "UPDATE logout_notices SET attempts = attempts + 1, due_at = $3 WHERE id = $1 AND due_at = $2
              RETURNING id, client_id, user_id, session_id, created_at, attempts";
-    GIVE_UP = concat!("DELETE FROM logout_notices WHERE ", failed!(), " AND created_at <= $5");
+    GIVE_UP = concat!(
+        "DELETE FROM logout_notices WHERE id IN (SELECT id FROM logout_notices WHERE ", failed!(),
+        " AND created_at <= $5 LIMIT $6)");
     // A notice that was not tried itself inherits the number of attempts, so that the delays of a client that does not
     // answer grow, whichever of its notices is tried.
     POSTPONE = concat!(
@@ -120,7 +122,9 @@ impl FailedAttempt<'_> {
     /// Deletes the notices that were created at this time or before.
     pub async fn give_up(self, db: &Db, created_at: Timestamp) -> Result<(), Error> {
         let (id, attempts, client, at) = self.notices();
-        execute!(db.writer(), GIVE_UP, id, attempts, client, at, created_at).map(|_| ())
+        let delete =
+            async |limit: i64| execute!(db.writer(), GIVE_UP, id, attempts, client, at, created_at, limit);
+        delete_in_batches(delete).await.map(|_| ())
     }
 
     /// Returns the parameters of the condition `failed!`.

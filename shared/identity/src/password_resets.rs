@@ -10,6 +10,7 @@ use crate::users::{self, changes};
 use crate::{second_factor, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice, Recipient};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -66,7 +67,7 @@ pub async fn request(
 
 /// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token
 /// of the user, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
-/// unless the address was not verified before: then somebody else may have set the account up, and the bearer of the
+/// unless it was turned on before the address was verified: then somebody else may have set the account up, and the bearer of the
 /// token takes it over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is
 /// not valid. A failure does not use up the token.
 pub async fn confirm(
@@ -81,13 +82,17 @@ pub async fn confirm(
     let hash = identity.passwords.hash(new).await?;
 
     let mut tx = identity.db.begin().await?;
-    let is_first_proof = users::verify_email(&mut tx, mailed.user_id, &mailed.email_key).await?;
+    let is_first_proof = users::verify_email(&mut tx, mailed.user_id, &mailed.email_key, now).await?;
     let is_set = users::reset_password(&mut tx, mailed.user_id, &mailed.email_key, &hash, now).await?;
     if !is_set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
         return Err(Error::TokenInvalid);
     }
-    if is_first_proof {
-        remove_former_access(&mut tx, mailed.user_id, context).await?;
+    let proven_at = match is_first_proof {
+        true => Some(Timestamp::MAX),
+        false => users::email_verified_at(&mut tx, mailed.user_id).await?,
+    };
+    if let Some(proven_at) = proven_at {
+        remove_former_access(&mut tx, mailed.user_id, proven_at, context).await?;
     }
     let announcement = sign_out_everywhere(&mut tx, mailed.user_id, context).await?;
     // The mailed token proves the user's identity, so a lockout need not last any longer.
@@ -110,14 +115,19 @@ pub async fn confirm(
     Ok(())
 }
 
-/// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the exchange of an
-/// authorization code locks them before the consents.
-async fn remove_former_access(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
+/// Removes the second factor of a user and disconnects the apps, if they are older than `proven_at`. Ends the sessions first, because
+/// the exchange of an authorization code locks them before the consents.
+async fn remove_former_access(
+    tx: &mut Tx,
+    user_id: i64,
+    proven_at: Timestamp,
+    context: &RequestContext,
+) -> Result<(), db::Error> {
     sessions::end_all(tx, user_id, context.now).await?;
-    consents::delete_all(tx, user_id).await?;
-    if second_factor::delete(tx, user_id).await? {
+    consents::delete_granted_before(tx, user_id, proven_at).await?;
+    if second_factor::delete(tx, user_id, proven_at).await? {
         let event = Event::success(EventName::MfaDisabled).user(user_id);
-        let event = event.detail("the first proof of the mailbox");
+        let event = event.detail("older than the first proof of the mailbox");
         event.record(tx, context).await?;
     }
     Ok(())

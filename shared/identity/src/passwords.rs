@@ -203,7 +203,7 @@ impl Passwords {
     }
 
     /// Runs `work` on a hashing thread. The permit moves to the thread, so that a canceled request does not free the
-    /// permit while the computation continues. There are never more threads than permits.
+    /// permit while the computation continues. There are never more threads than permits, those of sign-ups included.
     async fn run<T: Send + 'static>(
         &self,
         permits: &Arc<Semaphore>,

@@ -4,6 +4,7 @@ use crate::error::{Code, Error};
 use crate::headers::single;
 use crate::json_fields::Fields;
 use crate::openapi::error_responses;
+use crate::outgoing::Room;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
@@ -65,7 +66,8 @@ where
 
 /// A body of at most `MAX` bytes with the media type JSON, not yet parsed. Handlers extract it with [`Authorized`].
 ///
-/// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow) and 400 (incomplete).
+/// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow), 400 (incomplete) and 503 (no room for
+/// a response that repeats it).
 /// The handler parses the body later by [`fields`](Self::fields), so that it can answer 404, 403 and 412 before the
 /// 400 and 422 of an invalid body.
 #[derive(Debug)]
@@ -107,7 +109,11 @@ impl<const MAX: usize> ReadBody for JsonBody<MAX> {
             )
             .header(header::ACCEPT_ENCODING, "identity"));
         }
-        read(body, MAX).await.map(Self)
+        let bytes = read(body, MAX).await?;
+        if let Some(room) = head.extensions.get::<Room>() {
+            room.reserve(bytes.len())?;
+        }
+        Ok(Self(bytes))
     }
 }
 

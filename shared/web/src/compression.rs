@@ -82,12 +82,16 @@ pub(crate) async fn negotiate(routes: Router, outgoing: &Outgoing, mut request: 
     response
 }
 
-/// Calls the routes, and counts a large response by its size before compression. A panic becomes a 500.
-async fn call(routes: Router, outgoing: &Outgoing, request: Request) -> Result<Response, Infallible> {
+/// Calls the routes, and counts a large response, before it is compressed. A panic becomes a 500.
+async fn call(routes: Router, outgoing: &Outgoing, mut request: Request) -> Result<Response, Infallible> {
     let context = request_context(request.extensions()).ok();
     let address = context.and_then(|context| context.address);
-    // A write has taken effect by then, so its response is never refused.
+    // What a write has done cannot be refused any more. If its response may be large, it reserves room for it beforehand.
     let may_refuse = request.method().is_safe();
+    let room = outgoing.room(address, &request);
+    if let Some(room) = &room {
+        request.extensions_mut().insert(room.clone());
+    }
     let response = match AssertUnwindSafe(routes.oneshot(request)).catch_unwind().await {
         Ok(Ok(response)) => response,
         Err(cause) => error::from_panic(cause),

@@ -38,5 +38,6 @@ pub use deferred_headers::DeferredHeaders;
 pub use error::{Code, Error};
 pub use json_response::json_response;
 pub use list_response::{Envelope, list_response};
+pub use outgoing::Room;
 pub use path_id::PathId;
 pub use policy::Policy;

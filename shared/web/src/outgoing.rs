@@ -3,9 +3,12 @@
 
 use crate::error::{Code, Error};
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::extract::Request;
+use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use foundation::network;
 use foundation::sync::lock;
+use futures_util::StreamExt as _;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
@@ -13,8 +16,9 @@ use std::time::Duration;
 
 /// The size above which a response counts, in bytes. Most responses are smaller, and take no lock.
 const LARGE: u64 = 64 * 1024;
-/// The limit of the large responses that the clients of one network have not accepted yet, in bytes. The largest page
-/// of a list has 12 MB: 20 bodies of 100,000 characters, each of which takes up to six bytes in JSON.
+/// What a stream counts for, whose size is not known, in bytes: the largest part of an export that is in memory at a time.
+const STREAM: u64 = 8 * 1024 * 1024;
+/// The limit of the large responses that a network has not yet accepted, in bytes. The largest page of a list has 12 MB.
 const MAX_OF_NETWORK: u64 = 16 * 1024 * 1024;
 /// The limit for all networks, in bytes.
 const MAX: u64 = 128 * 1024 * 1024;
@@ -50,29 +54,77 @@ impl AsRef<[u8]> for CountedBytes {
     }
 }
 
+/// What the response to a write may take of the budget. A write whose response may be large reserves it before it takes effect,
+/// because the response cannot be refused afterwards. It is an extension of such requests. Clones share the reservations, which last
+/// until the response is counted.
+#[derive(Clone, Debug)]
+pub struct Room(Arc<Reservations>);
+
+#[derive(Debug)]
+struct Reservations {
+    outgoing: Outgoing,
+    network: String,
+    shares: Mutex<Vec<Share>>,
+}
+
+impl Room {
+    /// Reserves room for a response of about this size in bytes. Fails with 503 if it exceeds the budget.
+    pub fn reserve(&self, size: usize) -> Result<(), Error> {
+        let size = size as u64;
+        if size > LARGE {
+            let Reservations {
+                outgoing,
+                network,
+                shares,
+            } = &*self.0;
+            let share = outgoing.take(network.clone(), size, true).ok_or_else(exceeded)?;
+            lock(shares).push(share);
+        }
+        Ok(())
+    }
+}
+
 impl Outgoing {
-    /// Counts a response to this address if it is large. Returns a 503 in its place if it exceeds the budget and
-    /// `may_refuse` is true. Bodies of unknown size, which are streams, do not count, because they are created as they
-    /// are sent.
+    /// Returns the room of the response to a request from this address, in which nothing is reserved yet. The response to a write
+    /// repeats at most what the request has, unless it is a `PATCH`. Other requests need no room: `None`.
+    pub(crate) fn room(&self, address: Option<IpAddr>, request: &Request) -> Option<Room> {
+        let is_large = || request.body().size_hint().upper().is_none_or(|size| size > LARGE);
+        let needs_room = !request.method().is_safe() && (request.method() == Method::PATCH || is_large());
+        needs_room.then(|| {
+            Room(Arc::new(Reservations {
+                outgoing: self.clone(),
+                network: address.map(network::of_address).unwrap_or_default(),
+                shares: Mutex::default(),
+            }))
+        })
+    }
+
+    /// Counts a response to this address, if it is large or a stream. Returns a 503 in its place if it exceeds the budget and
+    /// `may_refuse`.
     pub(crate) async fn count(
         &self,
         address: Option<IpAddr>,
         response: Response,
         may_refuse: bool,
     ) -> Response {
-        let size = response.body().size_hint().exact();
-        let Some(size) = size.filter(|size| *size > LARGE) else {
+        let exact = response.body().size_hint().exact();
+        let size = exact.unwrap_or(STREAM);
+        if size <= LARGE {
             return response;
-        };
+        }
         let network = address.map(network::of_address).unwrap_or_default();
         let Some(share) = self.take(network, size, may_refuse) else {
-            return Error::new(
-                Code::DependencyUnavailable,
-                "Too many large responses are still being sent. Try again in a moment.",
-            )
-            .retry_after(Duration::from_secs(1))
-            .into_response();
+            return exceeded().into_response();
         };
+        if exact.is_none() {
+            // hyper drops the stream when the client has accepted nearly all of it.
+            return response.map(|body| {
+                let parts = body.into_data_stream();
+                Body::from_stream(parts.inspect(move |_| {
+                    let _held = &share;
+                }))
+            });
+        }
         let (head, body) = response.into_parts();
         match to_bytes(body, usize::MAX).await {
             Ok(bytes) => {
@@ -98,6 +150,14 @@ impl Outgoing {
             size,
         })
     }
+}
+
+fn exceeded() -> Error {
+    Error::new(
+        Code::DependencyUnavailable,
+        "Too many large responses are still being sent. Try again in a moment.",
+    )
+    .retry_after(Duration::from_secs(1))
 }
 
 impl Drop for Share {

@@ -4,7 +4,7 @@ use foundation::clock::Timestamp;
 use serde_json::json;
 use std::time::Duration;
 use storage::{execute, fetch_one};
-use tests::{TokenForger, World, eventually, on_every_shape, on_many_processes};
+use tests::{Db, TokenForger, World, eventually, on_every_shape, on_many_processes};
 
 const SECOND: Duration = Duration::from_secs(1);
 const INSERT: &str =
@@ -140,6 +140,11 @@ async fn a_burst_of_revocations_is_read_once(world: World) {
     execute!(db.writer(), burst, world.now()).unwrap();
     let token = forger.with_claim("jti", json!("burst-5000"));
     world.expect_revoked_within(10 * SECOND, &token).await;
+    expect_idle_mirrors(&db).await;
+}
+
+/// Expects that the mirrors and the issuers, which look for new revocations in PostgreSQL, find none.
+pub(crate) async fn expect_idle_mirrors(db: &Db) {
     let reads = async || {
         let reads =
             "SELECT seq_scan + idx_scan, (seq_tup_read + idx_tup_fetch)::BIGINT FROM pg_stat_user_tables

@@ -3,6 +3,7 @@
 
 mod connections;
 mod load;
+mod refused_statements;
 mod sqlite_files;
 
 use load::{Load, is_refusal, is_success, is_success_or_refusal};

@@ -1,8 +1,8 @@
 //! Expired rows are deleted beside other writes.
 
 use std::time::{Duration, Instant};
-use storage::{execute, fetch_one};
-use tests::{World, on_every_shape};
+use storage::{execute, fetch_all, fetch_one};
+use tests::{Db, World, eventually, on_every_shape, on_many_processes, on_shapes};
 
 const ROWS: i64 = 20_000;
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -10,10 +10,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 async fn expired_rows_are_deleted_in_small_transactions(mut world: World) {
     world.stop().await;
     let db = world.db().await;
-    let fill = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
-                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
-                SELECT 'jti', 'expired-' || n, 1, 1 FROM numbers";
-    execute!(db.writer(), fill, ROWS).unwrap();
+    fill(&db).await;
     world.restart().await;
     let began = Instant::now();
     let mut seen = Vec::new();
@@ -23,11 +20,76 @@ async fn expired_rows_are_deleted_in_small_transactions(mut world: World) {
             "expired rows remain: {:?}",
             seen.last()
         );
-        let (rows,) = fetch_one!(db.reader(), (i64,), "SELECT COUNT(*) FROM revocations").unwrap();
-        seen.push(rows);
+        seen.push(count(&db).await);
     }
     let in_between = seen.iter().filter(|rows| (1..ROWS).contains(*rows)).count();
     assert!(in_between > 0, "the rows disappeared at once");
 }
 
+/// PostgreSQL records each statement that deletes revocations.
+async fn each_transaction_deletes_at_most_500_rows(mut world: World) {
+    world.stop().await;
+    let db = world.db().await;
+    for statement in [
+        "CREATE TABLE deletions (at TIMESTAMPTZ, number BIGINT)",
+        "CREATE FUNCTION record_deletion() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN INSERT INTO deletions SELECT clock_timestamp(), COUNT(*) FROM gone; RETURN NULL; END $$",
+        "CREATE TRIGGER record AFTER DELETE ON revocations REFERENCING OLD TABLE AS gone
+         FOR EACH STATEMENT EXECUTE FUNCTION record_deletion()",
+    ] {
+        execute!(db.writer(), statement).unwrap();
+    }
+    fill(&db).await;
+    world.restart().await;
+    eventually("expired rows remain", async || count(&db).await == 0).await;
+    let batches = "SELECT MAX(number), COUNT(*) FROM deletions WHERE number > 0";
+    let (largest, batches) = fetch_one!(db.reader(), (i64, i64), batches).unwrap();
+    assert_eq!((largest, batches), (500, ROWS / 500));
+    let pause = "SELECT (EXTRACT(EPOCH FROM MIN(pause)) * 1000)::BIGINT
+                 FROM (SELECT at - LAG(at) OVER (ORDER BY at) AS pause FROM deletions WHERE number > 0) AS pauses";
+    let (pause,) = fetch_one!(db.reader(), (i64,), pause).unwrap();
+    assert!(pause >= 20, "a pause of {pause} ms");
+}
+
+/// The replica that deletes waits for a row that the test holds. The other one neither waits nor deletes: it goes on to the alerts.
+async fn one_replica_deletes_at_a_time(mut world: World) {
+    world.stop().await;
+    let db = world.db().await;
+    fill(&db).await;
+    let alert =
+        "INSERT INTO alerts (at, kind, subject, period, trace_id, logged_at, attempts, due_at, delivered_at)
+                 VALUES (1, 'expired', '', 0, '', 1, 1, 1, 1)";
+    execute!(db.writer(), alert).unwrap();
+    let mut tx = db.begin().await.unwrap();
+    let held = "SELECT id FROM revocations FOR UPDATE";
+    fetch_all!(tx.on(), (i64,), held).unwrap();
+    world.restart().await;
+    let alerts = async || {
+        fetch_one!(db.reader(), (i64,), "SELECT COUNT(*) FROM alerts")
+            .unwrap()
+            .0
+    };
+    eventually("both replicas wait for the same rows", async || {
+        alerts().await == 0
+    })
+    .await;
+    assert_eq!(count(&db).await, ROWS, "the other replica deleted rows");
+    drop(tx);
+}
+
+async fn fill(db: &Db) {
+    let fill = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
+                SELECT 'jti', 'expired-' || n, 1, 1 FROM numbers";
+    execute!(db.writer(), fill, ROWS).unwrap();
+}
+
+async fn count(db: &Db) -> i64 {
+    fetch_one!(db.reader(), (i64,), "SELECT COUNT(*) FROM revocations")
+        .unwrap()
+        .0
+}
+
+on_shapes!(each_transaction_deletes_at_most_500_rows: postgres Postgres);
+on_many_processes!(one_replica_deletes_at_a_time);
 on_every_shape!(expired_rows_are_deleted_in_small_transactions);

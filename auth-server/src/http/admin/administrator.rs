@@ -64,6 +64,7 @@ impl FromRequestParts<App> for Administrator {
         let request = RequestContext {
             administrator: user_id.map(|user_id| context::Administrator {
                 user_id,
+                epoch: credentials.epoch(),
                 session_id: credentials.session_id(),
             }),
             ..request_context(&parts.extensions)?.as_ref().clone()
@@ -113,6 +114,13 @@ impl Credentials {
         match self {
             Self::Session(session) => Some(session.user.id),
             Self::Token(token) => token.user_id(),
+        }
+    }
+
+    fn epoch(&self) -> i64 {
+        match self {
+            Self::Session(session) => session.authority().epoch,
+            Self::Token(token) => token.user_epoch,
         }
     }
 

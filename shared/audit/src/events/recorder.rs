@@ -53,8 +53,20 @@ impl EventRecorder {
 
     /// Writes the event in a transaction of its own, or counts it if anybody can cause it without credentials and it is
     /// not the first of its name, user, `subject` and network in this minute. A caller whose response must not reveal
-    /// whether there is a user passes a `subject` that distinguishes unknown ones too.
-    pub async fn record(&self, event: Event, subject: &str, context: &RequestContext) -> Result<(), Error> {
+    /// whether there is a user passes a `subject` that distinguishes unknown ones too. An event that cannot be written is
+    /// reported in the log only, because the request is refused in either case.
+    pub async fn record(&self, event: Event, subject: &str, context: &RequestContext) {
+        let name = event.name;
+        let recorded = self.write_or_count(event, subject, context).await;
+        report_loss(name, recorded);
+    }
+
+    async fn write_or_count(
+        &self,
+        event: Event,
+        subject: &str,
+        context: &RequestContext,
+    ) -> Result<(), Error> {
         if !event.name.needs_no_credentials() {
             return event.record_alone(&self.db, context).await;
         }
@@ -143,6 +155,13 @@ impl Repetitions {
             ..self.last
         };
         event.record_alone(db, &self.context).await
+    }
+}
+
+/// Reports in the log that an event of a refusal was not written, if it was not. The refusal stands nevertheless.
+pub fn report_loss(name: EventName, recorded: Result<(), Error>) {
+    if let Err(error) = recorded {
+        tracing::error!(event = name.as_str(), %error, "a security event is lost");
     }
 }
 

@@ -11,7 +11,8 @@ use storage::redis::{Redis, Unavailable};
 /// stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or an empty text, whether
 /// the mark must exist, whether to set it, and for each revocation its subject, its time in seconds, and its lifetime in milliseconds or an
 /// empty text. Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id or the
-/// mark does not exist.
+/// mark does not exist. The mark lasts for three reads of the issuer: a follower trusts the list no longer than that after the last
+/// issuer died, and then reads the database within a second of a commit that did not reach the list.
 const ADD: &str = "
     if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then
         return false
@@ -36,7 +37,7 @@ const ADD: &str = "
     end
     redis.call('XTRIM', KEYS[2], 'MINID', '~', now_ms - 600000)
     if ARGV[3] == '1' then
-        redis.call('SET', KEYS[3], ARGV[1], 'PX', 2000)
+        redis.call('SET', KEYS[3], ARGV[1], 'PX', 700)
     end
     return count";
 

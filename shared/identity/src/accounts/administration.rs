@@ -52,12 +52,12 @@ pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Resul
 
 /// Begins the transaction of a change that takes long to prepare, as the hashing of a password does. Locks the row of
 /// the administrator of `context`, so that a concurrent demotion waits for the commit or prevents it. Fails with
-/// [`Error::AdministratorSignedOut`] if the administrator has lost the role, the account or the session meanwhile.
+/// [`Error::AdministratorSignedOut`] if the administrator has lost the role or the account, or was signed out meanwhile.
 async fn begin(db: &Db, context: &RequestContext) -> Result<Tx, Error> {
     let mut tx = db.begin().await?;
-    if let Some(Administrator { user_id, session_id }) = context.administrator {
-        let is_signed_in = changes::lock_administrator(&mut tx, user_id).await?
-            && match session_id {
+    if let Some(administrator) = context.administrator {
+        let is_signed_in = changes::lock_administrator(&mut tx, administrator).await?
+            && match administrator.session_id {
                 Some(id) => sessions::lock(&mut tx, id, context.now).await?,
                 None => true,
             };

@@ -8,7 +8,6 @@ use crate::users::StoredCredentials;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use std::time::{Duration, Instant};
-use storage::db;
 use storage::expiring::AttemptDecision;
 
 /// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters.
@@ -80,7 +79,7 @@ pub(super) async fn record_outcome(
         Ok(VerifiedFactors::One) => Ok(counters.release(&identity.expiring, now).await?),
         Err(error @ (Error::WrongCredentials | Error::WrongCode)) => {
             let failures = counters.record_failure(&identity.expiring, now).await?;
-            record_failure_events(identity, counters, failures, user_id, context).await?;
+            record_failure_events(identity, counters, failures, user_id, context).await;
             tokio::time::sleep(lockout::failure_delay(failures)).await;
             Err(error)
         }
@@ -98,13 +97,12 @@ async fn record_failure_events(
     failures: usize,
     user_id: Option<i64>,
     context: &RequestContext,
-) -> Result<(), db::Error> {
+) {
     let failed = Event::failure(EventName::LoginFail).user(user_id);
     let account = counters.account();
-    identity.events.record(failed, account, context).await?;
+    identity.events.record(failed, account, context).await;
     if failures >= lockout::LOCKOUT_WINDOW.limit {
         let locked = Event::failure(EventName::LoginLock).user(user_id);
-        identity.events.record(locked, account, context).await?;
+        identity.events.record(locked, account, context).await;
     }
-    Ok(())
 }

@@ -4,6 +4,7 @@ use crate::passwords::HashedPassword;
 use crate::users::account::{Account, AccountRow, columns};
 use crate::users::{Role, StoredCredentials};
 use foundation::clock::Timestamp;
+use foundation::context::Administrator;
 use storage::db::{Error, Tx};
 use storage::{execute, fetch_one, fetch_optional, sql};
 
@@ -22,7 +23,8 @@ sql! {
     LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET epoch = epoch
                            WHERE role = 'admin' AND disabled_at IS NULL AND EXISTS (
                                SELECT 1 FROM users AS one WHERE one.id = $1 AND one.role = 'admin')";
-    LOCK_ADMINISTRATOR = "UPDATE users SET role = role WHERE id = $1 AND role = 'admin' AND disabled_at IS NULL";
+    LOCK_ADMINISTRATOR = "UPDATE users SET role = role
+                          WHERE id = $1 AND epoch = $2 AND role = 'admin' AND disabled_at IS NULL";
     DISABLE = concat!(
         "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL AND ",
         not_the_last_administrator!(), " RETURNING ", columns!());
@@ -44,7 +46,8 @@ sql! {
     LOCK_TO_DELETE_POSTGRES = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its key.
     ANONYMIZE = concat!(
-        "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = '',
+        "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, email_verified_at = NULL,
+                password_hash = '',
                 password_change_required = FALSE, updated_at = $3, disabled_at = $3
          WHERE id = $1 AND epoch = $2 AND deleted_at IS NULL AND ",
         not_the_last_administrator!());
@@ -136,9 +139,11 @@ pub(crate) async fn mark_deleted(tx: &mut Tx, id: i64, now: Timestamp) -> Result
     execute!(tx.on(), MARK_DELETED, id, now).map(|_| ())
 }
 
-/// Locks the user's row until the transaction ends, and returns whether the user is an active administrator.
-pub(crate) async fn lock_administrator(tx: &mut Tx, id: i64) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), LOCK_ADMINISTRATOR, id)? == 1)
+/// Locks the user's row until the transaction ends, and returns whether the user is an active administrator and still in the
+/// epoch in which the session or the access token began.
+pub(crate) async fn lock_administrator(tx: &mut Tx, administrator: Administrator) -> Result<bool, Error> {
+    let Administrator { user_id, epoch, .. } = administrator;
+    Ok(execute!(tx.on(), LOCK_ADMINISTRATOR, user_id, epoch)? == 1)
 }
 
 /// Locks all active administrators until the transaction ends if the user is an administrator.

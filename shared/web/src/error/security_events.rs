@@ -37,8 +37,7 @@ pub async fn record_security_events(
     record_security_event(&events, &context, next.run(request).await).await
 }
 
-/// Records the security event of an error response. Returns the response, also if the event cannot be recorded: the
-/// caller is refused in either case.
+/// Records the security event of an error response, and returns the response.
 pub(crate) async fn record_security_event(
     events: &EventRecorder,
     context: &RequestContext,
@@ -49,10 +48,7 @@ pub(crate) async fn record_security_event(
         .get::<Error>()
         .and_then(Error::security_event);
     if let Some(event) = event {
-        let name = event.name();
-        if let Err(error) = events.record(event, "", context).await {
-            tracing::error!(event = name.as_str(), %error, "a security event is lost");
-        }
+        events.record(event, "", context).await;
     }
     response
 }

@@ -247,6 +247,23 @@ async fn the_first_proof_of_a_mailbox_removes_what_came_before(world: World) {
     );
 }
 
+async fn a_confirmed_address_keeps_nothing_that_came_before(world: World) {
+    let (stranger, app) = world.user_and_app().await;
+    let codes = Authenticator::enable(&world, &stranger).await;
+    let stranger = world.log_in_with(&codes.sign_in(&world, &stranger)).await;
+    app.tokens(&stranger, "posts:read").await;
+    // The owner of the mailbox follows a link before finding out that the account is somebody else's.
+    let request = stranger.post("/email-verifications").json(&json!({}));
+    request.await.expect(202);
+    let link = world.mail(&stranger.email, CONFIRM, 2).await.token();
+    confirm(&world.anyone(), &link).await.expect(204);
+    let token = reset_token(&world, &stranger.email, 1).await;
+    reset(&world.anyone(), &token, NEW_PASSWORD).await.expect(204);
+    let owner = world.log_in(&stranger.email, NEW_PASSWORD).await;
+    let grants = owner.get("/me/grants").await.expect(200).json();
+    assert_eq!(grants["items"], json!([]));
+}
+
 async fn mfa_stays_on_after_a_reset(world: World) {
     let ann = world.sign_up_confirmed().await;
     let app = Authenticator::enable(&world, &ann).await;
@@ -306,6 +323,7 @@ on_every_shape!(
     a_reset_lifts_a_lockout,
     a_reset_replaces_a_one_time_password,
     the_first_proof_of_a_mailbox_removes_what_came_before,
+    a_confirmed_address_keeps_nothing_that_came_before,
     mfa_stays_on_after_a_reset,
     tokens_are_neither_stored_nor_logged,
 );

@@ -4,11 +4,14 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use storage::fetch_one;
 use tests::{
     PASSWORD, RawConnection, Shape, World, eventually, on_every_shape, run_concurrently, status_counts,
 };
 
 const PERMITS: u64 = 2;
+/// The number of addresses that sign up as fast as they can.
+const FLOODERS: usize = 10;
 /// The memory of one hash in KiB.
 const HASH_MEMORY: u64 = 19_456;
 /// The name of the threads that hash passwords.
@@ -167,6 +170,56 @@ async fn sign_ups_leave_the_permits_of_sign_ins(shape: Shape) {
     );
 }
 
+/// Ten addresses sign up as fast as they can, while others sign in.
+async fn a_flood_of_sign_ups_leaves_sign_ins_alone(shape: Shape) {
+    let world = World::builder(shape)
+        .flag("--trusted-proxies", "127.0.0.1")
+        .flag("--rate-limits", "on");
+    let world = world.start().await;
+    let ann = world.sign_up().await;
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let flood = run_concurrently(FLOODERS, |n| {
+        let caller = world.anyone().with("x-forwarded-for", &format!("198.51.100.{n}"));
+        let has_ended = Arc::clone(&has_ended);
+        async move {
+            let mut replies = Vec::new();
+            while !has_ended.load(Ordering::Relaxed) {
+                let email = format!("flood{}-{n}@example.org", replies.len());
+                let body = json!({ "email": email, "password": PASSWORD });
+                replies.push(caller.post("/users").json(&body).may_fail().await);
+            }
+            replies
+        }
+    });
+    let sign_ins = async {
+        let mut replies = Vec::new();
+        for n in 0..100 {
+            let caller = world.anyone().with("x-forwarded-for", &format!("203.0.113.{n}"));
+            let body = json!({ "email": ann.email, "password": PASSWORD });
+            replies.push(caller.post("/login").json(&body).may_fail().await);
+        }
+        has_ended.store(true, Ordering::Relaxed);
+        replies
+    };
+    let (flood, sign_ins) = tokio::join!(flood, sign_ins);
+    let sign_ins = status_counts(&sign_ins);
+    assert!(sign_ins[&200] >= 99, "{sign_ins:?}");
+    let flood = status_counts(flood.iter().flatten());
+    assert!(
+        flood.keys().all(|status| [201, 429, 503].contains(status)),
+        "{flood:?}"
+    );
+    let created = flood.get(&201).copied().unwrap_or_default();
+    assert!(created <= FLOODERS * 100, "{flood:?}");
+    let rows = "SELECT COUNT(*) FROM security_events WHERE name <> 'authn_login_success'";
+    let (rows,) = fetch_one!(world.db().await.reader(), (i64,), rows).unwrap();
+    // Those of the sign-ups that succeeded and of the test's own; a refused sign-up leaves no row.
+    assert!(
+        usize::try_from(rows).unwrap() <= created + 10,
+        "{rows} events of {flood:?}"
+    );
+}
+
 async fn a_network_creates_a_hundred_accounts_in_15_minutes(shape: Shape) {
     let world = World::builder(shape)
         .flag("--trusted-proxies", "127.0.0.1")
@@ -258,6 +311,7 @@ async fn hashing_threads_have_a_low_priority_and_return_their_memory_when_idle(s
 
 on_every_shape!(
     sign_ups_leave_the_permits_of_sign_ins,
+    a_flood_of_sign_ups_leaves_sign_ins_alone,
     a_network_creates_a_hundred_accounts_in_15_minutes,
     checks_of_new_passwords_are_cheap,
     hashing_threads_have_a_low_priority_and_return_their_memory_when_idle,

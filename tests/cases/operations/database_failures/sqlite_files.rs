@@ -1,7 +1,7 @@
 //! Writes to the SQLite file that fail: they are refused, and everything else works.
 
 use serde_json::{Value, json};
-use tests::{Shape, Tokens, User, World, on_shapes};
+use tests::{Authenticator, PASSWORD, Shape, Tokens, User, World, on_shapes};
 
 /// The largest file that the program can write, in KiB: enough for the start and for some posts. The log of SQLite,
 /// which grows until it has 4 MiB, gets no larger, so no write succeeds any more.
@@ -63,8 +63,45 @@ async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
         let forged = bob.delete(&of_ann.path).without("x-csrf-token").await;
         forged.expect_error(403, "csrf_mismatch");
     }
+    assert_lost(&world, &["authz_fail", "malicious_csrf"]);
+}
+
+async fn a_failed_sign_in_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
+    let world = World::builder(shape)
+        .max_file_size(MAX_FILE_SIZE)
+        .flag("--trusted-proxies", "127.0.0.1")
+        .start()
+        .await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let app = Authenticator::enable(&world, &ann).await;
+    fill(&bob).await;
+    let log_in = |n: usize, email: &str, password: &str, otp: &str| {
+        let body = json!({ "email": email, "password": password, "otp": otp });
+        let caller = world.anyone().with("x-forwarded-for", &format!("198.51.100.{n}"));
+        caller.post("/login").json(&body)
+    };
+    // The first events may still fit into the file.
+    for n in 0..30 {
+        log_in(n, &bob.email, "not the password", "000000")
+            .await
+            .expect(401);
+        let unknown = format!("nobody-{n}@example.com");
+        log_in(n, &unknown, PASSWORD, "000000").await.expect(401);
+    }
+    let wrong = app.code(&world, 120);
+    for n in 0..10 {
+        let refused = log_in(n, &ann.email, PASSWORD, &wrong).await;
+        refused.expect_error(403, "mfa_required");
+    }
+    let locked = log_in(10, &ann.email, PASSWORD, &wrong).await;
+    locked.expect_error(429, "login_locked");
+    assert_lost(&world, &["authn_login_fail", "authn_mfa_lock"]);
+}
+
+/// Fails the test unless the log has a line about the loss of an event of each of these names.
+fn assert_lost(world: &World, events: &[&str]) {
     let log = world.log();
-    for event in ["authz_fail", "malicious_csrf"] {
+    for event in events {
         let mut lines = log
             .lines()
             .filter(|line| line.contains("a security event is lost"));
@@ -74,3 +111,4 @@ async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
 
 on_shapes!(writes_that_fail_are_refused_and_reads_succeed: sqlite Sqlite);
 on_shapes!(a_refusal_stays_one_if_its_event_cannot_be_recorded: sqlite Sqlite);
+on_shapes!(a_failed_sign_in_stays_one_if_its_event_cannot_be_recorded: sqlite Sqlite);

@@ -51,6 +51,11 @@ async fn an_administrator_who_is_signed_out_meanwhile_changes_nothing(shape: Sha
     expect_no_later_change(&world, &admin, &by_token, demotion(&admin), demoted).await;
     let admin = world.user_with_role("admin").await;
     expect_no_later_change(&world, &admin, &admin, admin.post("/logout"), "authn_logout").await;
+    let admin = world.user_with_role("admin").await;
+    let token = app.tokens(&admin, "admin").await.access;
+    let by_token = world.anyone().bearer(&token);
+    let signed_out = other.delete(&format!("{}/sessions", path(&admin)));
+    expect_no_later_change(&world, &admin, &by_token, signed_out, "authn_session_revoked").await;
 }
 
 on_every_shape!(an_administrator_who_is_signed_out_meanwhile_changes_nothing);
