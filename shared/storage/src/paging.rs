@@ -10,10 +10,12 @@ pub use query::{Direction, Order, PageRequest, Query};
 
 use crate::db::Error;
 use foundation::clock::Timestamp;
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 
 /// The number of items on a full page.
 const PAGE_SIZE: usize = 20;
+/// The capacity of the text of a slice, in bytes, which most texts do not exceed.
+const CAPACITY: usize = 160;
 
 /// An item of a paginated list.
 pub trait HasCursor {
@@ -172,10 +174,10 @@ impl PageSlice {
                 write!(f, "({column}, {id}) {after} ({value}, {outermost_id})")
             }
         });
-        format!(
+        text(format_args!(
             "{begin} AND {column} {until} {value} ORDER BY {column} {order}, {}",
             self.end()
-        )
+        ))
     }
 
     /// Returns ` AND` and the SQL condition that an item comes after the anchor, or an empty string if there is no anchor.
@@ -185,14 +187,18 @@ impl PageSlice {
             Order::Descending => '<',
         };
         match self.is_anchored {
-            true => format!(" AND ({}) {comparison} ({})", self.columns(), self.anchor()),
+            true => text(format_args!(
+                " AND ({}) {comparison} ({})",
+                self.columns(),
+                self.anchor()
+            )),
             false => String::new(),
         }
     }
 
     /// Returns the `ORDER BY` and `LIMIT` clauses.
     pub fn order_and_limit(self) -> String {
-        format!("ORDER BY {}", self.end())
+        text(format_args!("ORDER BY {}", self.end()))
     }
 
     /// Returns the placeholder of the statement's `n`th parameter after those of the anchor, counted from 1.
@@ -222,6 +228,13 @@ impl PageSlice {
         let columns = separated(key.len(), move |n, f| write!(f, "{} {order}", key[n]));
         fmt::from_fn(move |f| write!(f, "{columns} LIMIT {}", self.limit))
     }
+}
+
+/// Formats a text in one allocation.
+fn text(arguments: fmt::Arguments<'_>) -> String {
+    let mut text = String::with_capacity(CAPACITY);
+    let _ = text.write_fmt(arguments);
+    text
 }
 
 /// Displays this number of items, separated by commas. `item` writes the `n`th item, counted from 0.

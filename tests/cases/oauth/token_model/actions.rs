@@ -1,6 +1,6 @@
 //! What the steps of a sequence do: each changes the product and the model.
 
-use super::model::{Model, RETRY_WINDOW, Verdict};
+use super::model::{Family, Model, RETRY_WINDOW, Verdict};
 use super::sequence::{Action, FIRST_PARTY, WITH_RETRY_WINDOW};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -8,6 +8,15 @@ use std::time::Duration;
 use tests::{App, Caller, Reply, Tokens, User, World};
 
 const SCOPE: &str = "posts:read profile:read";
+
+/// The steps that must have an effect in some sequence, because few steps lead to a state in which they do.
+pub(super) const RARE_EFFECTS: [&str; 5] = [
+    "rotation of the keys",
+    "reuse without a window",
+    "retry in the window",
+    "retry after the window",
+    "logout from an app of the operator",
+];
 
 /// The user and the apps of a sequence.
 pub(super) struct Actors {
@@ -20,8 +29,8 @@ pub(super) struct Actors {
     user_is_disabled: bool,
     /// The numbers of the disabled apps.
     disabled_apps: BTreeSet<usize>,
-    /// The number of successful rotations of the signing keys.
-    pub(super) rotations: usize,
+    /// The steps that had an effect, by name.
+    pub(super) effects: BTreeSet<&'static str>,
 }
 
 impl Actors {
@@ -39,7 +48,7 @@ impl Actors {
             sessions: Vec::new(),
             user_is_disabled: false,
             disabled_apps: BTreeSet::new(),
-            rotations: 0,
+            effects: BTreeSet::new(),
         }
     }
 
@@ -72,7 +81,12 @@ impl Actors {
             }
             Action::Refresh(pick) => self.refresh(world, model, family(pick), SCOPE).await,
             Action::RefreshNarrowed(pick) => self.refresh(world, model, family(pick), "posts:read").await,
-            Action::Retry(pick) => self.retry(world, model, family(pick)).await,
+            Action::Retry(pick) => {
+                let used = model.numbers_of(|family| model.is_retry(family, world.now()));
+                if let Some(number) = used.get(pick % used.len().max(1)) {
+                    self.retry(world, model, *number).await;
+                }
+            }
             Action::RevokeRefreshToken(pick) => {
                 let number = family(pick);
                 let family = &model.families[number];
@@ -85,7 +99,12 @@ impl Actors {
                 let token = model.end_latest_access_token().unwrap();
                 self.revoke(world, app, &token).await;
             }
-            Action::Logout(pick) => self.log_out(model, model.families[family(pick)].session).await,
+            Action::Logout(pick) => {
+                let live = model.numbers_of(|family| self.sessions[family.session].is_some());
+                if let Some(number) = live.get(pick % live.len().max(1)) {
+                    self.log_out(world, model, model.families[*number].session).await;
+                }
+            }
             Action::Disconnect(app) => self.disconnect(world, model, app).await,
             Action::ChangePassword => self.change_password(world, model).await,
             Action::DisableUser => {
@@ -117,7 +136,9 @@ impl Actors {
                 // Refused while no key is staged, or the staged key is too young.
                 let is_refused = message.contains("staged");
                 assert!(rotation.status.success() || is_refused, "{rotation:?}");
-                self.rotations += usize::from(rotation.status.success());
+                if rotation.status.success() {
+                    self.effects.insert("rotation of the keys");
+                }
             }
             Action::Advance(length) => {
                 world.advance(length);
@@ -200,7 +221,7 @@ impl Actors {
         }
     }
 
-    async fn retry(&self, world: &World, model: &mut Model, number: usize) {
+    async fn retry(&mut self, world: &World, model: &mut Model, number: usize) {
         let family = &model.families[number];
         let [.., former, current] = family.refresh_tokens.as_slice() else {
             return;
@@ -208,9 +229,19 @@ impl Actors {
         let Some(is_in_window) = model.may_retry(family, world.now()) else {
             return;
         };
-        let is_live = model.verdict_on_refresh(family, world.now()) == Verdict::Live;
+        let (is_live, has_window) = (
+            model.verdict_on_refresh(family, world.now()) == Verdict::Live,
+            family.app == WITH_RETRY_WINDOW,
+        );
         let reply = self.use_refresh_token(world, family.app, former, SCOPE).await;
-        if is_live && is_in_window && family.app == WITH_RETRY_WINDOW {
+        if is_live {
+            self.effects.insert(match (has_window, is_in_window) {
+                (false, _) => "reuse without a window",
+                (true, true) => "retry in the window",
+                (true, false) => "retry after the window",
+            });
+        }
+        if is_live && is_in_window && has_window {
             let tokens = Tokens::parse(reply);
             assert_eq!(tokens.refresh, *current, "another successor");
             model.issue(number, tokens.access, world.now());
@@ -238,10 +269,17 @@ impl Actors {
         }
     }
 
-    async fn log_out(&mut self, model: &mut Model, session: usize) {
+    async fn log_out(&mut self, world: &World, model: &mut Model, session: usize) {
         if let Some(user) = self.sessions[session].take() {
             user.post("/logout").await.expect(204);
-            model.end_families(|family| family.session == session && family.app == FIRST_PARTY);
+            let ends = |family: &Family| family.session == session && family.app == FIRST_PARTY;
+            if !model
+                .numbers_of(|family| ends(family) && model.is_live(family, world.now()))
+                .is_empty()
+            {
+                self.effects.insert("logout from an app of the operator");
+            }
+            model.end_families(ends);
         }
     }
 

@@ -133,6 +133,21 @@ impl Model {
         }
     }
 
+    /// The numbers of the families with a condition.
+    pub(super) fn numbers_of(&self, condition: impl Fn(&Family) -> bool) -> Vec<usize> {
+        let families = self.families.iter().filter(|family| condition(family));
+        families.map(|family| family.number).collect()
+    }
+
+    pub(super) fn is_live(&self, family: &Family, now: Timestamp) -> bool {
+        self.verdict_on_refresh(family, now) == Verdict::Live
+    }
+
+    /// Whether a family is live and has a former refresh token.
+    pub(super) fn is_retry(&self, family: &Family, now: Timestamp) -> bool {
+        family.refresh_tokens.len() > 1 && self.is_live(family, now)
+    }
+
     /// Whether the former refresh token of a family gets its successor again; `None` close to the end of the window.
     pub(super) fn may_retry(&self, family: &Family, now: Timestamp) -> Option<bool> {
         match lifetime(family.refreshed_at, RETRY_WINDOW, now) {

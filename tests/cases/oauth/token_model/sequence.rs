@@ -19,10 +19,11 @@ pub(super) enum Action {
     GrantInSessionOf(usize, usize),
     Refresh(usize),
     RefreshNarrowed(usize),
-    /// The refresh token before the current one is used again.
+    /// The refresh token before the current one of a live family is used again.
     Retry(usize),
     RevokeRefreshToken(usize),
     RevokeLatestAccessToken,
+    /// The user signs out from the session of a family.
     Logout(usize),
     Disconnect(usize),
     ChangePassword,
@@ -62,7 +63,7 @@ fn action() -> impl Strategy<Value = Action> {
         2 => (app.clone(), pick.clone()).prop_map(|(app, family)| Action::GrantInSessionOf(app, family)),
         6 => pick.clone().prop_map(Action::Refresh),
         2 => pick.clone().prop_map(Action::RefreshNarrowed),
-        3 => pick.clone().prop_map(Action::Retry),
+        4 => pick.clone().prop_map(Action::Retry),
         2 => pick.clone().prop_map(Action::RevokeRefreshToken),
         2 => Just(Action::RevokeLatestAccessToken),
         2 => pick.clone().prop_map(Action::Logout),
