@@ -81,7 +81,8 @@ impl Api {
     }
 }
 
-/// Deletes expired idempotency keys at regular intervals, unless the clock differs from that of the database; never returns.
+/// Deletes expired idempotency keys at regular intervals, unless the clock differs from that of the database. Never
+/// returns.
 async fn delete_expired_idempotency_keys(db: Db, clock: ClockCheck) {
     loop {
         if clock.measure().await.is_ok()

@@ -89,7 +89,7 @@ impl Principal {
         }
     }
 
-    /// Returns the authority to write for the user. Fails like [`user`](Self::user).
+    /// Returns the user and the credentials under which the request writes. Fails like [`user`](Self::user).
     pub(crate) fn authority(&self) -> Result<Authority, ApiError> {
         let user = self.user()?;
         Ok(Authority {

@@ -1,5 +1,6 @@
-//! A clock that stands still until a test advances it. Only the programs and their database see it: libfaketime replaces the
-//! wall clock of the programs and leaves the monotonic clock alone, and a function replaces `clock_timestamp` of the database.
+//! A clock that stands still until a test advances it. Only the programs and their database see it: libfaketime
+//! replaces the wall clock of the programs and leaves their monotonic clock alone, and `Database::set_clock` replaces
+//! that of PostgreSQL.
 
 use crate::installed_programs::libfaketime;
 use foundation::clock::Timestamp;
@@ -14,12 +15,13 @@ pub(crate) struct Clock {
     file: PathBuf,
 }
 
-/// The environment variables that make a program use a clock which runs ahead of this machine's by an offset in the form of
+/// Returns the environment variables that make a program use the clock of this machine plus an offset in the form of
 /// libfaketime, such as `-1h`.
 pub(crate) fn environment_with_offset(offset: &str) -> Vec<(String, String)> {
     faketime("FAKETIME", offset)
 }
 
+/// Returns the environment variables that load libfaketime, and the variable that tells it the time.
 fn faketime(variable: &str, value: &str) -> Vec<(String, String)> {
     [
         ("LD_PRELOAD", libfaketime().display().to_string()),
@@ -61,7 +63,7 @@ impl Clock {
         self.write();
     }
 
-    /// The environment variables that make a program use this clock.
+    /// Returns the environment variables that make a program use this clock.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         faketime("FAKETIME_TIMESTAMP_FILE", &self.file.display().to_string())
     }

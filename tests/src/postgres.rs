@@ -41,7 +41,8 @@ impl Database {
         database
     }
 
-    /// Makes `clock_timestamp` return this time to every session that begins from now on.
+    /// Makes `clock_timestamp` return this time. Sessions that began before the first call keep the real clock, because
+    /// only new ones look for functions in the schema `public` first.
     pub(crate) fn set_clock(&self, now: Timestamp) {
         let statements = format!(
             "CREATE OR REPLACE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql

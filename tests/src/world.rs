@@ -134,8 +134,12 @@ impl World {
 
     /// Returns copies of a caller, one for each API process.
     pub fn at_each_api(&self, caller: &Caller) -> Vec<Caller> {
-        let at = |port| caller.at(&format!("http://localhost:{port}"));
-        self.api_ports().into_iter().map(at).collect()
+        at_each(caller, self.api_ports())
+    }
+
+    /// Returns copies of a caller, one for each issuer process.
+    pub fn at_each_issuer(&self, caller: &Caller) -> Vec<Caller> {
+        at_each(caller, self.issuer_ports())
     }
 
     /// Returns the process ids of the running processes.
@@ -223,7 +227,8 @@ impl World {
 
     /// Advances the clock of the programs and of the database. Requires [`WorldBuilder::clock`].
     pub fn advance(&self, length: Duration) {
-        // The database first, because a program measures its clock when a key is due.
+        // The clock of the database is set first: the programs' clock may make a key due, and then they compare the
+        // two.
         self.set_database(self.now().after(length));
         self.advance_programs(length);
     }
@@ -384,7 +389,7 @@ impl World {
         Running::start(&first.config, "127.0.0.1:0", &first.log).await
     }
 
-    /// Starts another issuer on a free port, with a clock that runs ahead of this machine's by this offset in the form of
+    /// Starts another issuer on a free port, whose clock is that of this machine plus an offset in the form of
     /// libfaketime, such as `-1h`. Returns its URL, and the process, which dropping kills. Only for [`Shape::Split`].
     pub async fn start_issuer_with_clock(&self, offset: &str) -> (String, impl Drop + use<>) {
         let present = &self.processes[0];
@@ -501,4 +506,9 @@ fn names_below(dir: &Path) -> String {
         }
     }
     names
+}
+
+fn at_each(caller: &Caller, ports: Vec<u16>) -> Vec<Caller> {
+    let at = |port| caller.at(&format!("http://localhost:{port}"));
+    ports.into_iter().map(at).collect()
 }

@@ -8,9 +8,9 @@ use identity::accounts::Error;
 use identity::credential_check::PresentedCredentials;
 use identity::sessions::Session;
 
-/// Verifies the credentials of a session's user and deletes their account, the posts that were never published, and the replies that
-/// are stored under idempotency keys. Other posts, comments and payments remain and belong to the anonymized user.
-/// Fails like [`accounts::delete`].
+/// Verifies the credentials of the session's user and deletes their account, the posts that were never published, and
+/// the replies that are stored under idempotency keys. Other posts, comments and payments remain and belong to the
+/// anonymized user. Fails like [`accounts::delete`].
 pub async fn delete(
     identity: &Identity,
     session: &Session,

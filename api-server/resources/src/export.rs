@@ -4,7 +4,6 @@
 mod json;
 
 use crate::comments::{self, Comment};
-use crate::paging::HasCursor as _;
 use crate::payments::{self, Payment};
 use crate::posts::{self, Post};
 use audit::events::list as events;
@@ -22,10 +21,11 @@ use json::ObjectWriter;
 use serde::Serialize;
 use storage::db;
 use storage::db::Db;
+use storage::paging::HasCursor as _;
 use utoipa::ToSchema;
 
 /// The maximum number of security events in one piece.
-const EVENTS_PER_PIECE: i64 = 20;
+const EVENTS_PER_PIECE: usize = 20;
 
 /// The stored data of the caller.
 #[derive(ToSchema)]

@@ -5,7 +5,6 @@ pub mod accounts;
 pub mod comments;
 pub mod export;
 pub mod idempotency;
-pub mod paging;
 pub mod payments;
 pub mod posts;
 mod statements;

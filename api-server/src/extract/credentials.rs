@@ -69,7 +69,8 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     }))
 }
 
-/// Checks what may have changed since the caller was authenticated. Fails with 401 if the credentials have ended.
+/// Checks that the credentials of the caller are still valid. Fails with 401 if they have ended, and with 503 if that
+/// cannot be decided.
 pub(super) async fn check_again(principal: &Principal, app: &App) -> Result<(), ApiError> {
     match &principal.credentials {
         Credentials::Token(token) => Ok(app.verifier.verify_again(token, clock::now()).await?),
@@ -77,7 +78,7 @@ pub(super) async fn check_again(principal: &Principal, app: &App) -> Result<(), 
     }
 }
 
-/// Fails with 401 if the authority has ended.
+/// Fails with 401 if the authority has ended, and with 503 if the database is unavailable.
 pub(super) async fn check_authority(authority: Authority, app: &App) -> Result<(), ApiError> {
     match authority.holds(&app.db, clock::now()).await? {
         true => Ok(()),

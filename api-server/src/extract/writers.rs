@@ -17,7 +17,7 @@ use web::error_responses;
 pub(crate) struct Writer {
     /// The user for whom the call is made, with the permissions on posts and comments.
     pub(crate) actor: Actor,
-    /// The authority that each write checks in its own statement or transaction.
+    /// The user and the credentials that each write checks again in its own statement or transaction.
     pub(crate) authority: Authority,
     principal: Principal,
 }

@@ -1,6 +1,5 @@
 //! `/posts/{id}/comments`.
 
-use super::envelope::{self, Envelope};
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed};
 use crate::extract::{CommentWriter, OptionalIdempotencyKey};
@@ -12,14 +11,14 @@ use axum::response::{IntoResponse, Response};
 use foundation::ids::Id;
 use resources::comments::{self, Comment, CommentBody, ListQuery, NewComment};
 use resources::idempotency::{KeyValue, Reply};
-use resources::paging::PageRequest;
 use resources::posts::{self, VisiblePost};
 use std::sync::Arc;
 use storage::db::Db;
+use storage::paging::PageRequest;
 use web::Context;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, PathId, Policy};
+use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 /// List the comments on a post
 ///
@@ -45,7 +44,7 @@ pub(crate) async fn list(
     let post = posts::find_visible(&db, viewer, post.or_not_found()?).await?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = comments::list(&db, post, &query).await?;
-    Ok(envelope::response(
+    Ok(list_response(
         page,
         &query.page,
         &policy.url(&prefix.path(&path(post))),

@@ -1,6 +1,5 @@
 //! Responses with an entity tag.
 
-use super::json;
 use axum::http::header;
 use axum::response::IntoResponse;
 use serde::Serialize;
@@ -10,7 +9,7 @@ const CAPACITY: usize = 1024;
 
 /// Returns a response with a record and its entity tag.
 pub(super) fn with_etag(etag: String, record: impl Serialize) -> impl IntoResponse {
-    ([(header::ETAG, etag)], json::response(&record, CAPACITY))
+    ([(header::ETAG, etag)], web::json_response(&record, CAPACITY))
 }
 
 /// Returns the response to a read of a record, which clients may cache but must revalidate before each use. If the

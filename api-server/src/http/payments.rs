@@ -1,6 +1,5 @@
 //! `/payments`.
 
-use super::envelope::{self, Envelope};
 use crate::error::ApiError;
 use crate::extract::{IdempotencyKey, OptionalIdempotencyKey, PaymentWriter, Writer};
 use crate::principal::Principal;
@@ -9,16 +8,16 @@ use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use resources::idempotency::{KeyValue, Reply};
-use resources::paging::{PageRequest, Query};
 use resources::payments::{
     self, Amount, Currency, Description, Metadata, NewPayment, Payment, PaymentId, Status, Transition,
 };
 use serde::Serialize;
 use std::sync::Arc;
 use storage::db::Db;
+use storage::paging::{PageRequest, Query};
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, PathId, Policy};
+use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 /// The response to the creation of a payment.
 #[derive(Serialize, ToSchema)]
@@ -65,7 +64,7 @@ pub(crate) async fn list(
     let user_id = caller.user()?.id;
     let page_request = Query::read(query.as_deref().unwrap_or_default()).page_request();
     let page = payments::list(&db, user_id, &page_request).await?;
-    Ok(envelope::response(
+    Ok(list_response(
         page,
         &page_request,
         &policy.url(&prefix.path("/payments")),

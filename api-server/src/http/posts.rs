@@ -1,6 +1,5 @@
 //! `/posts`.
 
-use super::envelope::{self, Envelope};
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed, precondition_required};
 use crate::extract::{OptionalIdempotencyKey, PostWriter};
@@ -12,15 +11,15 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use foundation::ids::Id;
 use resources::idempotency::{KeyValue, Reply};
-use resources::paging::PageRequest;
 use resources::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
 use std::sync::Arc;
 use storage::db::Db;
+use storage::paging::PageRequest;
 use web::Context;
 use web::body::LARGE_LIMIT;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, PathId, Policy, Room};
+use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, Room, list_response};
 
 /// List posts
 ///
@@ -43,7 +42,7 @@ pub(crate) async fn list(
     caller.require("posts:read")?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = posts::list(&db, caller.viewer(), &query).await?;
-    Ok(envelope::response(
+    Ok(list_response(
         page,
         &query.page,
         &policy.url(&prefix.path("/posts")),

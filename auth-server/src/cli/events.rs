@@ -20,8 +20,8 @@ pub enum Command {
         #[arg(long, value_name = "ID", allow_negative_numbers = true)]
         administrator: Option<i64>,
         /// The most events to list.
-        #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10_000))]
-        limit: i64,
+        #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+        limit: u16,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -41,7 +41,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         user_id: user,
         administrator_id: administrator,
     };
-    let events = list::newest(&services.db, &filter, None, limit).await?;
+    let events = list::newest(&services.db, &filter, None, limit.into()).await?;
     let lines: Vec<String> = events.iter().map(line).collect();
     print(json, &events, &lines)
 }

@@ -11,12 +11,13 @@ pub(crate) async fn verify(grants: &Grants, token: &str, now: Timestamp) -> Resu
     grants.verifier.verify(token, now).await.map_err(error_response)
 }
 
-/// Checks what may have changed since an access token was verified. Fails like [`verify`].
+/// Checks that a verified access token has neither expired nor been revoked meanwhile. Fails like [`verify`].
 pub(crate) async fn verify_again(grants: &Grants, token: &Token, now: Timestamp) -> Result<(), Error> {
     let verified = grants.verifier.verify_again(token, now).await;
     verified.map_err(error_response)
 }
 
+/// Returns 401 for an invalid token, and 503 if the keys or the revocations cannot be read.
 #[allow(clippy::needless_pass_by_value, reason = "the signature is map_err's")]
 fn error_response(error: access_tokens::Error) -> Error {
     match error {

@@ -4,7 +4,6 @@ mod administrator;
 pub(crate) mod clients;
 pub(crate) mod consents;
 pub(crate) mod keys;
-mod list;
 pub(crate) mod security_events;
 pub(crate) mod sessions;
 pub(crate) mod users;
@@ -13,7 +12,6 @@ pub(super) use administrator::Administrator;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use list::{ListQuery, ListRequest, PAGE_SIZE, Page};
 use serde::Serialize;
 
 /// Returns a response with a new secret, which no cache may store.

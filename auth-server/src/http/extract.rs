@@ -35,8 +35,9 @@ where
     }
 }
 
-/// The session of the browser and a [`PageForm`]. The session is found when the form is complete, because it may end while
-/// the form arrives.
+/// The session of the browser, if it has one, and its submitted form. The session is looked up when the form is
+/// complete, because it may end while the form arrives. Rejects like [`PageForm`], and if the session cannot be looked
+/// up.
 pub(crate) struct SessionForm<T>(pub(super) Option<Session>, pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + CsrfProtected + Send> FromRequest<S> for SessionForm<T>
@@ -83,7 +84,7 @@ impl<S: Send + Sync> FromRequest<S> for FormOrQuery {
     }
 }
 
-/// Reads the form of a page, and verifies its anti-forgery token and origin.
+/// Reads the form of a page, and verifies its anti-forgery token and origin. Rejects like [`PageForm`].
 async fn read_page_form<T: DeserializeOwned + CsrfProtected>(
     request: Request,
     policy: &Arc<Policy>,

@@ -61,7 +61,7 @@ pub struct Token {
     pub sub: String,
     /// `jti`.
     pub jti: String,
-    /// `user_epoch`: the epoch of the user in which the token was issued.
+    /// `user_epoch`: the epoch of the user in which the token was issued; 0 if the token has none.
     pub user_epoch: i64,
     /// `nbf`.
     valid_from: Option<Timestamp>,
@@ -116,8 +116,7 @@ impl<K: PublicKeys> Verifier<K> {
         Ok(token)
     }
 
-    /// Checks what may have changed since a token was verified: its times and the revocations. Fails like
-    /// [`verify`](Self::verify).
+    /// Checks the times of a verified token, and whether it was revoked meanwhile. Fails like [`verify`](Self::verify).
     pub async fn verify_again(&self, token: &Token, now: Timestamp) -> Result<(), Error> {
         token.check_times(now)?;
         self.check_revocations(token).await

@@ -15,7 +15,7 @@ sql! {
     RAISE = "INSERT INTO alerts (at, kind, subject, period, user_id, client_id, trace_id, detail, attempts, due_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $1)
              ON CONFLICT (kind, subject, period) DO NOTHING";
-    // The subject begins with the user's id.
+    // The subject of a user's alert begins with the user's id, which the pseudonym replaces.
     REPLACE_USER = "
         UPDATE alerts
         SET user_id = $2, subject = CAST(CAST($2 AS BIGINT) AS TEXT)

@@ -8,18 +8,19 @@ pub mod outbox;
 pub mod revocation;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
-pub fn statements() -> Vec<(&'static str, &'static str)> {
-    [
+pub fn statements() -> Vec<(String, String)> {
+    let constant = [
         alerts::STATEMENTS,
         alerts::detection::STATEMENTS,
         alerts::webhook::STATEMENTS,
         events::STATEMENTS,
-        events::list::STATEMENTS,
         events::pseudonyms::STATEMENTS,
         mail::delivery::STATEMENTS,
         mail::queue::STATEMENTS,
         revocation::STATEMENTS,
         revocation::rows::STATEMENTS,
-    ]
-    .concat()
+    ];
+    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+    let constant = constant.into_iter().flatten().map(owned);
+    constant.chain(events::list::statements()).collect()
 }

@@ -2,6 +2,7 @@
 //! of every replica, so that verifying a token costs no query.
 
 mod list;
+mod list_maintenance;
 mod mirror;
 pub(crate) mod rows;
 
@@ -52,7 +53,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Splits the text `KIND:SUBJECT` of the list in Redis. Returns `None` if there is no kind with this name.
+    /// Parses the text `KIND:SUBJECT` of the list in Redis. Returns `None` if this version has no kind with this name.
     fn parse_subject(text: &str) -> Option<(Self, String)> {
         let (kind, subject) = text.split_once(':')?;
         Some((Self::named(kind)?, subject.to_owned()))

@@ -71,7 +71,7 @@ impl Timestamp {
     }
 
     /// Parses an RFC 3339 date and time with any offset, rounded down to microseconds. Returns `None` for any other
-    /// text, and for a time that its offset moves out of the years 0 to 9999 UTC, because it could not be displayed.
+    /// text, and for a time whose offset moves it out of the years 0 to 9999 UTC, because it could not be displayed.
     pub fn parse(text: &str) -> Option<Self> {
         let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
         let micros = i64::try_from(nanos.div_euclid(1_000)).ok();

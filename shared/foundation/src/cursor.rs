@@ -8,6 +8,7 @@ use base64::display::Base64Display;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use std::fmt::{self, Display, Write as _};
+use std::str::FromStr;
 
 /// The largest length of a cursor, in bytes.
 const MAX_LENGTH: usize = 512;
@@ -25,10 +26,23 @@ pub struct Cursor {
     pub id: i64,
 }
 
+/// The error for a text that is not a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is not a cursor of this list")]
+pub struct InvalidCursor;
+
+impl FromStr for Cursor {
+    type Err = InvalidCursor;
+
+    /// Parses a serialized cursor, with or without padding. Fails if it is longer than 512 bytes or is not an object of
+    /// exactly the members `created_at` and `id`.
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+        Self::parse(text).ok_or(InvalidCursor)
+    }
+}
+
 impl Cursor {
-    /// Parses a serialized cursor, with or without padding. Returns `None` if it is longer than 512 bytes or is not an
-    /// object of exactly the members `created_at` and `id`.
-    pub fn parse(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
         }

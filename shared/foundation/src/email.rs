@@ -50,7 +50,7 @@ impl Email {
             return Err("has no valid domain after the @");
         }
         let key = format!("{}@{ascii}", local.to_ascii_lowercase());
-        // The ASCII form, in which the address travels, may be longer than what was entered.
+        // SMTP sends the ASCII form, which may be longer than the entered text (RFC 5321 §4.5.3.1.3).
         if key.len() > MAX_LENGTH {
             return Err(TOO_LONG);
         }

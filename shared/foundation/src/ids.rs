@@ -1,5 +1,7 @@
 //! Ids of users, sessions, posts and comments, which are numbers, and of clients, keys and consents, which are texts.
 
+use crate::schema;
+use std::fmt;
 use std::str::FromStr;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
@@ -21,6 +23,10 @@ crate::schema! {
         .maximum(Some(MAX))
         .examples([7])
         .description(Some("An id. In a path it has no sign and no leading zero."));
+}
+
+crate::schema! {
+    TextId = schema::text(0, MAX_LENGTH, "^[!-~]*$", "The id of a client, of a signing key or of a consent.");
 }
 
 /// The id of a client, of a signing key or of a consent: up to 64 visible ASCII characters.
@@ -50,6 +56,12 @@ impl Id {
     }
 }
 
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl FromStr for TextId {
     type Err = &'static str;
 
@@ -60,6 +72,19 @@ impl FromStr for TextId {
             true => Ok(Self(text.to_owned())),
             false => Err("must have up to 64 visible ASCII characters"),
         }
+    }
+}
+
+impl TextId {
+    /// Takes an id that was checked before it was stored.
+    pub fn from_stored(id: &str) -> Self {
+        Self(id.to_owned())
+    }
+}
+
+impl fmt::Display for TextId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

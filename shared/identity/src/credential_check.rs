@@ -121,8 +121,8 @@ pub(crate) async fn reauthenticate(
     stored.ok_or(Error::WrongCredentials)
 }
 
-/// Locks the row of the caller's session until the transaction ends. Fails with [`Error::SignedOut`] if the session has ended:
-/// the user may have ended it because somebody else was using it.
+/// Locks the row of the caller's session until the transaction ends. Fails with [`Error::SignedOut`] if the session has
+/// ended: the user may have ended it because somebody else was using it.
 pub(crate) async fn hold_session(
     tx: &mut Tx,
     session: &Session,

@@ -60,8 +60,8 @@ pub async fn mail_new_account(
 }
 
 /// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the mailbox
-/// reached its limit, or the address was replaced or the session ended meanwhile. Fails with [`MailThrottled::TooMany`] if the network
-/// reached its limit.
+/// reached its limit, or if the address was replaced or the session ended meanwhile. Fails with
+/// [`MailThrottled::TooMany`] if the network reached its limit.
 pub async fn request(
     identity: &Identity,
     session: &Session,

@@ -30,8 +30,8 @@ pub use services::Identity;
 pub use totp::Enrollment;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
-pub fn statements() -> Vec<(&'static str, &'static str)> {
-    [
+pub fn statements() -> Vec<(String, String)> {
+    let constant = [
         authority::STATEMENTS,
         grants::clients::STATEMENTS,
         grants::clients::secrets::STATEMENTS,
@@ -47,6 +47,13 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         users::STATEMENTS,
         users::account::STATEMENTS,
         users::changes::STATEMENTS,
-    ]
-    .concat()
+    ];
+    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+    let constant = constant.into_iter().flatten().map(owned);
+    constant
+        .chain(grants::clients::list::statements())
+        .chain(grants::consents::list::statements())
+        .chain(sessions::lists::statements())
+        .chain(users::list::statements())
+        .collect()
 }

@@ -107,8 +107,8 @@ async fn authenticate(
 
 /// Verifies the current password of a session's user and replaces it by `new`. Requires no one-time code. Ends every
 /// session, refresh token and access token of the user, including this session, and mails the user a notice. Fails with
-/// [`Error::WrongCredentials`] if `current` is wrong or the credentials change meanwhile, and with [`Error::SignedOut`] if the
-/// session ends meanwhile.
+/// [`Error::WrongCredentials`] if `current` is wrong or the credentials change meanwhile, and with [`Error::SignedOut`]
+/// if the session ends meanwhile.
 pub async fn change_password(
     identity: &Identity,
     session: &Session,

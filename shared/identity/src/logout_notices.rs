@@ -32,8 +32,12 @@ macro_rules! failed {
 
 sql! {
     QUEUE_OF_SESSION = queue!("family.session_id = $1");
-    // The third parameter holds the ids of the sessions, each between two spaces.
-    QUEUE_OF_SESSIONS = queue!("family.user_id = $1 AND $3 LIKE '% ' || family.session_id || ' %'");
+    // The third parameter holds the ids of the sessions, as a JSON array.
+    QUEUE_OF_SESSIONS_SQLITE = queue!(
+        "family.user_id = $1 AND family.session_id IN (SELECT value FROM json_each($3))");
+    QUEUE_OF_SESSIONS_POSTGRES = queue!(
+        "family.user_id = $1 AND family.session_id IN
+         (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($3 AS JSON)) AS ids (value))");
     // The most overdue notice of each client comes first, so that a client with many does not displace the others.
     DUE = "SELECT id, due_at, client_id AS recipient FROM logout_notices WHERE due_at <= $1
            ORDER BY ROW_NUMBER() OVER (PARTITION BY client_id ORDER BY due_at, id), due_at, id LIMIT 100";
@@ -79,9 +83,11 @@ pub(crate) async fn queue_of_sessions(
     session_ids: &[i64],
     now: Timestamp,
 ) -> Result<(), Error> {
-    let ids: Vec<String> = session_ids.iter().map(i64::to_string).collect();
-    let ids = format!(" {} ", ids.join(" "));
-    execute!(tx.on(), QUEUE_OF_SESSIONS, user_id, now, ids).map(|_| ())
+    let ids = serde_json::json!(session_ids).to_string();
+    let sql = tx
+        .on()
+        .choose(QUEUE_OF_SESSIONS_SQLITE, QUEUE_OF_SESSIONS_POSTGRES);
+    execute!(tx.on(), sql, user_id, now, ids).map(|_| ())
 }
 
 /// Returns the notices that are due, the most overdue one of each client first, at most 100.

@@ -37,9 +37,9 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Verifies the user's password and starts an enrollment: stores a new pending TOTP seed and returns it for the user's
-/// authenticator app. [`confirm`] completes the enrollment. Fails with [`Error::AlreadyEnabled`] if two-step sign-in is
-/// on.
+/// Verifies the password of the session's user and starts an enrollment: stores a new pending TOTP seed and returns it
+/// for the user's authenticator app. [`confirm`] completes the enrollment. Fails with [`Error::AlreadyEnabled`] if
+/// two-step sign-in is on, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn enroll(
     identity: &Identity,
     session: &Session,
@@ -64,8 +64,8 @@ pub async fn enroll(
 
 /// Completes the pending enrollment if `otp` is a code of its seed. Returns new recovery codes, and the new `sid` of
 /// the caller's session. Ends every other session, and every refresh token and access token of the user. Fails with
-/// [`credential_check::Error::WrongCode`] if `otp` is wrong, with [`Error::NotEnabled`] if no enrollment is pending, and with
-/// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+/// [`credential_check::Error::WrongCode`] if `otp` is wrong, with [`Error::NotEnabled`] if no enrollment is pending,
+/// and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn confirm(
     identity: &Identity,
     session: &Session,

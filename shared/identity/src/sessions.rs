@@ -2,7 +2,7 @@
 
 pub(crate) mod lists;
 
-pub use lists::{OwnSession, SessionSummary, UserSession, list, page};
+pub use lists::{ListQuery, OwnSession, SessionSummary, UserSession, list, page};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;
@@ -60,7 +60,7 @@ pub struct Session {
     pub id: i64,
     /// The user who signed in.
     pub user: User,
-    /// The epoch of the user.
+    /// The epoch of the user when the session was found.
     epoch: i64,
     /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod changes;
+pub mod list;
 
 pub use foundation::role::Role;
 

@@ -1,4 +1,5 @@
-//! A connection whose client must accept responses at a minimum rate.
+//! A connection whose client must accept responses at a minimum rate, because a response stays in memory until it is
+//! accepted.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,8 +8,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The period over which the rate of a client is measured. The first one also fills the buffers of the kernel, so a client that
-/// reads too slowly is given up in the second one.
+/// The period over which the rate of a client is measured. Bytes that the kernel buffers count as accepted, so a client
+/// that reads too slowly may pass the first period and is disconnected at the end of the second.
 const PERIOD: Duration = Duration::from_secs(30);
 /// The number of bytes that a client which keeps the program waiting must accept in each period: 17 KiB a second.
 const MIN_ACCEPTED: u64 = 512 * 1024;
@@ -18,7 +19,8 @@ const LONG: Duration = Duration::from_secs(300);
 /// The rate of a whole response that takes long, in bytes a second.
 const MIN_AVERAGE: u64 = 64 * 1024;
 
-/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow.
+/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow. A peer that never keeps a write
+/// waiting is not measured.
 #[derive(Debug)]
 pub(crate) struct PacedStream<S> {
     stream: S,
@@ -46,7 +48,8 @@ impl<S> PacedStream<S> {
         Self { stream, pace: None }
     }
 
-    /// Returns the result of a write after it was polled with this one.
+    /// Counts the bytes of a write that was polled with the result `written`, and returns the result. Returns an error
+    /// in its place if the write is pending and the peer is too slow.
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Some(pace) = &mut self.pace {
             pace.resume();

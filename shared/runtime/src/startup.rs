@@ -71,7 +71,7 @@ pub struct Runtime {
     pub rate_limiter: RateLimiter,
     /// The origins whose pages may read responses of API routes.
     pub cors: Cors,
-    /// Whether the clock agrees with that of the database.
+    /// The comparison of the clock with that of the database.
     pub clock: ClockCheck,
     /// The notifications between processes.
     pub notifications: Notifications,
@@ -110,7 +110,8 @@ impl Runtime {
             .open_database(common.database.database_connections, threads.count())
             .await?;
         let clock = ClockCheck::new(db.clone());
-        // A process whose clock differs starts, so that `/readyz` tells so, and serves once the clock is right.
+        // A process whose clock differs starts nevertheless, so that `/readyz` reports it, and serves once the clock is
+        // right.
         let _ = clock.measure().await;
         let redis = common.redis.client()?;
         if let Some(redis) = &redis {

@@ -1,5 +1,5 @@
-//! The comparison of this process's clock with that of the database. All processes compare times that others wrote, so a process
-//! whose clock differs must not decide by it whether a key, a code, a session or a token has expired.
+//! The comparison of this process's clock with that of the database. All processes compare times that others wrote, so
+//! a process whose clock differs must not decide by it whether a key, a code, a session or a token has expired.
 
 use crate::db::{Db, Error};
 use crate::{fetch_one, sql};
@@ -14,9 +14,9 @@ sql! {
     TIME_POSTGRES = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
 }
 
-/// The largest difference at which the clock is used.
+/// The largest difference at which the process uses its clock.
 const MAX_DIFFERENCE: Duration = Duration::from_secs(30);
-/// The largest difference that is not reported.
+/// The largest difference that is not logged.
 const MAX_UNREPORTED_DIFFERENCE: Duration = Duration::from_secs(2);
 /// The time between two measurements.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -41,7 +41,8 @@ enum Agreement {
     None,
 }
 
-/// The error of a process whose clock differs from that of the database by more than 30 s.
+/// The error of a process whose clock differs from that of the database by more than 30 s, or was not compared with it
+/// yet.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "the clock of this machine differs from that of the database by more than 30 s: synchronize both with a time server"
@@ -49,8 +50,8 @@ enum Agreement {
 pub struct ClockDiffers;
 
 impl ClockCheck {
-    /// Creates a check that fails until the first [`measure`](Self::measure) if the database is a server. A database file has the clock
-    /// of this machine.
+    /// Creates a check. On PostgreSQL it fails until the first [`measure`](Self::measure). On SQLite it always
+    /// succeeds, because the database has the clock of this machine.
     pub fn new(db: Db) -> Self {
         let agreement = db.engine().choose(Agreement::Close, Agreement::None);
         Self {
@@ -59,7 +60,7 @@ impl ClockCheck {
         }
     }
 
-    /// Fails if the clock differed at the last measurement, or was never measured.
+    /// Fails if the clock differed at the last measurement, or if it was never measured.
     pub fn check(&self) -> Result<(), ClockDiffers> {
         match *self.agreement.borrow() {
             Agreement::Close | Agreement::Sufficient => Ok(()),
@@ -67,8 +68,9 @@ impl ClockCheck {
         }
     }
 
-    /// Measures the clock, and logs a change of the result. Fails if the clock differs: in two measurements a second apart, because one
-    /// may fall into the moment at which a clock is set. If the database does not answer, the former result holds.
+    /// Measures the clock, and logs a change of the result. Fails if the clock differs by more than 30 s in two
+    /// measurements a second apart: a single one may fall into the moment at which a clock is set. If the database does
+    /// not answer, the previous result holds.
     pub async fn measure(&self) -> Result<(), ClockDiffers> {
         let mut difference = self.difference().await;
         if difference.as_ref().is_ok_and(|length| *length > MAX_DIFFERENCE) {
@@ -90,12 +92,13 @@ impl ClockCheck {
                 Err(ClockDiffers) => REPEAT_INTERVAL,
             })
             .await;
-            // The result is kept, and a change is logged.
+            // `measure` has stored and logged the result.
             let _ = self.measure().await;
         }
     }
 
-    /// Runs a task while the clock does not differ: drops it when the clock differs, and starts it again afterwards. Never returns.
+    /// Runs a task while the clock agrees. Drops the task when a measurement finds that the clock differs, and starts
+    /// it again when the clock agrees again. Never returns.
     pub async fn run<F: Future<Output = ()>>(self, task: impl Fn() -> F) {
         let mut agreement = self.agreement.subscribe();
         loop {
@@ -115,7 +118,8 @@ impl ClockCheck {
         }
     }
 
-    /// Returns the least difference of the two clocks that explains the measurement.
+    /// Returns the smallest difference of the two clocks that explains the measurement: the database may have read its
+    /// clock at any time between the query and the answer.
     async fn difference(&self) -> Result<Duration, Error> {
         let Some(sql) = self.db.engine().choose(None, Some(TIME_POSTGRES)) else {
             return Ok(Duration::ZERO);
@@ -126,6 +130,7 @@ impl ClockCheck {
         Ok(before.since(database).max(database.since(after)))
     }
 
+    /// Stores the result of a measurement, and logs it if it is new.
     fn record(&self, difference: Duration) {
         let agreement = match difference {
             length if length > MAX_DIFFERENCE => Agreement::None,

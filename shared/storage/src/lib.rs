@@ -7,6 +7,7 @@ pub mod db;
 mod eviction;
 pub mod expiring;
 pub mod notifications;
+pub mod paging;
 pub mod rate_limits;
 pub mod redis;
 pub mod settings;

@@ -24,21 +24,23 @@ pub const LARGE_LIMIT: usize = 1024 * 1024;
 /// response to a slow body is 408 and not 503.
 const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// What authorizes a request: an extractor that [`Authorized`] runs before the body, and checks again after it.
+/// An extractor of the caller's authorization, which [`Authorized`] runs before it reads the body and checks again
+/// afterwards.
 pub trait Authorization<S>: FromRequestParts<S> + Send {
-    /// Checks what may have changed since the extraction. Fails with the rejection of the extraction.
+    /// Checks that the authorization has not ended since the extraction. Fails with a rejection like the extraction's.
     fn check_again(&self, state: &S) -> impl Future<Output = Result<(), Self::Rejection>> + Send;
 }
 
 /// A body that [`Authorized`] can read.
 pub trait ReadBody: Sized {
-    /// Reads the body of a request with this head.
+    /// Reads the body of a request with this head. Fails if the head or the body is not acceptable.
     fn read(head: &Parts, body: Body) -> impl Future<Output = Result<Self, Error>> + Send;
 }
 
-/// What authorizes a request, and its body. The authorization comes first, so that 401 and 403 precede the errors of the
-/// body, and is checked again when the body is complete: it may have ended meanwhile, and its former holder may have held the
-/// body back for that.
+/// Extracts the authorization `A` and the body `B` of a request. The authorization comes first, so that 401 and 403
+/// precede the errors of the body. It is checked again when the body is complete, because a caller with stolen
+/// credentials could otherwise hold the body back until the user has ended them. Rejects like `A`, or with the error of
+/// `B`.
 #[derive(Debug)]
 pub struct Authorized<A, B>(pub A, pub B);
 
@@ -62,7 +64,7 @@ where
     }
 }
 
-/// A body of at most `MAX` bytes with the media type JSON, not yet parsed. Handlers extract it by [`Authorized`].
+/// A body of at most `MAX` bytes with the media type JSON, not yet parsed. Handlers extract it with [`Authorized`].
 ///
 /// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow), 400 (incomplete) and 503 (no room for
 /// a response that repeats it).
@@ -115,7 +117,7 @@ impl<const MAX: usize> ReadBody for JsonBody<MAX> {
     }
 }
 
-/// `None` if the request has neither a body nor a `Content-Type`. Otherwise rejects like [`JsonBody`].
+/// Reads `None` if the request has neither a body nor a `Content-Type`. Otherwise rejects like [`JsonBody`].
 impl<const MAX: usize> ReadBody for Option<JsonBody<MAX>> {
     async fn read(head: &Parts, body: Body) -> Result<Self, Error> {
         if body.is_end_stream() && !head.headers.contains_key(header::CONTENT_TYPE) {

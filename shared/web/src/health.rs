@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use utoipa::ToSchema;
 
-/// The paths of the two routes.
+/// The paths of the health checks, which are answered whatever the clock says.
 pub(crate) const PATHS: [&str; 2] = ["/livez", "/readyz"];
 
 /// A check of one dependency. Returns the error text for the log if the dependency is unavailable.

@@ -1,5 +1,5 @@
-//! The budget of large responses. A response stays in memory until its client has accepted it, so clients that read slowly
-//! could otherwise hold any amount of memory.
+//! The memory budget of large responses. A response stays in memory until its client has accepted it, so without a
+//! budget clients that read slowly could hold any amount of memory.
 
 use crate::error::{Code, Error};
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
@@ -14,27 +14,28 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The size above which a response counts, in bytes. Most are smaller, and take no lock.
+/// The size above which a response counts, in bytes. Most responses are smaller, and take no lock.
 const LARGE: u64 = 64 * 1024;
 /// What a stream counts for, whose size is not known, in bytes: the largest part of an export that is in memory at a time.
 const STREAM: u64 = 8 * 1024 * 1024;
-/// The limit of the large responses that a network has not yet accepted, in bytes. The largest page of a list has 12 MB.
+/// The limit of the large responses that the clients of one network have not accepted yet, in bytes. The largest page
+/// of a list has 12 MB: 20 bodies of 100,000 characters, each of which takes up to six bytes in JSON.
 const MAX_OF_NETWORK: u64 = 16 * 1024 * 1024;
 /// The limit for all networks, in bytes.
 const MAX: u64 = 128 * 1024 * 1024;
 
-/// The large responses that clients have not accepted yet. Clones share the budget.
+/// The sizes of the large responses that clients have not accepted yet. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outgoing(Arc<Mutex<Sizes>>);
 
-/// Sizes in bytes.
+/// The sizes, in bytes.
 #[derive(Debug, Default)]
 struct Sizes {
     all: u64,
     by_network: HashMap<String, u64>,
 }
 
-/// A part of the budget, which is returned when it is dropped.
+/// The part of the budget that a response uses. Dropping it returns the part.
 #[derive(Debug)]
 struct Share {
     outgoing: Outgoing,
@@ -135,7 +136,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns a share of this size; `None` if it exceeds the budget and `may_refuse`.
+    /// Returns a share of `size` bytes. Returns `None` if it exceeds the budget and `may_refuse` is true.
     fn take(&self, network: String, size: u64, may_refuse: bool) -> Option<Share> {
         let mut sizes = lock(&self.0);
         let of_network = sizes.by_network.get(&network).copied().unwrap_or_default();

@@ -40,9 +40,8 @@ pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> Open
         .with_state(policy)
 }
 
-/// A program's routes with what surrounds every request: trace id, log line, time limit, error bodies, compression and the budget
-/// of large responses.
-/// Cheap to clone.
+/// A program's routes with the middleware of every request: trace id, log line, time limit, error bodies, the checks of
+/// the host and the clock, compression, and the budget of large responses. Cheap to clone.
 #[derive(Clone)]
 pub struct Program {
     routes: Router,
@@ -52,8 +51,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the program with these routes. Except for the health checks, they answer 503 while the clock differs from that of
-    /// the database, because nearly all of them compare times.
+    /// Returns the program with these routes. Except for the health checks, they answer 503 while the clock differs
+    /// from that of the database, because nearly all of them compare times.
     pub fn new(routes: Router, policy: Arc<Policy>, clock: ClockCheck) -> Self {
         Self {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),

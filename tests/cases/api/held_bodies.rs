@@ -1,5 +1,5 @@
-//! Requests whose body is held back until their credentials have ended. They must have no effect, because an attacker may
-//! have sent them. One table has every operation with a body.
+//! Requests whose body is held back until their credentials have ended. They must have no effect, because an attacker
+//! may have sent them. The table `ROWS` has every operation with a body, except for those of `AFTER_THE_BODY`.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use tests::{
     fresh_key, on_every_shape, on_shapes,
 };
 
-/// The operations that take their credentials from the body, or that check them only after it, or that have none.
+/// The operations that read their credentials from the body, that check them only after it, or that need none.
 const AFTER_THE_BODY: [&str; 10] = [
     "authorizeByForm",
     "exchangeToken",
@@ -27,7 +27,8 @@ const AFTER_THE_BODY: [&str; 10] = [
     "submitVerify",
 ];
 
-/// The tables that the operations write. Those of sessions, tokens, events and notices change by the end of the credentials.
+/// The tables that the operations write. The tables of sessions, revocations, events and notices are left out, because
+/// the end of the credentials changes them.
 const TABLES: [&str; 13] = [
     "users",
     "totp",
@@ -143,7 +144,7 @@ rows! {
     "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
 }
 
-/// The administrator whose credentials end, with resources of theirs, and what the requests name.
+/// The administrator `ann`, whose credentials end, with resources of theirs, and the resources that the requests name.
 struct Fixture {
     ann: User,
     admin: User,
@@ -297,7 +298,7 @@ fn at_last_issuer(world: &World, caller: &Caller) -> Caller {
     ))
 }
 
-/// All rows of the tables, as text.
+/// The contents of the tables as text, one line for each column.
 async fn contents(db: &Db) -> String {
     let mut all = String::new();
     for table in TABLES {
@@ -321,8 +322,8 @@ async fn contents(db: &Db) -> String {
     all
 }
 
-/// Begins every request of the table, ends the credentials by `end`, completes the requests, and expects that none has an
-/// effect.
+/// Begins every request of the table, ends the credentials by `end`, completes the requests, and expects that none has
+/// an effect.
 async fn expect_no_effect(world: World, end: impl AsyncFnOnce(&World, &Fixture)) {
     let fixture = Fixture::create(&world).await;
     let all = ROWS
@@ -418,8 +419,8 @@ async fn a_write_checks_the_user_in_its_own_statement(world: World) {
     assert_eq!(contents(&db).await, before);
 }
 
-/// A write that runs beside the end of its user waits for it. Otherwise it could commit after the end, which has not seen it: a
-/// draft or a stored reply would be born into a deleted account.
+/// A write waits for a concurrent transaction that ends the user's epoch. Otherwise the write could commit after a
+/// deletion that did not see it, and leave a draft or a stored reply in the deleted account.
 async fn a_write_waits_for_the_end_of_its_user(world: World) {
     let fixture = Fixture::create(&world).await;
     let db = world.db().await;

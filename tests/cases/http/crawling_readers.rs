@@ -1,4 +1,4 @@
-//! Readers that crawl: clients that ask for large responses and read them as slowly as they may.
+//! Crawling readers: clients that request large responses and read them too slowly.
 
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ const READERS: usize = 300;
 const EXPORTS: usize = 40;
 /// The most memory by which they may increase that of a process, in KiB.
 const MAX_GROWTH: u64 = 400 * 1024;
-/// The time limit within which the program gives up a crawling reader.
+/// The time within which the program must disconnect a crawling reader.
 const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// What crawling readers ask a process for.

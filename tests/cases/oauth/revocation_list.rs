@@ -109,6 +109,60 @@ async fn a_revocation_that_was_not_announced_is_listed(world: World) {
     expect_listed(&world, &tokens).await;
 }
 
+/// A Redis that is restored from an older copy has the same data set, but neither the last revocations nor the mark, which expired.
+async fn a_restored_list_is_filled_again(world: World) {
+    let (_, app, tokens) = user_app_and_tokens(&world).await;
+    let anyone = world.anyone();
+    let revocation = app.client_call(&anyone, "/revoke", &[("token", &tokens.refresh)]);
+    revocation.await.expect(200);
+    expect_listed(&world, &tokens).await;
+    for _ in 0..20 {
+        let mut command = vec!["DEL", "latchkey:revocations:complete"];
+        let keys = keys_of(&tokens);
+        command.extend(keys.iter().map(String::as_str));
+        world.redis().command(&command);
+        expect_listed(&world, &tokens).await;
+    }
+}
+
+/// The list has so many revocations that they cannot be added at once. Neither the first fill nor the refill delays introspection.
+async fn a_large_list_is_filled_beside_the_reads(world: World) {
+    const MANY: usize = 100_000;
+    let (user, _, tokens) = user_app_and_tokens(&world).await;
+    let web = world.app().kind("web").register();
+    let fill = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
+                SELECT 'jti', 'many-' || n, $2, $2 + 172800000000 FROM numbers";
+    let many = i64::try_from(MANY).unwrap();
+    execute!(world.db().await.writer(), fill, many, world.now()).unwrap();
+    for _ in 0..2 {
+        let is_listed = || {
+            let size = world.redis().command(&["DBSIZE"]);
+            size.trim().parse::<usize>().unwrap() > MANY
+        };
+        let began = Instant::now();
+        while !is_listed() {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "the list is not filled"
+            );
+            for issuer in world.at_each_issuer(&user.anonymous()) {
+                let introspection = web.client_call(&issuer, "/introspect", &[("token", &tokens.access)]);
+                assert_eq!(introspection.await.expect(200).json()["active"], true);
+            }
+        }
+        eventually("the list is not complete", async || {
+            world
+                .redis()
+                .command(&["EXISTS", "latchkey:revocations:complete"])
+                .trim()
+                == "1"
+        })
+        .await;
+        world.redis().command(&["FLUSHALL"]);
+    }
+}
+
 /// Waits until every API follows the list.
 async fn wait_for_followers(world: &World) {
     let followers = world.api_ports().len();
@@ -198,6 +252,8 @@ async fn the_apis_follow_the_list_and_fail_closed_without_it(world: World) {
 on_many_processes!(
     a_stock_client_finds_every_kind_of_revocation,
     an_emptied_list_is_filled_again,
+    a_restored_list_is_filled_again,
+    a_large_list_is_filled_beside_the_reads,
     a_revocation_that_was_not_announced_is_listed,
     the_list_is_not_trusted_without_an_issuer,
     the_apis_follow_the_list_and_fail_closed_without_it,

@@ -32,7 +32,7 @@ const LIMITS: &[Limit] = &[
     limit(Request::Livez, 50, 50),
     limit(Request::Keys, 61, 61),
     limit(Request::PostsWithBearer, 195, 189),
-    limit(Request::PostWithBearer, 90, 91),
+    limit(Request::PostWithBearer, 91, 91),
     limit(Request::PostAnonymous, 91, 90),
     limit(Request::PostNotModified, 95, 95),
     limit(Request::CreatePost, 97, 98),

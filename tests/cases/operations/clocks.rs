@@ -1,4 +1,4 @@
-//! Clocks of programs that differ from that of the database.
+//! Programs whose clock differs from that of the database.
 
 use std::time::Duration;
 use tests::{Shape, World, eventually, on_shapes};

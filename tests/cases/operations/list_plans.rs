@@ -50,7 +50,9 @@ impl List {
         let statements = api_server::statements().into_iter();
         let lists = statements.filter(|(_, text)| text.contains(" LIMIT 2"));
         let with_pages = lists.map(|(name, text)| {
-            let pages = USERS.map(|user_id| arguments(&text, user_id)).into();
+            let pages = USERS
+                .map(|user_id| arguments(&text, |column| argument(column, user_id)))
+                .into();
             Self { name, text, pages }
         });
         with_pages.collect()
@@ -62,18 +64,22 @@ impl List {
     }
 }
 
-/// Returns the parameters for the page of this user that begins in the middle of a list of the API.
-fn arguments(text: &str, user_id: i64) -> Vec<String> {
+/// Returns the parameter that is compared with a column, for the page of this user that begins in the middle of a list of the API.
+fn argument(column: &str, user_id: i64) -> String {
     let middle = ROWS / 2;
-    let column = |parameter: &str| {
-        let mut compared = comparisons(text).filter(|(_, value)| *value == parameter);
-        compared.next().map(|(column, _)| column)
-    };
-    let argument = |column: &str| match column {
+    match column {
         "author_id" | "user_id" | "post_id" => user_id.to_string(),
         "created_at" | "id" => middle.to_string(),
         "title" => format!("'Title {middle}'"),
         other => panic!("no argument for {other}"),
+    }
+}
+
+/// Returns the parameters of a statement. `argument` gives that which is compared with a column.
+fn arguments(text: &str, argument: impl Fn(&str) -> String) -> Vec<String> {
+    let column = |parameter: &str| {
+        let mut compared = comparisons(text).filter(|(_, value)| *value == parameter);
+        compared.next().map(|(column, _)| column)
     };
     let columns = (1..).map_while(|n| column(&format!("${n}")));
     columns.map(argument).collect()

@@ -223,17 +223,15 @@ impl Usage {
 
 /// The name of each statement of the programs by its text.
 fn statement_names() -> BTreeMap<String, String> {
-    let crates = [
+    let constants = auth_server::statements().into_iter();
+    let constants = constants.map(|(name, text)| (text.to_owned(), name.to_owned()));
+    let others = [
         audit::statements(),
         identity::statements(),
-        auth_server::statements(),
+        api_server::statements(),
     ];
-    let constants = crates.into_iter().flatten();
-    let constants = constants.map(|(name, text)| (text.to_owned(), name.to_owned()));
-    let of_resources = api_server::statements()
-        .into_iter()
-        .map(|(name, text)| (text, name));
-    constants.chain(of_resources).collect()
+    let others = others.into_iter().flatten().map(|(name, text)| (text, name));
+    constants.chain(others).collect()
 }
 
 async fn resources_use_the_listed_statements(shape: Shape) {

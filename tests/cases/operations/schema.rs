@@ -143,14 +143,13 @@ fn the_migrations_have_the_same_names() {
 
 async fn every_sql_statement_is_valid(world: World) {
     let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
-    let mut statements = api_server::statements();
-    for crate_statements in [
+    let mut statements = [
         audit::statements(),
         identity::statements(),
-        auth_server::statements(),
-    ] {
-        statements.extend(crate_statements.into_iter().map(owned));
-    }
+        api_server::statements(),
+    ]
+    .concat();
+    statements.extend(auth_server::statements().into_iter().map(owned));
     assert!(statements.len() > 30, "{} statements", statements.len());
     let db = world.db().await;
     for (name, text) in statements {

@@ -1,4 +1,4 @@
-//! What several targets need.
+//! Constants and functions that several targets share.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use foundation::clock::Timestamp;
@@ -37,7 +37,7 @@ pub(crate) fn empty_database() -> &'static Db {
 
 /// Runs a future to its end.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
-    // The connections belong to the thread that waits for them.
+    // The connections of the database belong to this runtime, so every future runs on it.
     RUNTIME.block_on(future)
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn headers(name: &HeaderName, input: &[u8]) -> HeaderMap {
     headers
 }
 
-/// A registration that is accepted if this redirect URI, or for a client with keys this JWK set, is.
+/// Returns a registration that is accepted if this redirect URI, or this JWK set of a client with keys, is accepted.
 pub(crate) fn registration(
     kind: ClientType,
     redirect_uri: Option<&str>,
@@ -83,7 +83,7 @@ pub(crate) fn registration(
     }
 }
 
-/// Returns whether a registration is accepted.
+/// Returns whether a registration passes validation.
 pub(crate) fn is_accepted(registration: Registration) -> bool {
     let context = RequestContext::without_request();
     let registered = wait(clients::register(
@@ -94,7 +94,7 @@ pub(crate) fn is_accepted(registration: Registration) -> bool {
     ));
     match registered {
         Err(clients::Error::Invalid(_)) => false,
-        // The database is empty.
+        // The registration was to be stored, in a database without tables.
         Err(clients::Error::Database(_)) => true,
         other => unreachable!("{other:?}"),
     }

@@ -1,5 +1,5 @@
-//! Properties of the parsers of foreign bytes. A fuzzer looks for inputs without them (see docs/develop/testing.md); the tests
-//! try the inputs of `corpus/`.
+//! Properties of the parsers of untrusted input. A fuzzer looks for inputs that violate them, see
+//! docs/develop/testing.md. The tests below check the inputs in `corpus/`.
 
 mod harness;
 mod targets;

@@ -1,4 +1,4 @@
-//! The targets: a file for each, whose function `check` takes any input and panics if the parser lacks a property.
+//! The targets, one in each file. Its function `check` takes any input and panics if the parser violates a property.
 
 /// Declares the modules and the table of the targets.
 macro_rules! targets {

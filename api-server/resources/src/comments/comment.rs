@@ -1,9 +1,9 @@
 //! A comment as it is stored and shown.
 
-use crate::paging::{Cursor, HasCursor};
 use crate::text::Text;
 use foundation::clock::Timestamp;
 use serde::Serialize;
+use storage::paging::{Cursor, HasCursor};
 use utoipa::ToSchema;
 
 /// The text of a comment.
@@ -48,6 +48,8 @@ impl Comment {
 }
 
 impl HasCursor for Comment {
+    type Cursor = Cursor;
+
     fn cursor(&self) -> Cursor {
         Cursor {
             created_at: self.created_at,

@@ -2,12 +2,15 @@
 //! index.
 
 use super::comment::{Comment, columns};
-use crate::paging::{self, Cursor, Order, Page, PageRequest, PageSlice, Query};
 use crate::posts::VisiblePost;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
 use storage::fetch_all;
+use storage::paging::{self, Cursor, Order, Page, PageRequest, PageSlice, Query, Sorting};
 use utoipa::IntoParams;
+
+/// The columns by which the lists are sorted.
+const KEY: &[&str] = &["created_at", "id"];
 
 /// The query parameters of the list of comments.
 #[derive(Clone, Debug, IntoParams)]
@@ -33,7 +36,7 @@ impl ListQuery {
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
-            author_id: query.author_id(),
+            author_id: query.number("author_id"),
             page: query.page_request(),
         }
     }
@@ -42,8 +45,8 @@ impl ListQuery {
 /// Returns the requested page of the post's comments, the newest first by default.
 pub async fn list(db: &Db, post: VisiblePost, query: &ListQuery) -> Result<Page<Comment>, Error> {
     let page = &query.page;
-    let order = page.order.unwrap_or(Order::Descending);
-    paging::read_page(page.direction, order, page.cursor, |slice, anchor| {
+    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    paging::read_page(page.direction, sorting, page.cursor, |slice, anchor| {
         fetch(db, post, query.author_id, slice, anchor)
     })
     .await
@@ -77,14 +80,14 @@ impl ListStatement {
             true => format!("author_id = {}", self.slice.parameter(2)),
             false => "author_id >= 0".to_owned(),
         };
-        let on_post = self.slice.of_value("post_id", &post, "created_at");
+        let on_post = self.slice.of_value("post_id", &post);
         format!("SELECT {columns} FROM comments WHERE deleted_at IS NULL AND {condition} AND {on_post}")
     }
 }
 
 /// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
-    let statements = PageSlice::ALL
+    let statements = PageSlice::all(KEY)
         .into_iter()
         .flat_map(|slice| [false, true].map(|is_by_author| ListStatement { is_by_author, slice }));
     statements.map(|statement| (format!("{}::{statement:?}", module_path!()), statement.sql()))

@@ -10,7 +10,7 @@ use storage::db;
 use storage::db::{Db, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// The statement that inserts a comment if the authority of its author holds. The parameter is a lock, see
+/// The text of the statement that inserts a comment if the authority of its author holds. `$lock` is that of
 /// [`authority_holds!`].
 macro_rules! insert {
     ($lock:literal) => {
@@ -52,7 +52,7 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Stores a new comment and returns it. Fails with [`Error::SignedOut`] if the authority of the author has ended.
+/// Stores a new comment and returns it. Fails with [`Error::SignedOut`] if the author's authority has ended.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     post: VisiblePost,

@@ -24,7 +24,8 @@ schema! {
 /// The scope in which a key is unique.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyScope<'a> {
-    /// The authority to write for the user.
+    /// The user for whom the write is made, and the credentials that allow it. Only the id of the user is part of the
+    /// scope.
     pub authority: Authority,
     /// The client that calls with an access token; `None` for a session.
     pub client_id: Option<&'a str>,

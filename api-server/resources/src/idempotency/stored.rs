@@ -10,8 +10,8 @@ use storage::db;
 use storage::db::{Db, Executor, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
-/// The statement that stores a reply if the authority of the write holds. An expired row that is not deleted yet is
-/// overwritten. The parameter is a lock, see [`authority_holds!`].
+/// The text of the statement that stores a reply if the authority of the claim holds. An expired row that is not
+/// deleted yet is overwritten. `$lock` is that of [`authority_holds!`].
 macro_rules! save {
     ($lock:literal) => {
         concat!(
@@ -86,8 +86,8 @@ pub(super) async fn find(on: Executor<'_>, claim: &Claim, now: Timestamp) -> Res
 }
 
 /// Stores the reply to the write of this transaction. The id is unique, so if several transactions with one key
-/// race, only one commits; the others fail with [`Error::InProgress`]. Fails with [`Error::SignedOut`] if the authority of
-/// the write has ended.
+/// race, only one commits; the others fail with [`Error::InProgress`]. Fails with [`Error::SignedOut`] if the authority
+/// of the claim has ended.
 pub(super) async fn save(
     db: &Db,
     tx: &mut Tx,

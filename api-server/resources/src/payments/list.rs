@@ -1,15 +1,18 @@
 //! Pages of a user's payments.
 
 use super::payment::{Payment, columns};
-use crate::paging::{self, Cursor, Order, Page, PageRequest, PageSlice};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
 use storage::fetch_all;
+use storage::paging::{self, Cursor, Order, Page, PageRequest, PageSlice, Sorting};
+
+/// The columns by which the list is sorted.
+const KEY: &[&str] = &["created_at", "id"];
 
 /// Returns the requested page of the user's payments, the newest first by default.
 pub async fn list(db: &Db, user_id: i64, page: &PageRequest) -> Result<Page<Payment>, Error> {
-    let order = page.order.unwrap_or(Order::Descending);
-    paging::read_page(page.direction, order, page.cursor, |slice, anchor| {
+    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    paging::read_page(page.direction, sorting, page.cursor, |slice, anchor| {
         fetch(db, user_id, slice, anchor)
     })
     .await
@@ -30,12 +33,12 @@ async fn fetch(
 
 fn sql(slice: PageSlice) -> String {
     let user = slice.parameter(1);
-    let of_user = slice.of_value("user_id", &user, "created_at");
+    let of_user = slice.of_value("user_id", &user);
     format!("SELECT {} FROM payments WHERE {of_user}", columns!())
 }
 
 /// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     let named = |slice| (format!("{}::{slice:?}", module_path!()), sql(slice));
-    PageSlice::ALL.into_iter().map(named)
+    PageSlice::all(KEY).into_iter().map(named)
 }

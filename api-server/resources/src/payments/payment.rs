@@ -2,9 +2,9 @@
 
 use super::fields::{Metadata, Status};
 use super::id::PaymentId;
-use crate::paging::{Cursor, HasCursor};
 use foundation::clock::Timestamp;
 use serde::Serialize;
+use storage::paging::{Cursor, HasCursor};
 use utoipa::ToSchema;
 
 /// The columns of a [`Payment`], for `SELECT` and `RETURNING`.
@@ -49,6 +49,8 @@ pub struct Payment {
 }
 
 impl HasCursor for Payment {
+    type Cursor = Cursor;
+
     fn cursor(&self) -> Cursor {
         Cursor {
             created_at: self.created_at,

@@ -5,10 +5,10 @@ use super::actor::{self, Actor};
 use super::fields::Status;
 use super::post::{Post, columns};
 use super::query::{ListQuery, Sort};
-use crate::paging::{self, Cursor, Order, Page, PageSlice};
 use foundation::clock::Timestamp;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
+use storage::paging::{self, Cursor, Order, Page, PageSlice, Sorting};
 use storage::{fetch_all, fetch_optional, sql};
 
 sql! {
@@ -61,7 +61,8 @@ pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<P
     };
     let (sort, anchor) = (query.sort(), anchor(db, viewer, query).await?);
     let statement = |slice| ListStatement { filter, sort, slice };
-    paging::read_page(query.page.direction, query.order(), anchor, |slice, anchor| {
+    let sorting = Sorting::by(sort.columns(), query.order());
+    paging::read_page(query.page.direction, sorting, anchor, |slice, anchor| {
         fetch(db, statement(slice), anchor)
     })
     .await
@@ -73,7 +74,7 @@ pub async fn of_author(db: &Db, author_id: i64, (created_at, id): (i64, i64)) ->
     let statement = ListStatement {
         filter: Filter::ByAuthor(author_id),
         sort: Sort::CreatedAt,
-        slice: PageSlice::of(Order::Ascending, true),
+        slice: PageSlice::of(Sorting::by(Sort::CreatedAt.columns(), Order::Ascending), true),
     };
     let anchor = Anchor::CreatedAt(Timestamp::from_micros(created_at), id);
     fetch(db, statement, Some(anchor)).await
@@ -165,7 +166,7 @@ impl ListStatement {
             .into_iter()
             .map(|part| format!("SELECT * FROM ({}) AS part", self.select(part)))
             .collect::<Vec<_>>();
-        let end = self.slice.order_and_limit(self.sort);
+        let end = self.slice.order_and_limit();
         format!("SELECT * FROM ({}) AS posts {end}", parts.join(" UNION ALL "))
     }
 
@@ -173,10 +174,10 @@ impl ListStatement {
     fn select(self, Part { status, is_by_author }: Part) -> String {
         let slice = if is_by_author {
             let author = self.slice.parameter(1);
-            format!("AND {}", self.slice.of_value("author_id", &author, self.sort))
+            format!("AND {}", self.slice.of_value("author_id", &author))
         } else {
-            let after = self.slice.anchor_condition(self.sort);
-            format!("{after} {}", self.slice.order_and_limit(self.sort))
+            let after = self.slice.anchor_condition();
+            format!("{after} {}", self.slice.order_and_limit())
         };
         let (columns, status) = (columns!(), status.as_str());
         // The condition of the indexes that have this order.
@@ -202,7 +203,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     let lists = filters.into_iter().flat_map(|filter| {
         let sorts = Sort::ALL
             .into_iter()
-            .flat_map(|sort| PageSlice::ALL.map(|slice| (sort, slice)));
+            .flat_map(|sort| PageSlice::all(sort.columns()).map(|slice| (sort, slice)));
         sorts.map(move |(sort, slice)| ListStatement { filter, sort, slice })
     });
     lists.map(|statement| (format!("{}::{statement:?}", module_path!()), statement.sql()))

@@ -1,10 +1,10 @@
 //! A post as it is stored and shown.
 
 use super::fields::Status;
-use crate::paging::{Cursor, HasCursor};
 use foundation::clock::Timestamp;
 use serde::Serialize;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+use storage::paging::{Cursor, HasCursor};
 use utoipa::ToSchema;
 
 /// The columns of a [`Post`], for `SELECT` and `RETURNING`, in the order in which they are read.
@@ -72,6 +72,8 @@ where
 }
 
 impl HasCursor for Post {
+    type Cursor = Cursor;
+
     fn cursor(&self) -> Cursor {
         Cursor {
             created_at: self.created_at,

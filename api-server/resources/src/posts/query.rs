@@ -1,7 +1,7 @@
 //! The query parameters of the list of posts.
 
 use super::fields::Status;
-use crate::paging::{Order, PageRequest, Query};
+use storage::paging::{Order, PageRequest, Query};
 use utoipa::{IntoParams, ToSchema};
 
 /// The query parameters of the list of posts.
@@ -37,7 +37,7 @@ impl ListQuery {
         Self {
             sort: query.first("sort", Sort::parse),
             status: query.first("status", |text| text.parse().ok()),
-            author_id: query.author_id(),
+            author_id: query.number("author_id"),
             page: query.page_request(),
         }
     }
@@ -63,6 +63,14 @@ impl Sort {
         Self::ALL.into_iter().find(|sort| sort.as_str() == text)
     }
 
+    /// Returns the columns of the sort key.
+    pub(super) const fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::CreatedAt => &["created_at", "id"],
+            Self::Title => &["title", "id"],
+        }
+    }
+
     const fn as_str(self) -> &'static str {
         match self {
             Self::CreatedAt => "created_at",
@@ -71,7 +79,7 @@ impl Sort {
     }
 }
 
-/// Writes the parameter's value, which is the name of the column too.
+/// Writes the parameter's value.
 impl std::fmt::Display for Sort {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
@@ -81,8 +89,8 @@ impl std::fmt::Display for Sort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paging::Direction;
     use proptest::prelude::*;
+    use storage::paging::Direction;
 
     #[test]
     fn the_first_valid_value_of_a_name_wins_and_the_rest_is_ignored() {
@@ -118,7 +126,7 @@ mod tests {
         let query = ListQuery::parse("status=published&x=1&author_id=007&sort=nonsense");
         assert_eq!(
             query.page.query_string(None, Direction::Prev),
-            "status=published&author_id=7"
+            "status=published&author_id=007"
         );
     }
 
@@ -126,7 +134,7 @@ mod tests {
         #[test]
         fn every_query_string_is_parsed_and_its_page_links_keep_the_parameters(query in ".*|((sort|order|status|author_id|dir)=[a-z_0-9]*&?){0,6}") {
             let query = ListQuery::parse(&query);
-            let link = query.page.query_string(query.page.cursor, query.page.direction);
+            let link = query.page.query_string(query.page.cursor.as_ref(), query.page.direction);
             prop_assert_eq!(
                 ListQuery::parse(&link).page.query_string(None, Direction::Next),
                 query.page.query_string(None, Direction::Next)

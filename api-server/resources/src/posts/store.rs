@@ -14,7 +14,7 @@ use storage::db;
 use storage::db::{BatchCall, Db, Engine, Executor, Tx, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// The statement that inserts a post if the authority of its author holds. The parameter is a lock, see
+/// The text of the statement that inserts a post if the authority of its author holds. `$lock` is that of
 /// [`authority_holds!`].
 macro_rules! insert {
     ($lock:literal) => {
@@ -28,8 +28,8 @@ macro_rules! insert {
     };
 }
 
-/// The statement that changes a post if it has this version and the authority of the caller holds. The parameter is a lock,
-/// see [`authority_holds!`].
+/// The text of the statement that changes a post if it has this version and the authority of the caller holds. `$lock`
+/// is that of [`authority_holds!`].
 macro_rules! update {
     ($lock:literal) => {
         concat!(
@@ -46,8 +46,8 @@ macro_rules! update {
 sql! {
     INSERT_SQLITE = insert!("");
     INSERT_POSTGRES = insert!(" FOR SHARE");
-    // The parameter is a JSON array of objects. Inserts those whose authority holds, and returns their places in the array,
-    // from 1. The ids ascend in the same order.
+    // The parameter is a JSON array of objects. Inserts those whose authority holds, and returns each post with its
+    // place in the array, from 1. The ids ascend with the places, which is how each row of RETURNING finds its place.
     INSERT_ALL_POSTGRES = concat!(
         "WITH new AS (
              SELECT * FROM ROWS FROM (
@@ -132,7 +132,8 @@ struct Insert {
     published_at: Option<i64>,
 }
 
-/// A post that a batch inserted, and the place of its call in the batch, from 1. Posts are decoded by position, so the place is last.
+/// A post that a batch inserted, and the place of its call in the batch, from 1. Posts are decoded by the position of
+/// their columns, so the column `place` is the last one.
 #[derive(sqlx::FromRow)]
 struct Inserted {
     #[sqlx(try_from = "i64")]
@@ -183,7 +184,7 @@ impl Insert {
     }
 }
 
-/// Stores a new post and returns it. Fails with [`Error::SignedOut`] if the authority of the author has ended.
+/// Stores a new post and returns it. Fails with [`Error::SignedOut`] if the author's authority has ended.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     author: Authority,
@@ -238,8 +239,8 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
 }
 
 /// Changes the post if it still has this version, and returns the changed post. Fails with [`Error::Stale`] if it has
-/// another version or is deleted, and with [`Error::SignedOut`] if the authority of the caller has ended. A patch without
-/// effect is not written.
+/// another version or is deleted, and with [`Error::SignedOut`] if the caller's authority has ended. A patch without
+/// effect is not written, so it does not fail for either reason.
 pub async fn update(
     db: &Db,
     caller: Authority,

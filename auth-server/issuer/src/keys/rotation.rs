@@ -22,13 +22,14 @@ pub struct KeyRotation {
     pub store: KeyStore,
     /// The time for which a key signs.
     pub lifetime: Duration,
-    /// Measured before each transition.
+    /// The check of the clock, which is measured before each transition.
     pub clock: ClockCheck,
 }
 
 impl KeyRotation {
-    /// Returns a keyring with the stored keys, after making all due transitions, unless the clock differs from that of the database.
-    /// At the first start, generates the active and the staged key. Fails if the database does not answer or neither of the master keys opens the keys.
+    /// Makes all due transitions and returns a keyring with the stored keys. At the first start, generates the active
+    /// and the staged key. Makes no transition if the clock differs from that of the database. Fails if the database
+    /// does not answer or neither of the master keys opens the keys.
     pub async fn open(&self) -> Result<Keyring, Error> {
         let keyring = Keyring::empty();
         self.reload(&keyring, None).await?;

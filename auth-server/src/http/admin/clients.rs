@@ -1,11 +1,10 @@
 //! `/admin/clients`.
 
 mod body;
-mod query;
 
-use super::{Administrator, ListRequest, PAGE_SIZE, Page, secret_response};
+use super::{Administrator, secret_response};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use body::SecretRotation;
@@ -13,17 +12,18 @@ use foundation::ids::TextId;
 use identity::Identity;
 use identity::grants::clients;
 use identity::grants::clients::Client;
+use identity::grants::clients::list::{self, ListQuery};
 use issuer::clients::{
     ClientChanges, ClientWithSecret, Error as ClientError, Registration, disable, enable, register,
     rotate_secret, update,
 };
 use issuer::grants::Grants;
-use query::ClientsQuery;
 use std::sync::Arc;
 use storage::db::Db;
+use storage::paging::PageRequest;
 use web::error::FieldError;
 use web::openapi::error_responses::code;
-use web::{Authorized, Code, Error, JsonBody, PathId};
+use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 const PATH: &str = "/admin/clients";
 
@@ -31,19 +31,22 @@ const PATH: &str = "/admin/clients";
 ///
 /// Returns the registered clients by id, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
-    get, path = PATH, operation_id = "listClients", tag = "Administration", params(ClientsQuery),
+    get, path = PATH, operation_id = "listClients", tag = "Administration", params(ListQuery, PageRequest<TextId>),
     security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "A page of clients.", body = Page<Client>), Administrator)
+    responses(
+        (status = 200, description = "A page of clients.", body = Envelope<Client, TextId>, headers(("Link"))),
+        Administrator,
+    )
 )]
 pub(crate) async fn list(
     _: Administrator,
     State(identity): State<Identity>,
-    request: ListRequest<ClientsQuery>,
-) -> Result<Json<Page<Client>>, Error> {
-    let query = &request.query;
-    let after = query.cursor.as_deref().unwrap_or_default();
-    let items = clients::page(&identity.db, query.filter(), after, PAGE_SIZE).await?;
-    Ok(request.page(items, |client| client.id.clone()))
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    let query = ListQuery::parse(query.as_deref().unwrap_or_default());
+    let page = list::page(&identity.db, &query).await?;
+    Ok(list_response(page, &query.page, &policy.url(PATH)))
 }
 
 /// Register a client

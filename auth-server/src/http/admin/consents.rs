@@ -1,35 +1,40 @@
 //! `/admin/consents`.
 
-mod query;
-
-use super::{Administrator, ListRequest, PAGE_SIZE, Page};
-use axum::Json;
-use axum::extract::State;
+use super::Administrator;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use foundation::ids::TextId;
 use identity::Identity;
 use identity::grants::consents;
-use identity::grants::consents::Consent;
-use query::ConsentsQuery;
-use web::{Error, PathId};
+use identity::grants::consents::list::{self, Consent, ListQuery, Position};
+use std::sync::Arc;
+use storage::paging::PageRequest;
+use web::{Envelope, Error, PathId, Policy, list_response};
+
+const PATH: &str = "/admin/consents";
 
 /// List the consents
 ///
 /// Returns the apps to which users have given access, by user and app, 20 per page. Unknown and invalid query
 /// parameters are ignored.
 #[utoipa::path(
-    get, path = "/admin/consents", operation_id = "listConsents", tag = "Administration", params(ConsentsQuery),
+    get, path = PATH, operation_id = "listConsents", tag = "Administration", params(ListQuery, PageRequest<Position>),
     security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "A page of consents.", body = Page<Consent>), Administrator)
+    responses(
+        (status = 200, description = "A page of consents.", body = Envelope<Consent, Position>, headers(("Link"))),
+        Administrator,
+    )
 )]
 pub(crate) async fn list(
     _: Administrator,
     State(identity): State<Identity>,
-    request: ListRequest<ConsentsQuery>,
-) -> Result<Json<Page<Consent>>, Error> {
-    let query = &request.query;
-    let items = consents::page(&identity.db, &query.filter(), query.after(), PAGE_SIZE).await?;
-    Ok(request.page(items, query::cursor))
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    let query = ListQuery::parse(query.as_deref().unwrap_or_default());
+    let page = list::page(&identity.db, &query).await?;
+    Ok(list_response(page, &query.page, &policy.url(PATH)))
 }
 
 /// Revoke a consent

@@ -1,30 +1,34 @@
 //! `GET /admin/security-events`.
 
-mod query;
-
-use super::{Administrator, ListRequest, PAGE_SIZE, Page};
-use audit::events::list;
-use audit::events::list::SecurityEvent;
-use axum::Json;
-use axum::extract::State;
+use super::Administrator;
+use audit::events::list::{self, Filter, ListQuery, SecurityEvent};
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
 use identity::Identity;
-use query::EventsQuery;
-use web::Error;
+use std::sync::Arc;
+use storage::paging::PageRequest;
+use web::{Envelope, Error, Policy, list_response};
+
+const PATH: &str = "/admin/security-events";
 
 /// List the security events
 ///
 /// Returns the newest events first, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
-    get, path = "/admin/security-events", operation_id = "listSecurityEvents", tag = "Administration",
-    params(EventsQuery), security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "A page of events.", body = Page<SecurityEvent>), Administrator)
+    get, path = PATH, operation_id = "listSecurityEvents", tag = "Administration", params(Filter, PageRequest),
+    security(("session" = []), ("oauth2" = ["admin"])),
+    responses(
+        (status = 200, description = "A page of events.", body = Envelope<SecurityEvent>, headers(("Link"))),
+        Administrator,
+    )
 )]
 pub(crate) async fn list(
     _: Administrator,
     State(identity): State<Identity>,
-    request: ListRequest<EventsQuery>,
-) -> Result<Json<Page<SecurityEvent>>, Error> {
-    let query = &request.query;
-    let items = list::newest(&identity.db, &query.filter(), query.cursor, PAGE_SIZE).await?;
-    Ok(request.page(items, |event| event.cursor().to_string()))
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    let query = ListQuery::parse(query.as_deref().unwrap_or_default());
+    let page = list::page(&identity.db, &query).await?;
+    Ok(list_response(page, &query.page, &policy.url(PATH)))
 }

@@ -1,38 +1,40 @@
 //! `/admin/sessions`, and the sessions of a user.
 
-mod query;
-
-use super::{Administrator, ListRequest, PAGE_SIZE, Page};
-use axum::Json;
-use axum::extract::State;
+use super::Administrator;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use foundation::ids::Id;
 use identity::Identity;
 use identity::accounts::administration;
-use identity::sessions;
-use identity::sessions::UserSession;
+use identity::sessions::{self, ListQuery, UserSession};
 use identity::users::account;
-use query::SessionsQuery;
-use web::{Error, PathId};
+use std::sync::Arc;
+use storage::paging::PageRequest;
+use web::{Envelope, Error, PathId, Policy, list_response};
+
+const PATH: &str = "/admin/sessions";
 
 /// List the sessions
 ///
 /// Returns the active sessions, the newest first, 20 per page. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
-    get, path = "/admin/sessions", operation_id = "listUserSessions", tag = "Administration", params(SessionsQuery),
+    get, path = PATH, operation_id = "listUserSessions", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "A page of sessions.", body = Page<UserSession>), Administrator)
+    responses(
+        (status = 200, description = "A page of sessions.", body = Envelope<UserSession>, headers(("Link"))),
+        Administrator,
+    )
 )]
 pub(crate) async fn list(
     Administrator(context): Administrator,
     State(identity): State<Identity>,
-    request: ListRequest<SessionsQuery>,
-) -> Result<Json<Page<UserSession>>, Error> {
-    let SessionsQuery { user_id, cursor } = request.query;
-    let (user_id, before) = (user_id.map(Id::get), cursor.map(Id::get));
-    let (db, lifetimes) = (&identity.db, identity.session_lifetimes);
-    let items = sessions::page(db, user_id, before, lifetimes, context.now, PAGE_SIZE).await?;
-    Ok(request.page(items, |item| item.session.id.to_string()))
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    let query = ListQuery::parse(query.as_deref().unwrap_or_default());
+    let page = sessions::page(&identity.db, &query, identity.session_lifetimes, context.now).await?;
+    Ok(list_response(page, &query.page, &policy.url(PATH)))
 }
 
 /// End a session of a user

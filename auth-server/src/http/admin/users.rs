@@ -1,11 +1,10 @@
 //! `/admin/users`.
 
 mod body;
-mod query;
 
-use super::{Administrator, ListRequest, PAGE_SIZE, Page, secret_response};
+use super::{Administrator, secret_response};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use body::{PasswordSetting, UserChanges, UserCreation};
@@ -13,26 +12,34 @@ use foundation::ids::Id;
 use identity::Identity;
 use identity::accounts::administration::{self, AccountWithPassword, find_to_change};
 use identity::users::account::{self, Account};
-use query::UsersQuery;
+use identity::users::list::{self, ListQuery};
+use std::sync::Arc;
+use storage::paging::PageRequest;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, PathId};
+use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
+
+const PATH: &str = "/admin/users";
 
 /// List the users
 ///
 /// Returns the accounts by id, 20 per page, without deleted ones. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
-    get, path = "/admin/users", operation_id = "listAccounts", tag = "Administration", params(UsersQuery),
+    get, path = PATH, operation_id = "listAccounts", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "A page of accounts.", body = Page<Account>), Administrator)
+    responses(
+        (status = 200, description = "A page of accounts.", body = Envelope<Account>, headers(("Link"))),
+        Administrator,
+    )
 )]
 pub(crate) async fn list(
     _: Administrator,
     State(identity): State<Identity>,
-    request: ListRequest<UsersQuery>,
-) -> Result<Json<Page<Account>>, Error> {
-    let query = &request.query;
-    let items = account::page(&identity.db, &query.filter(), query.after(), PAGE_SIZE).await?;
-    Ok(request.page(items, |account| account.user.id.to_string()))
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    let query = ListQuery::parse(query.as_deref().unwrap_or_default());
+    let page = list::page(&identity.db, &query).await?;
+    Ok(list_response(page, &query.page, &policy.url(PATH)))
 }
 
 /// Create a user

@@ -1,33 +1,16 @@
 //! Queries for the recorded security events.
 
 use foundation::clock::Timestamp;
-use foundation::cursor::Cursor;
+use foundation::ids::Id;
 use serde::Serialize;
+use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
-use storage::{fetch_all, sql};
-use utoipa::ToSchema;
+use storage::fetch_all_with;
+use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use utoipa::{IntoParams, ToSchema};
 
-/// Returns the text of the statement for a page of the events with this condition.
-macro_rules! page {
-    ($condition:literal) => {
-        concat!(
-            "SELECT id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail, count
-             FROM security_events WHERE ",
-            $condition,
-            "(at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3"
-        )
-    };
-}
-
-sql! {
-    LIST = page!("");
-    LIST_BY_NAME = page!("name = $4 AND ");
-    LIST_BY_USER = page!("user_id = $4 AND ");
-    LIST_BY_USER_AND_NAME = page!("user_id = $4 AND name = $5 AND ");
-    // The other conditions come first, so that PostgreSQL learns the types of their values from the comparisons.
-    LIST_BY_ADMINISTRATOR =
-        page!("administrator_id = $4 AND (user_id = $5 OR $5 IS NULL) AND (name = $6 OR $6 IS NULL) AND ");
-}
+/// The columns by which the lists are sorted.
+const KEY: &[&str] = &["at", "id"];
 
 /// A recorded security event.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
@@ -64,25 +47,64 @@ pub struct SecurityEvent {
 }
 
 /// The condition on listed events. A field that is `None` imposes no condition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct Filter {
     /// Only events of this name.
     pub name: Option<String>,
-    /// Only events of this user.
+    /// Only events of the user with this id, or of the deleted account with this pseudonym, which is negative.
     pub user_id: Option<i64>,
-    /// Only events that this administrator caused.
+    /// Only events that the administrator with this id or pseudonym caused.
     pub administrator_id: Option<i64>,
 }
 
-impl SecurityEvent {
-    /// Returns the event's position in the list.
-    pub fn cursor(&self) -> Cursor {
+/// The query parameters of the list of all events.
+#[derive(Clone, Debug)]
+pub struct ListQuery {
+    filter: Filter,
+    /// The requested page.
+    pub page: PageRequest,
+}
+
+impl ListQuery {
+    /// Parses a query string. Ignores unknown parameters and invalid values.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        let filter = Filter {
+            name: query.first("name", |text| {
+                let is_name = !text.is_empty() && !text.contains('\0');
+                is_name.then(|| text.to_owned())
+            }),
+            user_id: query.first("user_id", parse_id),
+            administrator_id: query.first("administrator_id", parse_id),
+        };
+        Self {
+            filter,
+            page: query.page_request(),
+        }
+    }
+}
+
+/// Parses the canonical form of an id, or of a pseudonym: an id after a minus sign.
+fn parse_id(text: &str) -> Option<i64> {
+    match text.strip_prefix('-') {
+        Some(number) => Some(-number.parse::<Id>().ok()?.get()),
+        None => Some(text.parse::<Id>().ok()?.get()),
+    }
+}
+
+impl HasCursor for SecurityEvent {
+    type Cursor = Cursor;
+
+    fn cursor(&self) -> Cursor {
         Cursor {
             created_at: self.at,
             id: self.id,
         }
     }
+}
 
+impl SecurityEvent {
     /// Returns the event as the user that it concerns may see it: without the address of an administrator.
     #[must_use]
     pub fn for_its_user(self) -> Self {
@@ -93,48 +115,112 @@ impl SecurityEvent {
     }
 }
 
+/// Returns the requested page of the events, the newest first by default.
+pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<SecurityEvent>, Error> {
+    let PageRequest {
+        direction,
+        order,
+        cursor,
+        ..
+    } = query.page;
+    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Descending));
+    paging::read_page(direction, sorting, cursor, |slice, after| {
+        fetch(db, &query.filter, slice, after)
+    })
+    .await
+}
+
 /// Returns up to `limit` events that match `filter`, newest first: those older than the position `before`, or the
 /// newest of all if there is no position.
 pub async fn newest(
     db: &Db,
     filter: &Filter,
     before: Option<Cursor>,
-    limit: i64,
+    limit: usize,
 ) -> Result<Vec<SecurityEvent>, Error> {
-    let end = Cursor {
-        created_at: Timestamp::from_micros(i64::MAX),
-        id: i64::MAX,
+    let slice = PageSlice::of(Sorting::by(KEY, Order::Descending), before.is_some());
+    fetch(db, filter, slice.limited_to(limit), before).await
+}
+
+async fn fetch(
+    db: &Db,
+    filter: &Filter,
+    slice: PageSlice,
+    after: Option<Cursor>,
+) -> Result<Vec<SecurityEvent>, Error> {
+    let conditions = filter.conditions();
+    let columns: Vec<&str> = conditions.iter().map(|(column, _)| *column).collect();
+    let anchor = after.map(|Cursor { created_at, id }| [created_at.into(), id.into()]);
+    let values = conditions.into_iter().map(|(_, value)| value);
+    let values = anchor.into_iter().flatten().chain(values);
+    fetch_all_with!(
+        db.reader(),
+        SecurityEvent,
+        AssertSqlSafe(sql(&columns, slice)),
+        values
+    )
+}
+
+impl Filter {
+    /// Returns the columns that have a condition, and their values. The first one selects the fewest events.
+    fn conditions(&self) -> Vec<(&'static str, Value)> {
+        let conditions = [
+            ("administrator_id", self.administrator_id.map(Value::from)),
+            ("user_id", self.user_id.map(Value::from)),
+            ("name", self.name.as_deref().map(Value::from)),
+        ];
+        let conditions = conditions.into_iter();
+        conditions
+            .filter_map(|(column, value)| Some((column, value?)))
+            .collect()
+    }
+}
+
+/// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if there is one, and the
+/// values of the columns. Only the condition on the first column can use an index.
+fn sql(columns: &[&str], slice: PageSlice) -> String {
+    let (condition, others) = match columns {
+        [] => (
+            format!("TRUE{} {}", slice.anchor_condition(), slice.order_and_limit()),
+            columns,
+        ),
+        [first, others @ ..] => (slice.of_value(first, &slice.parameter(1)), others),
     };
-    let Cursor { created_at: at, id } = before.unwrap_or(end);
-    let (on, user, name) = (db.reader(), filter.user_id, filter.name.as_deref());
-    if let Some(administrator) = filter.administrator_id {
-        return fetch_all!(
-            on,
-            SecurityEvent,
-            LIST_BY_ADMINISTRATOR,
-            at,
-            id,
-            limit,
-            administrator,
-            user,
-            name
-        );
-    }
-    match (user, name) {
-        (None, None) => fetch_all!(on, SecurityEvent, LIST, at, id, limit),
-        (None, Some(name)) => fetch_all!(on, SecurityEvent, LIST_BY_NAME, at, id, limit, name),
-        (Some(user), None) => fetch_all!(on, SecurityEvent, LIST_BY_USER, at, id, limit, user),
-        (Some(user), Some(name)) => {
-            fetch_all!(
-                on,
-                SecurityEvent,
-                LIST_BY_USER_AND_NAME,
-                at,
-                id,
-                limit,
-                user,
-                name
-            )
-        }
-    }
+    let others = others.iter().zip(2..);
+    let others: String = others
+        .map(|(column, n)| {
+            let (value, nothing) = (
+                slice.parameter(n),
+                if *column == "name" { "|| ''" } else { "+ 0" },
+            );
+            format!("{column} {nothing} = {value} AND ")
+        })
+        .collect();
+    format!(
+        "SELECT id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail, count
+         FROM security_events WHERE {others}{condition}"
+    )
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    const CONDITIONS: [&[&str]; 8] = [
+        &[],
+        &["name"],
+        &["user_id"],
+        &["user_id", "name"],
+        &["administrator_id"],
+        &["administrator_id", "name"],
+        &["administrator_id", "user_id"],
+        &["administrator_id", "user_id", "name"],
+    ];
+    let lists = CONDITIONS
+        .into_iter()
+        .flat_map(|columns| PageSlice::all(KEY).map(|slice| (columns, slice)));
+    lists.map(|(columns, slice)| {
+        (
+            format!("{}::{slice:?} {columns:?}", module_path!()),
+            sql(columns, slice),
+        )
+    })
 }

@@ -1,5 +1,6 @@
-//! Pseudonyms of deleted accounts. Security events and alerts are kept for a year, and the accounts that they name may be
-//! deleted meanwhile: then a pseudonym replaces the user's id, and a label each of the networks of their requests.
+//! Pseudonyms of deleted accounts. Security events and alerts are kept for a year. If an account that they name is
+//! deleted meanwhile, a pseudonym replaces the user's id, and a label replaces each network from which the user sent
+//! requests.
 
 use crate::alerts;
 use aws_lc_rs::hmac;
@@ -8,9 +9,10 @@ use storage::db::{Error, Tx};
 use storage::{execute, sql};
 
 sql! {
-    // A network becomes the id of the account's first event from it. So the networks of an account stay distinct, which is
-    // what alerts count, and no label leads back to an address. The address of an event that an administrator caused is that
-    // of the administrator. The details of some events are ids of sessions and grants, whose rows name the user.
+    // The label of a network is the id of the account's first event from it. The networks of an account therefore stay
+    // distinct, because alerts count them, and no label leads back to an address. The address of an event that an
+    // administrator caused is that of the administrator and stays, so such an event gives no label. The details of two kinds of events are removed, because they
+    // are ids of sessions and grants, whose rows name the user.
     REPLACE = "
         UPDATE security_events
         SET user_id = CASE WHEN user_id = $1 THEN $2 ELSE user_id END,
@@ -18,17 +20,19 @@ sql! {
             address = CASE WHEN event.is_caller THEN event.label ELSE address END,
             network = CASE WHEN event.is_caller THEN event.label ELSE network END,
             detail = CASE WHEN name IN ('authn_session_revoked', 'authn_token_revoked') THEN NULL ELSE detail END
-        FROM (SELECT id AS event_id, COALESCE(administrator_id, user_id) = $1 AS is_caller,
-                     CASE WHEN network IS NOT NULL THEN 'network ' || MIN(id) OVER (PARTITION BY network) END AS label
-              FROM security_events WHERE user_id = $1 OR administrator_id = $1) AS event
+        FROM (SELECT event_id, is_caller,
+                     CASE WHEN network_of_event IS NOT NULL THEN
+                          'network ' || MIN(event_id) OVER (PARTITION BY network_of_event, is_caller) END AS label
+              FROM (SELECT id AS event_id, network AS network_of_event, COALESCE(administrator_id, user_id) = $1 AS is_caller
+                    FROM security_events WHERE user_id = $1 OR administrator_id = $1) AS of_account) AS event
         WHERE id = event.event_id";
 }
 
-/// The number of bits of a pseudonym: numbers of 53 bits are exact in every JSON parser.
+/// The number of bits of a pseudonym: JSON parsers that read numbers as doubles keep 53 bits exact (RFC 8259 §6).
 const BITS: u32 = 53;
 
-/// Returns the pseudonym of a user: a negative number, so that it is no user's id. The same user always has the same one, and
-/// nobody without the key can tell whose it is.
+/// Returns the pseudonym of a user: the HMAC of the id under a key derived from `key`, as a negative number, so that it
+/// is no user's id. It does not change, and nobody without `key` can tell to which user it belongs.
 pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
     let tag = hmac::sign(
         &key.mac_key("pseudonym of a deleted account"),
@@ -42,9 +46,9 @@ pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
     -((number >> (u64::BITS - BITS)).max(1).cast_signed())
 }
 
-/// Replaces the user's id by `pseudonym` in all events and alerts, and the addresses of the user's requests by labels. The cost
-/// is linear in the number of the user's events. The caller has locked the user's row against new events, and marks it as
-/// deleted in this transaction.
+/// Replaces the user's id by `pseudonym` in all events and alerts, and the addresses of the user's requests by labels.
+/// The cost is linear in the number of the user's events. The caller has locked the user's row against new events, and
+/// marks it as deleted in this transaction. Fails if the database does.
 pub async fn replace(tx: &mut Tx, user_id: i64, pseudonym: i64) -> Result<(), Error> {
     execute!(tx.on(), REPLACE, user_id, pseudonym)?;
     alerts::replace_user(tx, user_id, pseudonym).await

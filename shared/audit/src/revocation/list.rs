@@ -9,18 +9,20 @@ use storage::redis::{Redis, Unavailable};
 
 /// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are the data set's id, the
 /// stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or an empty text, whether
-/// to mark the list as complete, and for each revocation its subject, its moment, and its lifetime in milliseconds or an empty text.
-/// Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id. The mark lasts for
-/// three reads of the issuer: a follower trusts the list no longer than that after the last issuer died, and then reads the database
-/// within a second of a commit that did not reach the list.
+/// the mark must exist, whether to set it, and for each revocation its subject, its time in seconds, and its lifetime in milliseconds or an
+/// empty text. Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id or the
+/// mark does not exist.
 const ADD: &str = "
     if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then
+        return false
+    end
+    if ARGV[2] == '1' and redis.call('EXISTS', KEYS[3]) == 0 then
         return false
     end
     local count = 0
     local now = redis.call('TIME')
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
-    for i = 3, #ARGV, 3 do
+    for i = 4, #ARGV, 3 do
         local key, added = KEYS[4] .. ARGV[i], false
         if ARGV[i + 2] == '' then
             added = redis.call('SET', key, ARGV[i + 1], 'NX')
@@ -33,18 +35,22 @@ const ADD: &str = "
         end
     end
     redis.call('XTRIM', KEYS[2], 'MINID', '~', now_ms - 600000)
-    if ARGV[2] == '1' then
-        redis.call('SET', KEYS[3], ARGV[1], 'PX', 700)
+    if ARGV[3] == '1' then
+        redis.call('SET', KEYS[3], ARGV[1], 'PX', 2000)
     end
     return count";
 
-/// Reads the stream. The keys of the script are the data set's id, the stream and the mark of completeness. The arguments are those of
-/// the position of the last read: the id of the data set, of the last entry, and the time of Redis in milliseconds, or three empty
-/// texts to begin after the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not
-/// complete, has another data set, or may have dropped entries beyond the position.
+/// The mark lasts for 2 s, but a follower trusts it for 0.7 s only, which are three reads of an issuer: if the last issuer
+/// dies between a commit and the list, the follower then reads the database within a second of the commit.
+///
+/// Reads at most 1000 entries of the stream. The keys of the script are the data set's id, the stream and the mark of
+/// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
+/// the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not complete,
+/// if the data set has another id, or if the position is older than five minutes: [`ADD`] drops entries after ten
+/// minutes.
 const READ: &str = "
     local data_set = redis.call('GET', KEYS[1])
-    if not data_set or redis.call('GET', KEYS[3]) ~= data_set then
+    if not data_set or redis.call('GET', KEYS[3]) ~= data_set or redis.call('PTTL', KEYS[3]) < 1300 then
         return false
     end
     local now = redis.call('TIME')
@@ -64,10 +70,12 @@ const READ: &str = "
 
 /// The largest number of revocations that one call of a script adds or reads, so that it returns soon.
 const BATCH: usize = 1000;
+/// The largest number of batches that are added at once, so that the reads of new revocations do not wait for long.
+const MAX_BATCHES: usize = 20;
 /// The time after which the last access token that a revocation covers has expired: 600 s, and a margin for tokens that are
 /// issued meanwhile. It is counted from the moment at which the revocation is added, by the clock of Redis, so that no other clock
 /// matters.
-const LIFETIME: Duration = Duration::from_secs(660);
+pub(super) const LIFETIME: Duration = Duration::from_secs(660);
 
 /// The list. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -77,9 +85,19 @@ pub(super) struct RevocationList {
     read: Arc<Script>,
 }
 
+/// The state of Redis in which revocations may be added.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Expected<'a> {
+    /// The id of the data set; empty if any will do.
+    pub(super) data_set: &'a str,
+    /// Whether the list must be marked as complete.
+    pub(super) is_marked: bool,
+}
+
 /// A position in the stream: all entries up to it were read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamPosition {
+    /// The id of the data set.
     data_set: String,
     /// The id of the last entry.
     entry: String,
@@ -104,32 +122,34 @@ impl RevocationList {
     /// Adds revocations whose rows are committed.
     pub(super) async fn add(&self, revocations: &[Revocation]) -> Result<(), Unavailable> {
         for batch in revocations.chunks(BATCH) {
-            self.run(batch, "", false).await?;
+            self.run(batch, Expected::default(), false).await?;
         }
         Ok(())
     }
 
-    /// Adds revocations, and then marks the list as complete for a moment: with them it has all that were committed when the caller
-    /// read them. Returns the number of those that it lacked, or `None` if the data set is not the one with this id any more, so that
-    /// the list lacks earlier ones.
+    /// Adds revocations, at most 20,000, and removes those that it added from `missing`. If none are left, marks the list as
+    /// complete for a moment: it has all that were committed when the caller read them. Returns the number of those that the list
+    /// lacked, or `None` if Redis is not in the expected state.
     pub(super) async fn complete(
         &self,
-        data_set: &str,
-        revocations: &[Revocation],
+        expected: Expected<'_>,
+        missing: &mut Vec<Revocation>,
     ) -> Result<Option<u64>, Unavailable> {
-        let mut batches = revocations.chunks(BATCH).peekable();
         let mut lacked = 0;
-        loop {
-            let batch = batches.next().unwrap_or_default();
-            let is_last = batches.peek().is_none();
-            match self.run(batch, data_set, is_last).await? {
+        for _ in 0..MAX_BATCHES {
+            let begin = missing.len().saturating_sub(BATCH);
+            let is_last = begin == 0;
+            let batch = missing.get(begin..).unwrap_or_default();
+            match self.run(batch, expected, is_last).await? {
                 None => return Ok(None),
                 Some(added) => lacked += added,
             }
+            missing.truncate(begin);
             if is_last {
-                return Ok(Some(lacked));
+                break;
             }
         }
+        Ok(Some(lacked))
     }
 
     /// Returns the position after the last entry of the stream, or `None` if the list is not complete.
@@ -138,8 +158,9 @@ impl RevocationList {
         Ok(read.map(|(position, _)| position))
     }
 
-    /// Returns the subjects of the entries beyond a position, and the position after them; `None` if the stream may lack revocations,
-    /// because the list is not complete, was emptied or replaced, or because the position is old.
+    /// Returns the subjects of the entries beyond a position, and the position after them. Returns `None` if the stream
+    /// may lack revocations, because the list is not complete, because it was emptied or replaced, or because the
+    /// position is old.
     pub(super) async fn read_stream(
         &self,
         from: &StreamPosition,
@@ -160,6 +181,8 @@ impl RevocationList {
         }
     }
 
+    /// Reads the next entries, which are the last ones if they are fewer than [`BATCH`]. Returns `None` like
+    /// [`read_stream`](Self::read_stream).
     async fn read_batch(
         &self,
         from: &StreamPosition,
@@ -183,7 +206,7 @@ impl RevocationList {
     async fn run(
         &self,
         batch: &[Revocation],
-        data_set: &str,
+        expected: Expected<'_>,
         is_complete: bool,
     ) -> Result<Option<u64>, Unavailable> {
         let mut call = self.add.prepare_invoke();
@@ -191,7 +214,9 @@ impl RevocationList {
             .key(self.stream())
             .key(self.mark());
         call.key(self.redis.key("revoked:"));
-        call.arg(data_set).arg(u8::from(is_complete));
+        call.arg(expected.data_set)
+            .arg(u8::from(expected.is_marked))
+            .arg(u8::from(is_complete));
         for revocation in batch {
             call.arg(format!("{}:{}", revocation.kind.as_str(), revocation.subject));
             call.arg(revocation.revoked_at.seconds());

@@ -1,8 +1,10 @@
 //! The copy of the revocations in the memory of each replica.
 
-use crate::revocation::list::{RevocationList, StreamPosition};
+use crate::revocation::list::{self, RevocationList, StreamPosition};
+use crate::revocation::list_maintenance::ListMaintenance;
 use crate::revocation::rows::RevocationRows;
-use crate::revocation::{Kind, PendingAnnouncement, RETENTION};
+use crate::revocation::{Kind, PendingAnnouncement, RETENTION, Revocation};
+use foundation::clock::Timestamp;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,13 +15,14 @@ use tokio::sync::Mutex;
 
 /// The time between two reads without a notification, because notifications may be lost.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// The greatest age of the mirror at which it is used without reading the database first.
+/// The greatest age of the mirror at which it is used without a read of the new revocations.
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// The time in which notifications are collected before one read serves them all.
 const DEBOUNCE: Duration = Duration::from_millis(5);
 /// The time between two removals of entries that are older than [`RETENTION`].
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
-/// The time between two attempts to follow the stream in Redis, which may delay a read by the time limit of a command.
+/// The time between two attempts to follow the stream in Redis. Each may delay a read by the time limit of a Redis
+/// command.
 const STREAM_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// The time limit of a read of the new rows. Callers that wait for the read fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
@@ -37,12 +40,20 @@ struct Inner {
     list: Option<RevocationList>,
     /// Whether this process keeps the list complete, from the database.
     maintains_list: AtomicBool,
-    /// The time at which each revoked subject was read, by the monotonic clock.
-    revoked: RwLock<HashMap<Kind, HashMap<String, Instant>>>,
+    revoked: RwLock<HashMap<Kind, HashMap<String, Entry>>>,
     /// The state of the reads. Locked during a read, so that only one runs at a time.
     reads: Mutex<ReadState>,
     /// A copy of [`ReadState::succeeded_at`] that is readable during a read.
     read_at: RwLock<Option<Instant>>,
+}
+
+/// A revoked subject.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// The time of the revocation; `None` if it was read from the stream in Redis, which does not have it.
+    revoked_at: Option<Timestamp>,
+    /// The time at which this process read the revocation.
+    read_at: Instant,
 }
 
 /// The results of the previous reads.
@@ -50,8 +61,7 @@ struct Inner {
 struct ReadState {
     rows: RevocationRows,
     source: Source,
-    /// The id of the data set to which this process has added all revocations, if it maintains the list.
-    maintained_data_set: Option<String>,
+    maintenance: ListMaintenance,
     /// The start of the last successful read.
     succeeded_at: Option<Instant>,
     /// The end of the last read, if it failed.
@@ -63,24 +73,25 @@ struct ReadState {
 /// Where the next read finds new revocations.
 #[derive(Debug)]
 enum Source {
-    /// The database. If there is a list in Redis, this process tries to follow its stream from this time on.
+    /// The database. If there is a list in Redis, this process tries to follow its stream after `until`.
     Database { until: Instant },
-    /// The database for one more read: the position in the stream is the one that it had before this read, so that the stream has
-    /// everything that is committed after it.
+    /// The database, once more, and after it the stream beyond this position. The position was taken before the read,
+    /// so every revocation that the read does not find is beyond it.
     DatabaseBefore(StreamPosition),
     /// The stream of the list in Redis, beyond this position.
     Stream(StreamPosition),
 }
 
 impl RevocationMirror {
-    /// Creates an empty mirror of the revocations in `db` and in the Redis of `notifications`. [`follow`](Self::follow) fills it.
+    /// Creates an empty mirror of the revocations in `db` and in the Redis of `notifications`, if it has one.
+    /// [`follow`](Self::follow) fills the mirror.
     pub fn new(db: &Db, notifications: Notifications) -> Self {
         let reads = ReadState {
             rows: RevocationRows::new(db.with_statement_timeout(FULL_READ_TIMEOUT)),
             source: Source::Database {
                 until: Instant::now(),
             },
-            maintained_data_set: None,
+            maintenance: ListMaintenance::default(),
             succeeded_at: None,
             failed_at: None,
             pruned_at: Instant::now(),
@@ -100,9 +111,9 @@ impl RevocationMirror {
         self.0.maintains_list.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether any of the subjects is revoked. Reads the new ones first if the mirror is older than one second.
-    /// Fails if that read fails, or if the mirror was never filled. An empty list checks only that the revocations can
-    /// be read.
+    /// Returns whether any of the subjects is revoked. Reads the new revocations first if the mirror is older than one
+    /// second. Fails if that read fails, or if the mirror was never filled. An empty list checks only that the
+    /// revocations can be read.
     pub async fn any_revoked(&self, subjects: &[(Kind, &str)]) -> Result<bool, Error> {
         let read_at = *self.0.read_at.read().unwrap_or_else(PoisonError::into_inner);
         let read_at = read_at.ok_or_else(Error::timed_out)?;
@@ -126,7 +137,7 @@ impl RevocationMirror {
         if revocations.is_empty() {
             return;
         }
-        self.insert(revocations.iter().map(|one| (one.kind, one.subject.clone())));
+        self.insert_rows(&revocations);
         if let Some(list) = &self.0.list
             && let Err(error) = list.add(&revocations).await
         {
@@ -160,8 +171,8 @@ impl RevocationMirror {
         }
     }
 
-    /// Reads the new revocations, one caller at a time. A caller that waited for the lock reuses the result of a read that began,
-    /// or of a read that failed, after `since`.
+    /// Reads the new revocations, one caller at a time. A caller that waited for the lock reuses the result of a read
+    /// that began, or of a read that failed, after `since`.
     async fn refresh(&self, since: Instant) -> Result<(), Error> {
         let mut reads = self.0.reads.lock().await;
         let is_after_since = |at: Option<Instant>| at.is_some_and(|at| at >= since);
@@ -193,6 +204,9 @@ impl RevocationMirror {
         }
         reads.succeeded_at = Some(started_at);
         *self.0.read_at.write().unwrap_or_else(PoisonError::into_inner) = Some(started_at);
+        if let Some(list) = self.maintained_list() {
+            self.maintain(list, &mut reads.maintenance).await;
+        }
         if let (Source::Database { until }, Some(list)) = (&reads.source, self.followed_list())
             && *until <= started_at
         {
@@ -214,7 +228,7 @@ impl RevocationMirror {
         };
         match list.read_stream(position).await {
             Ok(Some((position, subjects))) => {
-                self.insert(subjects);
+                self.insert(subjects.into_iter().map(|(kind, subject)| (kind, subject, None)));
                 reads.source = Source::Stream(position);
                 true
             }
@@ -229,35 +243,12 @@ impl RevocationMirror {
         }
     }
 
-    /// Adds the new rows. Adds them to the list too if this process maintains it.
+    /// Adds the new rows.
     async fn read_database(&self, reads: &mut ReadState) -> Result<(), Error> {
-        let maintained = self.maintained_list();
-        let data_set = match maintained {
-            Some(list) => list.data_set().await.ok(),
-            None => None,
-        };
-        if data_set.is_some() && data_set != reads.maintained_data_set {
-            // An emptied or replaced Redis needs every revocation.
-            reads.rows.restart();
-        }
-        // The list lacks the rows of this read until they are added.
-        reads.maintained_data_set = None;
         let revocations = reads.rows.read().await?;
-        self.insert(revocations.iter().map(|one| (one.kind, one.subject.clone())));
-        if let Some((list, data_set)) = maintained.zip(data_set) {
-            let added = list.complete(&data_set, &revocations).await;
-            let lacked = added.unwrap_or_else(|error| {
-                tracing::warn!(%error, "cannot add revocations to the list in Redis");
-                None
-            });
-            reads.maintained_data_set = lacked.is_some().then_some(data_set);
-            if lacked.is_some_and(|count| count > 0) {
-                // The process that revoked did not tell the followers of the stream.
-                self.0
-                    .notifications
-                    .publish(Notification::RevocationsChanged)
-                    .await;
-            }
+        self.insert_rows(&revocations);
+        if self.maintained_list().is_some() {
+            reads.maintenance.extend(revocations);
         }
         if let Source::DatabaseBefore(position) = &reads.source {
             tracing::info!("following the list of revocations in Redis");
@@ -266,23 +257,61 @@ impl RevocationMirror {
         Ok(())
     }
 
+    /// Adds what the list lacks, of which the process that revoked did not tell the followers of the stream.
+    async fn maintain(&self, list: &RevocationList, maintenance: &mut ListMaintenance) {
+        match maintenance.complete(list, || self.listed()).await {
+            Ok(false) => {}
+            Ok(true) => {
+                let changed = Notification::RevocationsChanged;
+                self.0.notifications.publish(changed).await;
+            }
+            Err(error) => tracing::warn!(%error, "cannot add revocations to the list in Redis"),
+        }
+    }
+
+    /// Returns the revocations that the list must have.
+    fn listed(&self) -> Vec<Revocation> {
+        let revoked = self.0.revoked.read().unwrap_or_else(PoisonError::into_inner);
+        let all = revoked
+            .iter()
+            .flat_map(|(kind, subjects)| subjects.iter().map(|(subject, entry)| (*kind, subject, entry)));
+        let listed =
+            all.filter(|(kind, _, entry)| *kind == Kind::Key || entry.read_at.elapsed() < list::LIFETIME);
+        let revocation = |(kind, subject, entry): (Kind, &String, &Entry)| {
+            let (subject, revoked_at) = (subject.clone(), entry.revoked_at?);
+            Some(Revocation {
+                kind,
+                subject,
+                revoked_at,
+            })
+        };
+        listed.filter_map(revocation).collect()
+    }
+
     /// Returns the list if this process maintains it.
     fn maintained_list(&self) -> Option<&RevocationList> {
         let list = self.0.list.as_ref();
         list.filter(|_| self.0.maintains_list.load(Ordering::Relaxed))
     }
 
-    /// Returns the list if this process may follow its stream. A process that maintains it reads the database itself.
+    /// Returns the list if this process follows its stream. A process that maintains the list reads the database
+    /// instead.
     fn followed_list(&self) -> Option<&RevocationList> {
         let list = self.0.list.as_ref();
         list.filter(|_| !self.0.maintains_list.load(Ordering::Relaxed))
     }
 
-    fn insert(&self, subjects: impl IntoIterator<Item = (Kind, String)>) {
-        let now = Instant::now();
+    fn insert_rows(&self, revocations: &[Revocation]) {
+        let subjects = revocations.iter();
+        self.insert(subjects.map(|one| (one.kind, one.subject.clone(), Some(one.revoked_at))));
+    }
+
+    fn insert(&self, subjects: impl IntoIterator<Item = (Kind, String, Option<Timestamp>)>) {
+        let read_at = Instant::now();
         let mut revoked = self.0.revoked.write().unwrap_or_else(PoisonError::into_inner);
-        for (kind, subject) in subjects {
-            revoked.entry(kind).or_default().insert(subject, now);
+        for (kind, subject, revoked_at) in subjects {
+            let entry = Entry { revoked_at, read_at };
+            revoked.entry(kind).or_default().insert(subject, entry);
         }
     }
 
@@ -290,13 +319,13 @@ impl RevocationMirror {
     fn remove_old(&self) {
         let mut revoked = self.0.revoked.write().unwrap_or_else(PoisonError::into_inner);
         for (kind, subjects) in revoked.iter_mut() {
-            subjects.retain(|_, read_at| *kind == Kind::Key || read_at.elapsed() < RETENTION);
+            subjects.retain(|_, entry| *kind == Kind::Key || entry.read_at.elapsed() < RETENTION);
         }
     }
 }
 
 impl Source {
-    /// Returns the database, for [`STREAM_RETRY_INTERVAL`].
+    /// Returns the database as the source for [`STREAM_RETRY_INTERVAL`].
     fn database() -> Self {
         let until = Instant::now() + STREAM_RETRY_INTERVAL;
         Self::Database { until }

@@ -10,8 +10,8 @@ sql! {
     NEW_SQLITE = "SELECT CAST(id AS TEXT) AS position, kind, subject, revoked_at
                   FROM revocations WHERE id > CAST($1 AS INTEGER)
                   ORDER BY id DESC";
-    // The position is a snapshot: the set of the transactions that were finished. Returns a row without a revocation if there
-    // is no new one. The first condition is the one that the index can serve.
+    // The position is a snapshot: the set of the transactions that were finished. Returns a row without a revocation if
+    // there is no new one. The first condition is the one that the index can serve.
     NEW_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT) AS position, new.kind, new.subject, new.revoked_at
                     FROM (SELECT 1) AS one LEFT JOIN revocations AS new
                         ON new.transaction_id >= pg_snapshot_xmin(CAST($1 AS pg_snapshot))
@@ -23,7 +23,7 @@ const START_SQLITE: &str = "0";
 /// The snapshot in which no transaction is finished.
 const START_POSTGRES: &str = "1:1:";
 
-/// Reads the rows that are new since its last read.
+/// A reader of the rows that are new since its previous read.
 #[derive(Debug)]
 pub(super) struct RevocationRows {
     db: Db,
@@ -57,16 +57,12 @@ impl RevocationRows {
         self.position.is_none()
     }
 
-    /// Makes the next read read all rows.
-    pub(super) fn restart(&mut self) {
-        self.position = None;
-    }
-
-    /// Returns the revocations that were committed since the last read, or all of them.
+    /// Returns the revocations that were committed since the previous read. Returns all of them at the first read, after a read
+    /// that failed, and if the database was replaced by an older copy.
     pub(super) async fn read(&mut self) -> Result<Vec<Revocation>, Error> {
         let version = self.watch.version().await?;
-        // If this read fails or is canceled, there is no position, and the next one reads all rows: the database may have
-        // failed over to a server that lost the last transactions and uses their numbers again.
+        // If this read fails or is canceled, there is no position, and the next one reads all rows: the database may
+        // have failed over to a server that lost the last transactions and uses their numbers again.
         let (position, revocations) = match self.position.take() {
             Some(position) if version.is_some() && version == self.version => (position, Vec::new()),
             Some(position) => self.beyond(position).await?,
@@ -77,8 +73,8 @@ impl RevocationRows {
         Ok(revocations)
     }
 
-    /// Returns the new position and the revocations beyond a position, or all revocations if the database was replaced by an older
-    /// copy.
+    /// Returns the new position and the revocations beyond a position, or all revocations if the database was replaced
+    /// by an older copy.
     async fn beyond(&self, position: String) -> Result<(String, Vec<Revocation>), Error> {
         let rows = self.fetch_beyond(&position).await?;
         match rows.first().map(|row| row.position.clone()) {
@@ -113,8 +109,8 @@ fn revocations(rows: Vec<Row>) -> Vec<Revocation> {
     rows.into_iter().filter_map(revocation).collect()
 }
 
-/// Returns whether fewer transactions had begun at one position than at another, which means that the database was replaced by an
-/// older copy. Always false for positions on SQLite.
+/// Returns whether fewer transactions had begun at one position than at another, which means that the database was
+/// replaced by an older copy. Always false for positions on SQLite.
 fn is_earlier(position: &str, than: &str) -> bool {
     let next_transaction = |snapshot: &str| snapshot.split(':').nth(1)?.parse::<u64>().ok();
     next_transaction(position) < next_transaction(than)

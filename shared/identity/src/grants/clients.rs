@@ -1,6 +1,7 @@
 //! Registered clients (RFC 6749 §2).
 
 mod cache;
+pub mod list;
 pub mod secrets;
 
 pub use cache::Clients;
@@ -35,10 +36,6 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
-    // The values of a filter that is not set are those of the row.
-    PAGE = concat!(
-        "SELECT ", columns!(), " FROM clients
-         WHERE id > $1 AND type = COALESCE($2, type) AND first_party = COALESCE($3, first_party) ORDER BY id LIMIT $4");
     SINGLE_PAGE_APPS = concat!(
         "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
@@ -152,15 +149,6 @@ impl Client {
     }
 }
 
-/// The condition on listed clients. A field that is `None` imposes no condition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only clients of this type.
-    pub kind: Option<ClientType>,
-    /// Only clients of the operator, or only those of third parties.
-    pub first_party: Option<bool>,
-}
-
 #[derive(sqlx::FromRow)]
 struct Row {
     id: String,
@@ -251,14 +239,6 @@ pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
         .into_iter()
         .map(Client::from)
         .collect())
-}
-
-/// Returns up to `limit` clients that match `filter`, ordered by id: those after the id `after`, or the first ones if it is
-/// empty.
-pub async fn page(db: &Db, filter: Filter, after: &str, limit: i64) -> Result<Vec<Client>, Error> {
-    let kind = filter.kind.map(ClientType::as_str);
-    let rows = fetch_all!(db.reader(), Row, PAGE, after, kind, filter.first_party, limit)?;
-    Ok(rows.into_iter().map(Client::from).collect())
 }
 
 /// Returns the enabled single-page applications, ordered by id, at most 10,000.

@@ -1,5 +1,7 @@
 //! Consents: the scope that a user has granted to each client.
 
+pub mod list;
+
 use crate::grants::refresh_families::{self, Selection};
 use audit::events::{Event, EventName};
 use audit::revocation::RevocationMirror;
@@ -23,22 +25,7 @@ macro_rules! access {
          FROM consents JOIN clients ON clients.id = consents.client_id"
     };
 }
-
-/// Returns the text of the statement for a page of the consents with this condition on the user `$1` and the client
-/// `$2`, in the order of its index.
-macro_rules! page {
-    ($condition:literal, $order:literal) => {
-        concat!(
-            "SELECT consents.id, consents.user_id, consents.client_id, ",
-            access!(),
-            " WHERE ",
-            $condition,
-            " ORDER BY ",
-            $order,
-            " LIMIT $3"
-        )
-    };
-}
+use access;
 
 sql! {
     FIND = "SELECT scope FROM consents WHERE user_id = $1 AND client_id = $2";
@@ -51,17 +38,6 @@ sql! {
     LOCK = "UPDATE consents SET scope = scope WHERE user_id = $1 AND client_id = $2 AND id = $3";
     LIST = concat!(
         "SELECT clients.id, ", access!(), " WHERE consents.user_id = $1 ORDER BY clients.id LIMIT 1000");
-    PAGE = page!(
-        "(consents.user_id, consents.client_id) > ($1, $2)", "consents.user_id, consents.client_id");
-    PAGE_OF_USER = page!("consents.user_id = $1 AND consents.client_id > $2", "consents.client_id");
-    PAGE_OF_CLIENT_SQLITE = page!(
-        "consents.client_id = $2 AND consents.user_id > $1", "consents.client_id, consents.user_id");
-    // The client is compared by `<=`, because from `=` PostgreSQL concludes that the order is that of the users, and
-    // may read the consents of all clients in that order.
-    PAGE_OF_CLIENT_POSTGRES = page!(
-        "(consents.client_id, consents.user_id) > ($2, $1) AND consents.client_id <= $2",
-        "consents.client_id, consents.user_id");
-    PAGE_OF_USER_AND_CLIENT = page!("consents.user_id = $1 AND consents.client_id = $2", "consents.user_id");
     DELETE = "DELETE FROM consents WHERE user_id = $1 AND client_id = $2 RETURNING user_id, client_id";
     DELETE_BY_ID = "DELETE FROM consents WHERE id = $1 RETURNING user_id, client_id";
     DELETE_GRANTED_BEFORE = "DELETE FROM consents WHERE user_id = $1 AND granted_at < $2";
@@ -93,39 +69,6 @@ pub struct ConnectedApp {
     #[serde(flatten)]
     #[sqlx(flatten)]
     pub access: Access,
-}
-
-/// A consent, as administrators see it.
-#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
-pub struct Consent {
-    /// The consent's id.
-    pub id: String,
-    /// The user who consented.
-    pub user_id: i64,
-    /// The app's `client_id`.
-    pub client_id: String,
-    /// The granted access.
-    #[serde(flatten)]
-    #[sqlx(flatten)]
-    pub access: Access,
-}
-
-/// The condition on listed consents. A field that is `None` imposes no condition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only consents of this user.
-    pub user_id: Option<i64>,
-    /// Only consents to this client.
-    pub client_id: Option<String>,
-}
-
-/// The position of a consent in the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Position {
-    /// The user who consented.
-    pub user_id: i64,
-    /// The app's `client_id`.
-    pub client_id: String,
 }
 
 /// Returns the scope that the user has granted to the client, which may be empty.
@@ -166,21 +109,6 @@ pub async fn lock(tx: &mut Tx, user_id: i64, client_id: &str, id: &str) -> Resul
 /// Returns the apps to which a user has granted access, ordered by id, at most 1,000.
 pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
-}
-
-/// Returns up to `limit` consents that match `filter`, ordered by user and client: those after the position `after`,
-/// which is that of a consent that matches, or the first ones.
-pub async fn page(db: &Db, filter: &Filter, after: Position, limit: i64) -> Result<Vec<Consent>, Error> {
-    let on = db.reader();
-    let statement = match (filter.user_id, &filter.client_id) {
-        (None, None) => PAGE,
-        (Some(_), None) => PAGE_OF_USER,
-        (None, Some(_)) => on.choose(PAGE_OF_CLIENT_SQLITE, PAGE_OF_CLIENT_POSTGRES),
-        (Some(_), Some(_)) => PAGE_OF_USER_AND_CLIENT,
-    };
-    let user_id = filter.user_id.unwrap_or(after.user_id);
-    let client_id = filter.client_id.clone().unwrap_or(after.client_id);
-    fetch_all!(on, Consent, statement, user_id, client_id.as_str(), limit)
 }
 
 /// Revokes a user's consent to a client, as [`revoke_by_id`] does. Returns whether there was a consent.

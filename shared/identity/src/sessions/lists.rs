@@ -2,10 +2,16 @@
 
 use super::{Lifetimes, Session};
 use foundation::clock::Timestamp;
+use foundation::ids::Id;
 use serde::Serialize;
+use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
-use storage::{fetch_all, sql};
-use utoipa::ToSchema;
+use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use storage::{fetch_all, fetch_all_with, sql};
+use utoipa::{IntoParams, ToSchema};
+
+/// The columns by which pages are sorted.
+const KEY: &[&str] = &["id"];
 
 /// The columns of [`SessionSummary`].
 macro_rules! columns {
@@ -18,12 +24,6 @@ sql! {
     LIST = concat!(
         "SELECT ", columns!(), ", id = $4 AS current FROM sessions
          WHERE user_id = $1 AND last_seen_at > $2 AND expires_at > $3 ORDER BY last_seen_at DESC, id DESC LIMIT 100");
-    PAGE = concat!(
-        "SELECT ", columns!(), ", user_id FROM sessions
-         WHERE last_seen_at > $1 AND expires_at > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
-    PAGE_OF_USER = concat!(
-        "SELECT ", columns!(), ", user_id FROM sessions
-         WHERE user_id = $5 AND last_seen_at > $1 AND expires_at > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
 }
 
 /// A session, without its secret.
@@ -68,6 +68,40 @@ pub struct UserSession {
     pub user_id: i64,
 }
 
+/// The query parameters of the list of all sessions.
+#[derive(Clone, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only sessions of this user.
+    #[param(inline)]
+    user_id: Option<Id>,
+    /// The requested page.
+    #[param(ignore)]
+    pub page: PageRequest,
+}
+
+impl ListQuery {
+    /// Parses a query string. Ignores unknown parameters and invalid values.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        Self {
+            user_id: query.first("user_id", |text| text.parse().ok()),
+            page: query.page_request(),
+        }
+    }
+}
+
+impl HasCursor for UserSession {
+    type Cursor = Cursor;
+
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            created_at: self.session.created_at,
+            id: self.session.id,
+        }
+    }
+}
+
 /// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session` as the
 /// current one.
 pub async fn list(
@@ -88,20 +122,55 @@ pub async fn list(
     )
 }
 
-/// Returns up to `limit` live sessions, of this user or else of all users, the newest first: those with smaller ids
-/// than `before`, or the newest of all.
+/// Returns the requested page of the live sessions, of this user or else of all users, the newest first by default.
 pub async fn page(
     db: &Db,
-    user_id: Option<i64>,
-    before: Option<i64>,
+    query: &ListQuery,
     lifetimes: Lifetimes,
     now: Timestamp,
-    limit: i64,
-) -> Result<Vec<UserSession>, Error> {
-    let (on, idle_since) = (db.reader(), now.before(lifetimes.idle));
-    let before = before.unwrap_or(i64::MAX);
-    match user_id {
-        None => fetch_all!(on, UserSession, PAGE, idle_since, now, before, limit),
-        Some(id) => fetch_all!(on, UserSession, PAGE_OF_USER, idle_since, now, before, limit, id),
-    }
+) -> Result<Page<UserSession>, Error> {
+    let PageRequest {
+        direction,
+        order,
+        cursor,
+        ..
+    } = query.page;
+    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Descending));
+    let after = cursor.map(|cursor| cursor.id);
+    paging::read_page(direction, sorting, after, |slice, after| {
+        let user_id = query.user_id.map(Id::get);
+        let times = [now.before(lifetimes.idle), now].map(Timestamp::micros);
+        let values = [after, Some(times[0]), Some(times[1]), user_id];
+        fetch_page(db, page_sql(slice, user_id.is_some()), values)
+    })
+    .await
+}
+
+async fn fetch_page(db: &Db, sql: String, values: [Option<i64>; 4]) -> Result<Vec<UserSession>, Error> {
+    let values = values.into_iter().flatten().map(Value::from);
+    fetch_all_with!(db.reader(), UserSession, AssertSqlSafe(sql), values)
+}
+
+/// Returns the text of the statement for a page. Its parameters are the anchor, the times of the last use and of the end after
+/// which sessions are live, and the user, as far as there are any.
+fn page_sql(slice: PageSlice, is_of_user: bool) -> String {
+    let slice_of_list = match is_of_user {
+        true => format!(" AND {}", slice.of_value("user_id", &slice.parameter(3))),
+        false => format!("{} {}", slice.anchor_condition(), slice.order_and_limit()),
+    };
+    let (columns, used_after, ends_after) = (columns!(), slice.parameter(1), slice.parameter(2));
+    format!(
+        "SELECT {columns}, user_id FROM sessions
+         WHERE last_seen_at > {used_after} AND expires_at > {ends_after}{slice_of_list}"
+    )
+}
+
+/// Returns the names and texts of the statements for pages.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let slices = PageSlice::all(KEY).into_iter();
+    let lists = slices.flat_map(|slice| [false, true].map(|is_of_user| (slice, is_of_user)));
+    lists.map(|(slice, is_of_user)| {
+        let name = format!("{}::{slice:?} of a user: {is_of_user}", module_path!());
+        (name, page_sql(slice, is_of_user))
+    })
 }

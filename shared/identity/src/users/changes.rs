@@ -119,9 +119,10 @@ pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool,
     Ok(execute!(tx.on(), UNLOCK, id, now)? == 1)
 }
 
-/// Disables a user and anonymizes their row, which remains because other tables refer to it. Returns false, without effect, if
-/// the credentials are no longer the verified ones or if the user is the last active administrator. No other transaction records
-/// a security event of the user until this one ends. The caller signs the user out everywhere and calls [`mark_deleted`].
+/// Disables a user and anonymizes their row, which remains because other tables refer to it. Returns false, without
+/// effect, if the credentials are no longer the verified ones or if the user is the last active administrator. No other
+/// transaction records a security event of the user until this one ends. The caller signs the user out everywhere and
+/// then calls [`mark_deleted`].
 pub(crate) async fn anonymize(
     tx: &mut Tx,
     verified: &StoredCredentials,

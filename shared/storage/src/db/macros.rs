@@ -81,6 +81,24 @@ macro_rules! fetch_all {
     };
 }
 
+/// `fetch_all_with!(on, Row, SQL, values)` returns all rows of a statement whose number of parameters varies. `values` iterates
+/// over the [`Value`](crate::paging::Value) of each.
+#[macro_export]
+macro_rules! fetch_all_with {
+    ($on:expr, $row:ty, $sql:expr, $values:expr) => {
+        match $on {
+            $crate::db::Engine::Sqlite(on) => {
+                let rows = on.fetch_all($crate::__bind_each!(Sqlite, $sql, $values)).await;
+                $crate::db::decode_all::<$row, _>(rows)
+            }
+            $crate::db::Engine::Postgres(on) => {
+                let rows = on.fetch_all($crate::__bind_each!(Postgres, $sql, $values)).await;
+                $crate::db::decode_all::<$row, _>(rows)
+            }
+        }
+    };
+}
+
 /// `fetch_all_postgres!(on, Row, SQL, bind…)` is `fetch_all!` for values that only PostgreSQL has, such as arrays. Fails on
 /// SQLite.
 #[macro_export]
@@ -113,5 +131,20 @@ macro_rules! execute {
 macro_rules! __bind {
     ($database:ident, $sql:expr $(, $bind:expr)*) => {
         $crate::db::sqlx::query::<$crate::db::sqlx::$database>($sql)$(.bind($bind))*
+    };
+}
+
+/// Returns a statement for one engine with values whose number varies.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __bind_each {
+    ($database:ident, $sql:expr, $values:expr) => {
+        $values.into_iter().fold(
+            $crate::db::sqlx::query::<$crate::db::sqlx::$database>($sql),
+            |query, value| match value {
+                $crate::paging::Value::Integer(value) => query.bind(value),
+                $crate::paging::Value::Text(value) => query.bind(value),
+            },
+        )
     };
 }

@@ -9,13 +9,13 @@ use std::time::Duration;
 const BATCH: i64 = 500;
 /// The time between two transactions, in which other writers get their turn.
 const PAUSE: Duration = Duration::from_millis(20);
-/// From which the number of the advisory lock of each statement follows.
+/// The start value of [`lock_of`], which makes a collision with other advisory locks unlikely.
 const LOCKS: i64 = 0x7072_756e_696e_6701;
 
 impl Db {
     /// Deletes the rows that expired at `until` or before, in small transactions with pauses. `sql` is a statement of
-    /// [`delete_expired!`](crate::delete_expired). Stops if another process is deleting rows of the same table, so that one does at
-    /// a time: the caller tries again at its next interval. Returns the number of deleted rows.
+    /// [`delete_expired!`](crate::delete_expired). Stops if another process is running the same statement, so that one
+    /// does at a time: the caller tries again at its next interval. Returns the number of deleted rows.
     pub async fn prune(&self, sql: &'static str, until: Timestamp) -> Result<u64, Error> {
         let lock = lock_of(sql);
         delete_in_batches(|limit| async move {
@@ -48,7 +48,7 @@ where
     }
 }
 
-/// Returns the number of the lock of a statement, which is the same in every process.
+/// Returns the number of the advisory lock of a statement, which is the same in every process.
 fn lock_of(sql: &str) -> i64 {
     let add = |lock: i64, byte: u8| lock.wrapping_mul(31).wrapping_add(i64::from(byte));
     sql.bytes().fold(LOCKS, add)

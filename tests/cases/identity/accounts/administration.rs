@@ -5,6 +5,7 @@ mod consents;
 mod creation;
 mod lists;
 mod own_account;
+mod pages;
 mod races;
 mod sessions;
 

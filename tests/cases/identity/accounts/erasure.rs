@@ -1,4 +1,4 @@
-//! What remains of a deleted account in security events and alerts: a pseudonym, and no address.
+//! Security events and alerts of a deleted account have a pseudonym, and no address.
 
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -28,7 +28,7 @@ async fn delete(user: &User) -> Reply {
     call.json(&json!({ "password": user.password })).await.expect(204)
 }
 
-/// All rows of events and alerts: who and where.
+/// The identifying columns of all events and alerts, a text for each row.
 async fn rows(world: &World) -> Vec<String> {
     let query = "
         SELECT 'user_id=' || COALESCE(CAST(user_id AS TEXT), '') || ';administrator_id='
@@ -105,7 +105,7 @@ async fn the_events_of_a_deleted_account_have_a_pseudonym(shape: Shape) {
             .iter()
             .all(|event| event["user_id"] != ann.id && event["user_id"] != bob.id)
     );
-    // An investigation finds all of them, and tells the networks apart.
+    // The pseudonym finds all events of the account, and the labels distinguish its networks.
     let grouped = listed(&admin, &format!("user_id={ann_is}")).await;
     let same = |event: &Value| (event["id"].clone(), event["name"].clone(), event["at"].clone());
     let former: Vec<_> = before.iter().map(same).collect();
@@ -139,6 +139,30 @@ async fn the_events_of_a_deleted_account_have_a_pseudonym(shape: Shape) {
     assert_eq!(printed.as_array().unwrap().len(), grouped.len());
 }
 
+/// An administrator in the network of the user keeps the own address in the events.
+async fn no_label_leads_to_an_event_with_an_address(shape: Shape) {
+    let world = start(shape).await;
+    let (admin, ann) = (world.user_with_role("admin").await, world.sign_up().await);
+    let lockouts = format!("/admin/users/{}/lockouts", ann.id);
+    let call = admin.delete(&lockouts).header("x-forwarded-for", ADDRESSES[0]);
+    call.await.expect(204);
+    let call = from(&world, ADDRESSES[0]).login(&ann.email, PASSWORD);
+    call.await.expect(200);
+    let deletion = delete(&ann).await;
+    let all = listed(&admin, "").await;
+    let of_ann = listed(&admin, &format!("user_id={}", pseudonym(&all, &deletion))).await;
+    let labels = of_ann.iter().filter_map(|event| {
+        let label = event["address"].as_str()?.strip_prefix("network ")?;
+        Some(label.parse::<i64>().unwrap())
+    });
+    let labels: Vec<i64> = labels.collect();
+    assert!(!labels.is_empty(), "{of_ann:?}");
+    for label in labels {
+        let labeled = of_ann.iter().find(|event| event["id"] == label).unwrap();
+        assert_eq!(labeled["address"], format!("network {label}"), "{labeled}");
+    }
+}
+
 async fn an_administrator_who_deletes_the_own_account_has_a_pseudonym(shape: Shape) {
     let world = start(shape).await;
     let (other, admin) = (
@@ -165,7 +189,8 @@ async fn events_after_the_deletion_do_not_name_the_account(shape: Shape) {
     let tokens = app.tokens(&ann, "posts:read").await;
     let anyone = from(&world, ADDRESSES[1]);
     let fresh = app.refresh(&anyone, &tokens.refresh).await.expect(200).json();
-    // The second one of a minute is written when the minute has ended.
+    // The failures of a minute after the first one are counted in one event, which is written when the minute has
+    // ended.
     for _ in 0..4 {
         fail_to_sign_in(&world, ADDRESSES[0], &ann).await.expect(401);
     }
@@ -217,7 +242,7 @@ async fn alerts_count_the_events_of_deleted_accounts(shape: Shape) {
     }
     delete(&ann).await;
     world.stop().await;
-    // As if the process had not looked before the deletion.
+    // The detection must raise the alert after the deletion too, so an alert that was raised before is removed.
     let db = world.db().await;
     execute!(db.writer(), "DELETE FROM alerts").unwrap();
     world.advance(Duration::from_secs(60));
@@ -252,6 +277,7 @@ async fn the_alerts_of_a_deleted_account_have_its_pseudonym(shape: Shape) {
 
 on_every_shape!(
     the_events_of_a_deleted_account_have_a_pseudonym,
+    no_label_leads_to_an_event_with_an_address,
     an_administrator_who_deletes_the_own_account_has_a_pseudonym,
     events_after_the_deletion_do_not_name_the_account,
     events_during_the_deletion_do_not_name_the_account,

@@ -90,7 +90,7 @@ async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
     expect_no_rejection_during_rotations(&start(shape).await).await;
 }
 
-/// Three further issuers, whose clocks are wrong, neither sign nor delete a key, a session or a revocation early.
+/// Three more issuers, whose clocks are wrong, sign nothing, and delete no key, session or revocation early.
 async fn wrong_clocks_of_other_issuers_end_nothing_early(shape: Shape) {
     let world = start(shape).await;
     let (ann, app) = world.user_and_app().await;

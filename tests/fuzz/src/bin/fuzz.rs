@@ -1,4 +1,4 @@
-//! The fuzzer of one target, which the variable `FUZZ_TARGET` names. The arguments are those of libFuzzer.
+//! The fuzzer of one target, which the environment variable `FUZZ_TARGET` names. The arguments are those of libFuzzer.
 #![no_main]
 
 use fuzz::TARGETS;
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
 #[allow(clippy::disallowed_methods, reason = "libFuzzer reads the command line")]
-#[allow(clippy::panic, reason = "there is nothing to fuzz")]
+#[allow(clippy::panic, reason = "without a target there is nothing to fuzz")]
 static CHECK: LazyLock<fn(&[u8])> = LazyLock::new(|| {
     let target = std::env::var("FUZZ_TARGET").unwrap_or_default();
     match TARGETS.iter().find(|(name, _)| *name == target) {

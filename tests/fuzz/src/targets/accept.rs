@@ -1,4 +1,4 @@
-//! `Accept`: whoever excludes JSON prefers something else, and nobody does who lists JSON.
+//! `Accept`: a header that excludes JSON prefers HTML to it, and a header that lists JSON does not exclude it.
 
 use crate::harness::headers;
 use axum::http::{HeaderValue, header};

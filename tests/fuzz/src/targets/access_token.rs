@@ -1,4 +1,5 @@
-//! Access tokens: one that passes the checks, up to the revocations, has claims that an independent reader finds acceptable.
+//! Access tokens: the header and the claims of a token that passes all checks before the revocations also pass checks
+//! of the parsed JSON.
 
 use crate::harness::{ISSUER, NOW, empty_database, wait};
 use access_tokens::{Error, PublicKeys, Verifier};
@@ -36,8 +37,8 @@ static ISSUER_KEYS: LazyLock<(KeyPair, Verifier<OneKey>)> = LazyLock::new(|| {
     (pair, Verifier::new(OneKey(Arc::new(key)), revocations, issuer, audience))
 });
 
-/// The input is the header and the claims, separated by a line break. Without a break it is the claims. They are signed, so that
-/// the checks after the signature are reached; the same token without a valid signature is refused.
+/// The input is the header and the claims, separated by a line break, or the claims alone. They are signed, so that the
+/// checks after the signature are reached. The same token with another signature must be refused.
 pub(super) fn check(input: &[u8]) {
     let (pair, verifier) = &*ISSUER_KEYS;
     let mut parts = input.splitn(2, |byte| *byte == b'\n');
@@ -48,7 +49,7 @@ pub(super) fn check(input: &[u8]) {
     let signed = pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message.as_bytes(), &mut signature);
     signed.expect("a signature");
     let verify = |signature: &[u8]| wait(verifier.verify(&format!("{message}.{}", secret::encode(signature)), NOW));
-    // The revocations cannot be read.
+    // The mirror was never filled, so a token that passes all other checks fails at the revocations.
     let Err(Error::Revocations(_)) = verify(&signature) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! `Authorization: Bearer`: a token comes from the only header, after its scheme.
+//! `Authorization: Bearer`: a token is read from the only such header, after the scheme.
 
 use crate::harness::headers;
 use axum::http::header;

@@ -1,4 +1,5 @@
-//! Client assertions (RFC 7523): one whose client is looked up has claims that an independent reader finds acceptable.
+//! Client assertions (RFC 7523): the header and the claims of an assertion that passes all checks before the look-up of
+//! its client also pass checks of the parsed JSON.
 
 use crate::harness::{ISSUER, NOW, empty_database, text, wait};
 use foundation::secret;
@@ -33,7 +34,7 @@ pub(super) fn check(input: &[u8]) {
         NOW,
     ));
     match refusal {
-        // The database is empty.
+        // The client was looked up, in a database without tables.
         Err(AssertionError::Database(_)) => {}
         Err(_) => return,
         Ok(client) => unreachable!("{client:?}"),

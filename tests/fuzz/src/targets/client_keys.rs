@@ -1,4 +1,4 @@
-//! JWK sets of clients: an accepted one has public keys only.
+//! JWK sets of clients: an accepted set has one to ten keys, all of them public.
 
 use crate::harness::{is_accepted, registration};
 use identity::grants::clients::ClientType;

@@ -1,4 +1,4 @@
-//! `Content-Type`: the media type is in lower case and has no parameters, and is the one in the header.
+//! `Content-Type`: a media type is read from the only such header, in lower case and without parameters.
 
 use crate::harness::headers;
 use axum::http::header;

@@ -1,4 +1,4 @@
-//! `Cookie`: two cookies of one name are never one, and a value that was read can be set and read again.
+//! `Cookie`: several cookies of one name are an error, and a value that was read can be set and read again.
 
 use crate::harness::headers;
 use axum::http::header;

@@ -1,4 +1,4 @@
-//! E-mail addresses: the key is in normal form, and the mail library accepts every address that we accept.
+//! E-mail addresses: the key of an accepted address is in normal form, and the mail library accepts the address.
 
 use crate::harness::text;
 use audit::mail::Address;

@@ -1,4 +1,4 @@
-//! `If-Match`: every strong tag that was read is quoted and matches, as it is and as the tag of a compressed response.
+//! `If-Match`: every tag that was read is quoted, and matches the tag of the compressed response too.
 
 use crate::harness::headers;
 use axum::http::{HeaderValue, header};

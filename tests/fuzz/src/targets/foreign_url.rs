@@ -1,4 +1,5 @@
-//! URLs of third parties: an accepted one is https to a public address or a name, and is accepted again as it is requested.
+//! URLs of third parties: an accepted URL is `https` and names a host or a public address, and its normal form, in
+//! which it is requested, is accepted too.
 
 use crate::harness::{ISSUER, text};
 use http_client::Guard;

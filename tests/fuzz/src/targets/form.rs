@@ -1,4 +1,5 @@
-//! Forms and their JSON form: parameters survive a round trip, and without a flaw no name is repeated and nothing is NUL.
+//! Parameters of forms and of the JSON in place of a form: they survive a round trip. If they have no flaw, no name is
+//! repeated, none contains NUL, and there are at most 100.
 
 use issuer::grants::AuthorizationRequest;
 use issuer::params::{Params, REPEATED};
@@ -9,7 +10,8 @@ pub(super) fn check(input: &[u8]) {
         assert_eq!(Params::from_form(params.to_form().as_bytes()), params);
         let request: AuthorizationRequest = params.read().expect("any parameters can be read");
         assert_eq!(request.client_id, params.get("client_id").unwrap_or_default());
-        let pairs: Vec<(String, String)> = url::form_urlencoded::parse(params.to_form().as_bytes()).into_owned().collect();
+        let form = params.to_form();
+        let pairs: Vec<(String, String)> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
         let is_unique = pairs.iter().map(|(name, _)| name).collect::<HashSet<_>>().len() == pairs.len();
         let has_nul = pairs.iter().any(|(name, value)| name.contains('\0') || value.contains('\0'));
         match params.flaw() {

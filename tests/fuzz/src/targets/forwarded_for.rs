@@ -1,4 +1,4 @@
-//! `X-Forwarded-For`: nobody who is not trusted chooses the address, whatever the client sends.
+//! `X-Forwarded-For`: a client that is not a trusted proxy cannot choose the address, whatever it sends.
 
 use crate::harness::headers;
 use axum::http::{HeaderName, HeaderValue};

@@ -1,4 +1,4 @@
-//! `Host`: a request is answered only if it has one host, which a URL can have too.
+//! `Host`: a request passes the check only with exactly one header, of characters that the host of a URL can have.
 
 use crate::harness::{ISSUER, empty_database, headers, wait};
 use axum::Router;

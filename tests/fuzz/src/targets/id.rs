@@ -1,4 +1,4 @@
-//! Ids in paths and queries: only the canonical text of an id is one.
+//! Ids in paths and queries: only the canonical text of an id is accepted.
 
 use crate::harness::text;
 use foundation::ids::{Id, TextId};

@@ -1,4 +1,4 @@
-//! The JWK set of the issuer: a `kid` that is found names one RSA key of the set.
+//! The JWK set of the issuer: a `kid` that is found belongs to an RSA key of the set.
 
 use access_tokens::KeySet;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! JSON bodies: the two parsers agree, an accepted value is the one that serde_json reads, and its canonical form is unambiguous.
+//! JSON bodies: the two parsers accept the same inputs, an accepted value is the one that serde_json reads, and its
+//! canonical form is unambiguous.
 
 use foundation::json::{canonical, check as check_json, parse};
 use serde_json::Value;
@@ -10,7 +11,7 @@ pub(super) fn check(input: &[u8]) {
     assert_eq!(serde_json::from_slice::<Value>(input).ok().as_ref(), Some(&value));
     let text = canonical(&value);
     let again = parse(text.as_bytes()).expect("the canonical form is JSON");
-    // The shortest form of a number with a fraction may be read as its neighbor.
+    // serde_json may read the shortest form of a number with a fraction as the neighboring double.
     if !text.contains(['.', 'e']) {
         assert_eq!((&again, canonical(&again)), (&value, text));
     }

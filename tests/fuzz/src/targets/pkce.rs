@@ -1,4 +1,5 @@
-//! PKCE (RFC 7636): a verifier and a challenge have the syntax of the RFC, and only the verifier's own challenge is its challenge.
+//! PKCE (RFC 7636): an accepted verifier and an accepted challenge have the syntax of the RFC, and the challenge of an
+//! accepted verifier is accepted.
 
 use crate::harness::text;
 use foundation::secret;

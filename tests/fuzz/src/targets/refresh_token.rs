@@ -1,4 +1,4 @@
-//! Refresh tokens: the only text that verifies is the one that was derived.
+//! Refresh tokens: a genuine token of which any part is replaced by other text does not verify.
 
 use crate::harness::text;
 use foundation::sealing::SealingKey;

@@ -1,4 +1,4 @@
-//! Scopes: an accepted one survives a round trip, and contains what was asked for and nothing else.
+//! Scopes: an accepted scope survives a round trip, and contains the requested names and no others.
 
 use crate::harness::text;
 use foundation::scope::Scope;

@@ -1,4 +1,4 @@
-//! Times (RFC 3339): an accepted one survives a round trip.
+//! Times (RFC 3339): an accepted time survives a round trip.
 
 use crate::harness::text;
 use foundation::clock::Timestamp;

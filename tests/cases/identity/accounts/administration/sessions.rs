@@ -4,7 +4,7 @@ use super::super::commands::Fixture;
 use super::{expect_event, path};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tests::{PASSWORD, Shape, User, World, ids, items, on_every_shape};
+use tests::{PASSWORD, Shape, User, World, cursor, ids, items, on_every_shape};
 
 const SESSIONS: &str = "/admin/sessions";
 
@@ -46,7 +46,8 @@ async fn sessions_are_listed_newest_first(world: World) {
     let every = admin.get(SESSIONS).await.expect(200);
     assert!(!every.text().contains(&ann.sid), "{every}");
     assert_eq!(items(&every), items(&first));
-    let every = list(&admin, &format!("?cursor={}", all[19]["id"])).await;
+    let twentieth = cursor(&all[19]["created_at"], &all[19]["id"]);
+    let every = list(&admin, &format!("?cursor={twentieth}")).await;
     assert_eq!(every[0], all[20]);
     assert!(every.iter().any(|session| session["user_id"] == admin.id));
     for ignored in ["?user_id=x", "?user_id=0", "?cursor=-1", "?unknown=1"] {

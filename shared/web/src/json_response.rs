@@ -1,13 +1,13 @@
 //! JSON bodies whose usual size is known.
 
+use crate::Error;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
-use web::Error;
 
 /// Returns a response with a JSON body. `capacity` is the length in bytes that most bodies do not exceed, so that their
 /// buffer need not grow: the buffer of [`axum::Json`] begins with 128 bytes.
-pub(super) fn response(value: &impl Serialize, capacity: usize) -> Response {
+pub fn json_response(value: &impl Serialize, capacity: usize) -> Response {
     let mut body = Vec::with_capacity(capacity);
     match serde_json::to_writer(&mut body, value) {
         Ok(()) => {

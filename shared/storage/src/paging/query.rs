@@ -3,6 +3,7 @@
 use foundation::cursor::Cursor;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
+use std::str::FromStr;
 use utoipa::{IntoParams, ToSchema};
 
 /// The length of most query strings, in bytes.
@@ -16,15 +17,15 @@ pub struct Query<'a> {
 }
 
 /// The requested page of a list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct PageRequest {
-    /// The order; by default the newest item or the first title comes first.
+pub struct PageRequest<C: ToSchema = Cursor> {
+    /// The order; each list has one by default.
     #[param(inline)]
     pub order: Option<Order>,
     /// The value of `next` on the previous page.
     #[param(inline)]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<C>,
     /// The direction from the cursor.
     #[param(rename = "dir", required = false, inline)]
     pub direction: Direction,
@@ -65,42 +66,56 @@ impl<'a> Query<'a> {
     }
 
     /// Returns the first valid value of the parameter `name`, and records it for the links to other pages.
-    pub fn first<T: Display>(&mut self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let value = self.find(name, parse)?;
-        self.accepted.push((name, value.to_string()));
+    pub fn first<T>(&mut self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let (text, value) = self.find(name, parse)?;
+        let text = text.to_owned();
+        self.accepted.push((name, text));
         Some(value)
     }
 
-    /// Returns the first `author_id` that consists of ASCII digits. A number larger than `i64::MAX` becomes `i64::MAX`,
-    /// which is not the id of any user.
-    pub fn author_id(&mut self) -> Option<i64> {
-        self.first("author_id", |text| {
+    /// Returns the first value of the parameter `name` that consists of ASCII digits, and records it. A number larger than
+    /// `i64::MAX` becomes `i64::MAX`, which is not the id of anything.
+    pub fn number(&mut self, name: &'static str) -> Option<i64> {
+        self.first(name, |text| {
             let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             is_digits.then(|| text.parse().unwrap_or(i64::MAX))
         })
     }
 
     /// Returns the requested page. Call this after the list's own parameters are read.
-    pub fn page_request(mut self) -> PageRequest {
+    pub fn page_request<C: FromStr + ToSchema>(mut self) -> PageRequest<C> {
         PageRequest {
             order: self.first("order", Order::parse),
-            cursor: self.find("cursor", Cursor::parse),
-            direction: self.find("dir", Direction::parse).unwrap_or_default(),
+            cursor: self
+                .find("cursor", |text| text.parse().ok())
+                .map(|(_, cursor)| cursor),
+            direction: self.find("dir", Direction::parse).unwrap_or_default().1,
             accepted: self.accepted,
         }
     }
 
-    /// Returns the first valid value of the parameter `name` without recording it.
-    fn find<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let mut values = self.parameters.iter().filter(|(parameter, _)| parameter == name);
-        values.find_map(|(_, value)| parse(value))
+    /// Returns the first text of the parameter `name` that is valid, and its value, without recording it.
+    fn find<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<(&str, T)> {
+        let mut texts = self.parameters.iter().filter(|(parameter, _)| parameter == name);
+        texts.find_map(|(_, text)| Some((&**text, parse(text)?)))
     }
 }
 
-impl PageRequest {
+impl<C: ToSchema> Default for PageRequest<C> {
+    fn default() -> Self {
+        Self {
+            order: None,
+            cursor: None,
+            direction: Direction::default(),
+            accepted: Vec::new(),
+        }
+    }
+}
+
+impl<C: ToSchema + Display> PageRequest<C> {
     /// Returns the query string of the page in this direction from the cursor, in the same list with the same filters.
     /// Without a cursor it is that of the first page.
-    pub fn query_string(&self, cursor: Option<Cursor>, direction: Direction) -> String {
+    pub fn query_string(&self, cursor: Option<&C>, direction: Direction) -> String {
         let mut text = form_urlencoded::Serializer::new(String::with_capacity(QUERY_CAPACITY));
         text.extend_pairs(&self.accepted);
         if let Some(cursor) = cursor {

@@ -1,10 +1,11 @@
 //! The body of a list, `{items, next, links}`, and the links as a `Link` header (RFC 8288).
 
-use super::json;
+use crate::json_response;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use resources::paging::{Cursor, Direction, HasCursor, Page, PageRequest};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::fmt::Display;
+use storage::paging::{Cursor, Direction, HasCursor, Page, PageRequest};
 use utoipa::ToSchema;
 
 /// The capacity of the buffer of a page, in bytes.
@@ -13,12 +14,13 @@ const CAPACITY: usize = 16 * 1024;
 /// A page of a list.
 #[derive(Serialize, ToSchema)]
 #[schema(as = List)]
-pub(super) struct Envelope<T> {
+pub struct Envelope<T, C = Cursor> {
     /// At most 20 items.
     items: Vec<T>,
     /// The cursor of the next page; null if there is none.
-    #[schema(required)]
-    next: Option<Cursor>,
+    #[schema(required, inline)]
+    #[serde(serialize_with = "serialize_as_text", bound(serialize = "C: Display"))]
+    next: Option<C>,
     /// The URLs of the neighboring pages.
     links: Links,
 }
@@ -35,12 +37,11 @@ struct Links {
 }
 
 /// Returns the response with this page. `list_url` is the absolute URL of the list, without a query string.
-pub(super) fn response<T: HasCursor + Serialize>(
-    page: Page<T>,
-    request: &PageRequest,
-    list_url: &str,
-) -> Response {
-    let url = |cursor, direction| match request.query_string(cursor, direction) {
+pub fn list_response<T>(page: Page<T>, request: &PageRequest<T::Cursor>, list_url: &str) -> Response
+where
+    T: HasCursor<Cursor: Display + ToSchema> + Serialize,
+{
+    let url = |cursor: Option<&T::Cursor>, direction| match request.query_string(cursor, direction) {
         query if query.is_empty() => list_url.to_owned(),
         query => format!("{list_url}?{query}"),
     };
@@ -48,8 +49,8 @@ pub(super) fn response<T: HasCursor + Serialize>(
     // A page after the end has no first item from which to page backward, so its previous page is the first page.
     let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
     let links = Links {
-        next: next.map(|cursor| url(Some(cursor), Direction::Next)),
-        prev: prev.map(|cursor| url(cursor, Direction::Prev)),
+        next: next.as_ref().map(|cursor| url(Some(cursor), Direction::Next)),
+        prev: prev.map(|cursor| url(cursor.as_ref(), Direction::Prev)),
     };
     let header = links.header();
     let envelope = Envelope {
@@ -59,7 +60,7 @@ pub(super) fn response<T: HasCursor + Serialize>(
     };
     (
         AppendHeaders(header.map(|value| (header::LINK, value))),
-        json::response(&envelope, CAPACITY),
+        json_response(&envelope, CAPACITY),
     )
         .into_response()
 }
@@ -72,5 +73,12 @@ impl Links {
             (Some(next), Some(prev)) => Some(format!("{next}, {prev}")),
             (next, prev) => next.or(prev),
         }
+    }
+}
+
+fn serialize_as_text<S: Serializer>(cursor: &Option<impl Display>, serializer: S) -> Result<S::Ok, S::Error> {
+    match cursor {
+        Some(cursor) => serializer.collect_str(cursor),
+        None => serializer.serialize_none(),
     }
 }

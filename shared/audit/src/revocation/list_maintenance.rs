@@ -1,0 +1,48 @@
+//! Keeping the list in Redis complete, which the issuers do.
+
+use super::Revocation;
+use super::list::{Expected, RevocationList};
+use storage::redis::Unavailable;
+
+/// The state of the list in Redis, as far as this process knows it.
+#[derive(Debug, Default)]
+pub(super) struct ListMaintenance {
+    /// The id of the data set that has all revocations that this process knows, except those in `missing`.
+    data_set: Option<String>,
+    missing: Vec<Revocation>,
+    /// Whether this process has marked the list as complete.
+    is_marked: bool,
+}
+
+impl ListMaintenance {
+    /// Takes new revocations, which the list may lack.
+    pub(super) fn extend(&mut self, revocations: Vec<Revocation>) {
+        self.missing.extend(revocations);
+    }
+
+    /// Adds revocations that the list lacks, at most 20,000: new ones, or `all` if Redis was emptied, replaced, or restored from an
+    /// older copy, which has no mark any more. Returns whether the list lacked any. After an error, the next call goes on.
+    pub(super) async fn complete(
+        &mut self,
+        list: &RevocationList,
+        all: impl FnOnce() -> Vec<Revocation>,
+    ) -> Result<bool, Unavailable> {
+        let data_set = list.data_set().await?;
+        if self.data_set.as_ref() != Some(&data_set) {
+            self.missing = all();
+            self.is_marked = false;
+            self.data_set = Some(data_set.clone());
+        }
+        let expected = Expected {
+            data_set: &data_set,
+            is_marked: self.is_marked,
+        };
+        let lacked = list.complete(expected, &mut self.missing).await?;
+        if lacked.is_none() {
+            self.data_set = None;
+        } else {
+            self.is_marked = self.missing.is_empty();
+        }
+        Ok(lacked.is_some_and(|count| count > 0))
+    }
+}

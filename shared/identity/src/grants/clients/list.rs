@@ -1,0 +1,99 @@
+//! Pages of clients, for administrators.
+
+use super::{Client, ClientType, Row, columns};
+use foundation::ids::TextId;
+use sqlx::AssertSqlSafe;
+use storage::db::{Db, Error};
+use storage::fetch_all_with;
+use storage::paging::{self, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use utoipa::IntoParams;
+
+/// The columns by which the list is sorted.
+const KEY: &[&str] = &["id"];
+
+/// The query parameters of the list.
+#[derive(Clone, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only clients of this type.
+    #[param(rename = "type", inline)]
+    kind: Option<ClientType>,
+    /// Only clients of the operator of this issuer (`true`), or only those of third parties (`false`).
+    first_party: Option<bool>,
+    /// The requested page.
+    #[param(ignore)]
+    pub page: PageRequest<TextId>,
+}
+
+impl ListQuery {
+    /// Parses a query string. Ignores unknown parameters and invalid values.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        Self {
+            kind: query.first("type", ClientType::named),
+            first_party: query.first("first_party", |text| text.parse().ok()),
+            page: query.page_request(),
+        }
+    }
+}
+
+impl HasCursor for Client {
+    type Cursor = TextId;
+
+    fn cursor(&self) -> TextId {
+        TextId::from_stored(&self.id)
+    }
+}
+
+/// Returns the requested page of the clients, by id.
+pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
+    let page = &query.page;
+    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Ascending));
+    paging::read_page(page.direction, sorting, page.cursor.as_ref(), |slice, after| {
+        fetch(db, query, slice, after)
+    })
+    .await
+}
+
+async fn fetch(
+    db: &Db,
+    query: &ListQuery,
+    slice: PageSlice,
+    after: Option<&TextId>,
+) -> Result<Vec<Client>, Error> {
+    let sql = sql(query.kind.is_some(), query.first_party, slice);
+    let values = [
+        after.map(|id| Value::from(id.as_ref())),
+        query.kind.map(|kind| Value::from(kind.as_str())),
+    ];
+    let values = values.into_iter().flatten();
+    let rows = fetch_all_with!(db.reader(), Row, AssertSqlSafe(sql), values)?;
+    Ok(rows.into_iter().map(Client::from).collect())
+}
+
+/// Returns the text of the statement. Its parameters are the anchor and the type, as far as there are any.
+fn sql(has_kind: bool, first_party: Option<bool>, slice: PageSlice) -> String {
+    let kind = match has_kind {
+        true => format!(" AND type = {}", slice.parameter(1)),
+        false => String::new(),
+    };
+    let first_party = match first_party {
+        None => "TRUE",
+        Some(true) => "first_party",
+        Some(false) => "NOT first_party",
+    };
+    let (columns, after, end) = (columns!(), slice.anchor_condition(), slice.order_and_limit());
+    format!("SELECT {columns} FROM clients WHERE {first_party}{kind}{after} {end}")
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let filters = [false, true]
+        .into_iter()
+        .flat_map(|has_kind| [None, Some(false), Some(true)].map(|first_party| (has_kind, first_party)));
+    let lists = filters.flat_map(|filter| PageSlice::all(KEY).map(|slice| (filter, slice)));
+    lists.map(|((has_kind, first_party), slice)| {
+        let name = format!("{}::{slice:?} {has_kind} {first_party:?}", module_path!());
+        (name, sql(has_kind, first_party, slice))
+    })
+}

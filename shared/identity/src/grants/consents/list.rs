@@ -1,0 +1,199 @@
+//! Pages of consents, for administrators.
+
+use super::{Access, access};
+use foundation::ids::{Id, TextId};
+use foundation::schema;
+use serde::Serialize;
+use sqlx::AssertSqlSafe;
+use std::fmt;
+use std::str::FromStr;
+use storage::db::{Db, Error};
+use storage::fetch_all_with;
+use storage::paging::{self, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use utoipa::{IntoParams, ToSchema};
+
+/// A consent, as administrators see it.
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
+pub struct Consent {
+    /// The consent's id.
+    pub id: String,
+    /// The user who consented.
+    pub user_id: i64,
+    /// The app's `client_id`.
+    pub client_id: String,
+    /// The granted access.
+    #[serde(flatten)]
+    #[sqlx(flatten)]
+    pub access: Access,
+}
+
+/// The query parameters of the list.
+#[derive(Clone, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only consents of this user.
+    #[param(inline)]
+    user_id: Option<Id>,
+    /// Only consents to this client.
+    #[param(inline)]
+    client_id: Option<TextId>,
+    /// The requested page.
+    #[param(ignore)]
+    pub page: PageRequest<Position>,
+}
+
+/// The position of a consent in the list. Displayed as the id of the user, a dot and the `client_id`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    user_id: i64,
+    client_id: TextId,
+}
+
+schema! {
+    Position = schema::text(3, 81, r"^[1-9][0-9]*\.[!-~]+$", "A position in the list, taken from `next` of a page or from its links.");
+}
+
+/// The parameters that determine the SQL statement of the list.
+#[derive(Clone, Copy, Debug)]
+struct ListStatement {
+    is_of_user: bool,
+    is_of_client: bool,
+    slice: PageSlice,
+}
+
+impl ListQuery {
+    /// Parses a query string. Ignores unknown parameters and invalid values.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        Self {
+            user_id: query.first("user_id", |text| text.parse().ok()),
+            client_id: query.first("client_id", |text| text.parse().ok()),
+            page: query.page_request(),
+        }
+    }
+}
+
+impl FromStr for Position {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (user_id, client_id) = text.split_once('.').ok_or("has no dot")?;
+        Ok(Self {
+            user_id: user_id
+                .parse()
+                .map(Id::get)
+                .map_err(|_| "has no id before the dot")?,
+            client_id: client_id.parse()?,
+        })
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.user_id, self.client_id)
+    }
+}
+
+impl HasCursor for Consent {
+    type Cursor = Position;
+
+    fn cursor(&self) -> Position {
+        Position {
+            user_id: self.user_id,
+            client_id: TextId::from_stored(&self.client_id),
+        }
+    }
+}
+
+/// Returns the requested page of the consents, by user and client.
+pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Consent>, Error> {
+    let page = &query.page;
+    let sorting = Sorting::by(
+        key(query.user_id.is_some(), query.client_id.is_some()),
+        page.order.unwrap_or(Order::Ascending),
+    );
+    paging::read_page(page.direction, sorting, page.cursor.as_ref(), |slice, after| {
+        fetch(db, query, slice, after)
+    })
+    .await
+}
+
+/// Returns the columns by which the consents of a user, of a client or of all are sorted.
+const fn key(is_of_user: bool, is_of_client: bool) -> &'static [&'static str] {
+    match (is_of_user, is_of_client) {
+        (false, false) => &["consents.user_id", "consents.client_id"],
+        (true, false) => &["consents.client_id"],
+        (_, true) => &["consents.user_id"],
+    }
+}
+
+async fn fetch(
+    db: &Db,
+    query: &ListQuery,
+    slice: PageSlice,
+    after: Option<&Position>,
+) -> Result<Vec<Consent>, Error> {
+    let (user_id, client_id) = (query.user_id, query.client_id.as_ref());
+    let (is_of_user, is_of_client) = (user_id.is_some(), client_id.is_some());
+    let value_of_client = |id: &TextId| Value::from(id.as_ref());
+    let values = [
+        after
+            .filter(|_| is_of_client || !is_of_user)
+            .map(|after| after.user_id.into()),
+        after
+            .filter(|_| !is_of_client)
+            .map(|after| value_of_client(&after.client_id)),
+        user_id.map(|id| id.get().into()),
+        client_id.map(value_of_client),
+    ];
+    let sql = ListStatement {
+        is_of_user,
+        is_of_client,
+        slice,
+    }
+    .sql();
+    fetch_all_with!(
+        db.reader(),
+        Consent,
+        AssertSqlSafe(sql),
+        values.into_iter().flatten()
+    )
+}
+
+impl ListStatement {
+    /// Returns the text. Its parameters are the anchor, the user and the client, as far as there are any.
+    fn sql(self) -> String {
+        let Self {
+            is_of_user,
+            is_of_client,
+            slice,
+        } = self;
+        let of_user = match is_of_user {
+            true => format!("consents.user_id = {} AND ", slice.parameter(1)),
+            false => String::new(),
+        };
+        let client = slice.parameter(1 + usize::from(is_of_user));
+        let slice = match is_of_client {
+            true => slice.of_value("consents.client_id", &client),
+            false => format!("TRUE{} {}", slice.anchor_condition(), slice.order_and_limit()),
+        };
+        format!(
+            "SELECT consents.id, consents.user_id, consents.client_id, {} WHERE {of_user}{slice}",
+            access!()
+        )
+    }
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let filters = [(false, false), (true, false), (false, true), (true, true)];
+    let lists = filters.into_iter().flat_map(|(is_of_user, is_of_client)| {
+        let slices = PageSlice::all(key(is_of_user, is_of_client));
+        slices.map(|slice| ListStatement {
+            is_of_user,
+            is_of_client,
+            slice,
+        })
+    });
+    lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()))
+}

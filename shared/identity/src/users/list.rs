@@ -1,0 +1,150 @@
+//! Pages of accounts, for administrators.
+
+use super::account::{Account, AccountRow, columns};
+use foundation::email::Email;
+use foundation::role::Role;
+use sqlx::AssertSqlSafe;
+use storage::db::{Db, Error};
+use storage::fetch_all_with;
+use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use utoipa::IntoParams;
+
+/// The columns by which the list is sorted.
+const KEY: &[&str] = &["id"];
+
+/// The query parameters of the list.
+#[derive(Clone, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only the user with this address, in any case.
+    #[param(inline)]
+    email: Option<Email>,
+    /// Only users with this role.
+    #[param(inline)]
+    role: Option<Role>,
+    /// Only disabled users (`true`), or only enabled ones (`false`).
+    disabled: Option<bool>,
+    /// The requested page.
+    #[param(ignore)]
+    pub page: PageRequest,
+}
+
+/// The parameters that determine the SQL statement of the list.
+#[derive(Clone, Copy, Debug)]
+struct ListStatement {
+    has_email: bool,
+    has_role: bool,
+    disabled: Option<bool>,
+    slice: PageSlice,
+}
+
+impl ListQuery {
+    /// Parses a query string. Ignores unknown parameters and invalid values.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        Self {
+            email: query.first("email", |text| Email::parse(text).ok()),
+            role: query.first("role", Role::named),
+            disabled: query.first("disabled", |text| text.parse().ok()),
+            page: query.page_request(),
+        }
+    }
+}
+
+impl HasCursor for Account {
+    type Cursor = Cursor;
+
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            created_at: self.user.created_at,
+            id: self.user.id,
+        }
+    }
+}
+
+/// Returns the requested page of the accounts, by id. Deleted ones are left out.
+pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {
+    let PageRequest {
+        direction,
+        order,
+        cursor,
+        ..
+    } = query.page;
+    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Ascending));
+    let after = cursor.map(|cursor| cursor.id);
+    paging::read_page(direction, sorting, after, |slice, after| {
+        fetch(db, query, slice, after)
+    })
+    .await
+}
+
+async fn fetch(
+    db: &Db,
+    query: &ListQuery,
+    slice: PageSlice,
+    after: Option<i64>,
+) -> Result<Vec<Account>, Error> {
+    let statement = ListStatement {
+        has_email: query.email.is_some(),
+        has_role: query.role.is_some(),
+        disabled: query.disabled,
+        slice,
+    };
+    let values = [
+        after.map(Value::from),
+        query.role.map(|role| role.as_str().into()),
+        query.email.as_ref().map(|email| email.key().into()),
+    ];
+    let sql = AssertSqlSafe(statement.sql());
+    let rows = fetch_all_with!(db.reader(), AccountRow, sql, values.into_iter().flatten())?;
+    Ok(rows.into_iter().map(Account::from).collect())
+}
+
+impl ListStatement {
+    /// Returns the text. Its parameters are the anchor, the role and the key of the address, as far as there are any.
+    fn sql(self) -> String {
+        let Self {
+            has_email,
+            has_role,
+            disabled,
+            slice,
+        } = self;
+        let disabled = match disabled {
+            None => "",
+            Some(true) => " AND disabled_at IS NOT NULL",
+            Some(false) => " AND disabled_at IS NULL",
+        };
+        // At most one user has the address, which an index finds.
+        let role = slice.parameter(1);
+        let conditions = match (has_email, has_role) {
+            (true, true) => format!(" AND email_key = {} AND role || '' = {role}", slice.parameter(2)),
+            (true, false) => format!(" AND email_key = {}", slice.parameter(1)),
+            (false, _) => String::new(),
+        };
+        let slice = match has_role && !has_email {
+            true => format!(" AND {}", slice.of_value("role", &role)),
+            false => format!("{} {}", slice.anchor_condition(), slice.order_and_limit()),
+        };
+        let columns = columns!();
+        format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{conditions}{slice}")
+    }
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let filters = [false, true].into_iter().flat_map(|has_email| {
+        let with_role = [false, true].map(|has_role| (has_email, has_role));
+        with_role
+            .into_iter()
+            .flat_map(|filter| [None, Some(false), Some(true)].map(|disabled| (filter, disabled)))
+    });
+    let lists = filters.flat_map(|((has_email, has_role), disabled)| {
+        PageSlice::all(KEY).map(|slice| ListStatement {
+            has_email,
+            has_role,
+            disabled,
+            slice,
+        })
+    });
+    lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()))
+}
