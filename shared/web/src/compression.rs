@@ -82,11 +82,11 @@ pub(crate) async fn negotiate(routes: Router, outgoing: &Outgoing, mut request: 
     response
 }
 
-/// Calls the routes, and counts a large response, before it is compressed. A panic becomes a 500.
+/// Calls the routes, and counts a large response by its size before compression. A panic becomes a 500.
 async fn call(routes: Router, outgoing: &Outgoing, mut request: Request) -> Result<Response, Infallible> {
     let context = request_context(request.extensions()).ok();
     let address = context.and_then(|context| context.address);
-    // What a write has done cannot be refused any more. If its response may be large, it reserves room for it beforehand.
+    // A write has taken effect by then, so its response is never refused. If it may be large, it reserves room beforehand.
     let may_refuse = request.method().is_safe();
     let room = outgoing.room(address, &request);
     if let Some(room) = &room {

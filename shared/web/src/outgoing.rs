@@ -18,7 +18,8 @@ use std::time::Duration;
 const LARGE: u64 = 64 * 1024;
 /// What a stream counts for, whose size is not known, in bytes: the largest part of an export that is in memory at a time.
 const STREAM: u64 = 8 * 1024 * 1024;
-/// The limit of the large responses that a network has not yet accepted, in bytes. The largest page of a list has 12 MB.
+/// The limit of the large responses that the clients of one network have not accepted yet, in bytes. The largest page
+/// of a list has 12 MB: 20 bodies of 100,000 characters, each of which takes up to six bytes in JSON.
 const MAX_OF_NETWORK: u64 = 16 * 1024 * 1024;
 /// The limit for all networks, in bytes.
 const MAX: u64 = 128 * 1024 * 1024;

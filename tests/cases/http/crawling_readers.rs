@@ -1,4 +1,4 @@
-//! Readers that crawl: clients that ask for large responses and read them as slowly as they may.
+//! Crawling readers: clients that request large responses and read them too slowly.
 
 use serde_json::json;
 use std::collections::BTreeMap;

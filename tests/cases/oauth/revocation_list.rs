@@ -163,7 +163,6 @@ async fn a_large_list_is_filled_beside_the_reads(world: World) {
     }
 }
 
-/// Without access to the rows, the APIs can learn of revocations only from the list.
 /// Waits until every API follows the list.
 async fn wait_for_followers(world: &World) {
     let followers = world.api_ports().len();

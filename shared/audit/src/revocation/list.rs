@@ -11,8 +11,7 @@ use storage::redis::{Redis, Unavailable};
 /// stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or an empty text, whether
 /// the mark must exist, whether to set it, and for each revocation its subject, its time in seconds, and its lifetime in milliseconds or an
 /// empty text. Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id or the
-/// mark does not exist. The mark lasts for three reads of the issuer: a follower trusts the list no longer than that after the last
-/// issuer died, and then reads the database within a second of a commit that did not reach the list.
+/// mark does not exist.
 const ADD: &str = "
     if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then
         return false
@@ -37,10 +36,13 @@ const ADD: &str = "
     end
     redis.call('XTRIM', KEYS[2], 'MINID', '~', now_ms - 600000)
     if ARGV[3] == '1' then
-        redis.call('SET', KEYS[3], ARGV[1], 'PX', 700)
+        redis.call('SET', KEYS[3], ARGV[1], 'PX', 2000)
     end
     return count";
 
+/// The mark lasts for 2 s, but a follower trusts it for 0.7 s only, which are three reads of an issuer: if the last issuer
+/// dies between a commit and the list, the follower then reads the database within a second of the commit.
+///
 /// Reads at most 1000 entries of the stream. The keys of the script are the data set's id, the stream and the mark of
 /// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
 /// the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not complete,
@@ -48,7 +50,7 @@ const ADD: &str = "
 /// minutes.
 const READ: &str = "
     local data_set = redis.call('GET', KEYS[1])
-    if not data_set or redis.call('GET', KEYS[3]) ~= data_set then
+    if not data_set or redis.call('GET', KEYS[3]) ~= data_set or redis.call('PTTL', KEYS[3]) < 1300 then
         return false
     end
     local now = redis.call('TIME')

@@ -22,7 +22,7 @@ routes! {
         f.world.sign_up().await.call("PUT", "/me/password").json(&body)
     };
     exportAccount "session" [9 9] |f| f.world.sign_up().await.get("/me/export");
-    deleteAccount "session" [27 27] |f|
+    deleteAccount "session" [26 26] |f|
         f.world.sign_up().await.delete("/me").json(&json!({ "password": PASSWORD }));
     listSessions "session" [2 2] |f| f.owner.get("/me/sessions");
     endSession "session" [7 7] |f| {
@@ -62,7 +62,7 @@ routes! {
         let email = f.world.fresh_email();
         f.elsewhere().post("/password-resets").json(&json!({ "email": email }))
     };
-    confirmPasswordReset "" [19 19] |f| {
+    confirmPasswordReset "" [18 18] |f| {
         let body = json!({ "token": reset_token(f).await, "new_password": NEW_PASSWORD });
         f.world.anyone().post("/password-resets/confirmations").json(&body)
     };

@@ -163,7 +163,7 @@ routes! {
         browser.submit_call(&page, &[("email", &email)])
     };
     showReset "" [0 0] |f| f.world.anyone().get("/reset?token=x");
-    submitReset "" [19 19] |f| {
+    submitReset "" [18 18] |f| {
         let (browser, page) = reset_page(f).await;
         browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
     };
