@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use tests::{Caller, Shape, TokenForger, World, eventually, on_every_shape};
+use tests::{Caller, Shape, TokenForger, Tokens, World, eventually, on_every_shape};
 
 fn mark_compromised(world: &World, kid: &str) -> Value {
     let change = world.cli(&["keys", "retire", kid, "--compromised", "--json"], "");
@@ -68,6 +68,25 @@ async fn compromising_the_active_key_promotes_the_staged_key(shape: Shape) {
     let forged = attacker.with_claim("iat", Value::from(world.now().seconds()));
     wait_until_rejected(&world, &forged).await;
     assert!(expect_command_error(&world, &["keys", "retire", &first, "--compromised"]).contains("deleted"));
+}
+
+/// The runbook for a leaked master key and database: all keys have leaked.
+async fn all_keys_are_replaced_without_a_stop(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (ann, app) = world.user_and_app().await;
+    let mut tokens = app.tokens(&ann, "posts:read").await;
+    let leaked = [key_in_state(&world, "staged"), key_in_state(&world, "active")];
+    for kid in &leaked {
+        mark_compromised(&world, kid);
+        expect_deleted(&world, kid).await;
+        tokens = Tokens::parse(app.refresh(&world.anyone(), &tokens.refresh).await);
+    }
+    for state in ["active", "staged"] {
+        assert!(!leaked.contains(&key_in_state(&world, state)), "{state}");
+    }
+    let successor = key_in_state(&world, "active");
+    wait_until_signed_by(&world, &app, &mut tokens, &successor).await;
+    world.expect_accepted(&tokens.access).await;
 }
 
 /// Neither key may sign yet when it replaces the compromised one: the first is staged since the start, the second for a moment.
@@ -191,6 +210,7 @@ async fn compromised_keys_stay_rejected(shape: Shape) {
 
 on_every_shape!(
     compromising_the_active_key_promotes_the_staged_key,
+    all_keys_are_replaced_without_a_stop,
     two_compromises_of_a_young_installation_do_not_stop_signing,
     readiness_tells_that_no_key_can_sign,
     a_refresh_that_no_key_can_sign_leaves_its_token_unused,
