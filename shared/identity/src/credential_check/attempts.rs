@@ -15,9 +15,9 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 /// The interval at which a waiting attempt tries to reserve again.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Reserves an attempt on the account with this key (see [`Email::key`]). `stored` is `None` if there is no such
-/// account. Waits while concurrent attempts would reach a limit if they all failed. Fails with [`Error::Locked`] if too
-/// many attempts failed before, and with [`passwords::Error::Overloaded`] after [`MAX_WAIT`].
+/// Reserves an attempt on the account with this key (see [`Email::key`](foundation::email::Email::key)). `stored` is `None` if
+/// there is no such account. Waits while concurrent attempts would reach a limit if they all failed. Fails with
+/// [`Error::Locked`] if too many attempts failed before, and with [`passwords::Error::Overloaded`] after [`MAX_WAIT`].
 pub(crate) async fn reserve_attempt(
     identity: &Identity,
     account_key: &str,
