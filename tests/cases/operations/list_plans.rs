@@ -85,7 +85,8 @@ fn arguments(text: &str, argument: impl Fn(&str) -> String) -> Vec<String> {
     columns.map(argument).collect()
 }
 
-/// Returns the pairs of a column and a value in all comparisons, such as `(created_at, id) < ($1, $2)`.
+/// Returns the pairs of a column and a value in all comparisons, such as `(created_at, id) < ($1, $2)`. An operation that keeps an
+/// index from being used is left out.
 fn comparisons(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let operators = [" = ", " < ", " > ", " <= ", " >= "];
     let sides = operators.into_iter().flat_map(move |operator| {
@@ -93,6 +94,7 @@ fn comparisons(text: &str) -> impl Iterator<Item = (&str, &str)> {
             .map(move |(at, _)| (&text[..at], &text[at + operator.len()..]))
     });
     sides.flat_map(|(left, right)| {
+        let left = left.trim_end_matches(" || ''").trim_end_matches(" + 0");
         let columns = match left.strip_suffix(')') {
             Some(row) => row.rsplit('(').next(),
             None => left.rsplit(' ').next(),
