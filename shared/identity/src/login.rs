@@ -58,24 +58,26 @@ pub async fn login(
         users::update_hash(&mut tx, &verified, &hash).await?;
     }
     // The new session inherits nothing from the former one, which prevents session fixation.
-    let mut announcement = None;
+    let mut announcements = Vec::new();
     if let Some(former) = former
         && let Some(former_id) = sessions::end_by_sid(&mut tx, former, context.now).await?
     {
         let selection = Selection::OfSession(former_id);
-        announcement = Some(refresh_families::revoke(&mut tx, selection, context).await?);
+        announcements.push(refresh_families::revoke(&mut tx, selection, context).await?);
     }
     let methods = match verified.mfa {
         true => AuthenticationMethods::PasswordAndCode,
         false => AuthenticationMethods::Password,
     };
-    let sid = sessions::start(&mut tx, user_id, methods, identity.session_lifetimes, context).await?;
+    let (sid, of_oldest) =
+        sessions::start(&mut tx, user_id, methods, identity.session_lifetimes, context).await?;
+    announcements.extend(of_oldest);
     Event::success(EventName::LoginSuccess)
         .user(user_id)
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
-    if let Some(announcement) = announcement {
+    for announcement in announcements {
         identity.revocations.announce(announcement).await;
     }
     let user = users::find(&identity.db, user_id)

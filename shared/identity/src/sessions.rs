@@ -10,7 +10,7 @@ use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
 use crate::users::{User, UserRow};
 use audit::events::{Event, EventName};
-use audit::revocation::RevocationMirror;
+use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
@@ -20,8 +20,11 @@ use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
+    // Returns the newest session of the user that is beyond the maximum, if there is one.
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id";
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+              RETURNING (SELECT former.id FROM sessions AS former WHERE former.user_id = $2 AND former.id < sessions.id
+                         ORDER BY former.id DESC LIMIT 1 OFFSET $9) AS beyond";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.epoch, u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
@@ -34,6 +37,7 @@ sql! {
     DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = COALESCE($2, user_id) RETURNING user_id";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
+    DELETE_UP_TO = "DELETE FROM sessions WHERE user_id = $1 AND id <= $2 RETURNING id";
     PRUNE = delete_expired!("sessions", "id", "expires_at");
 }
 
@@ -43,6 +47,10 @@ const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The longest time that a request waits for the update of `last_seen_at`.
 const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The largest number of sessions of a user. It bounds the cost of ending all of them, which a change of the password does: somebody
+/// who knows the password could otherwise prevent the change by very many sign-ins.
+const MAX_PER_USER: i64 = 100;
 
 /// The lifetimes of sessions.
 #[derive(Clone, Copy, Debug)]
@@ -93,20 +101,47 @@ impl Session {
     }
 }
 
-/// Starts a session of a user who signed in by these methods just now. Returns its new `sid`.
+/// Starts a session of a user who signed in by these methods just now. Ends the oldest sessions of the user if there are more
+/// than 100 now. Returns the new `sid`, and the revocations to announce after the commit. The caller has locked the user's row.
 pub async fn start(
     tx: &mut Tx,
     user_id: i64,
     methods: AuthenticationMethods,
     lifetimes: Lifetimes,
     context: &RequestContext,
-) -> Result<Secret, Error> {
+) -> Result<(Secret, Vec<PendingAnnouncement>), Error> {
     let signed_in = SignIn {
         at: context.now,
         methods,
     };
     let expires_at = context.now.after(lifetimes.absolute);
-    insert(tx, user_id, signed_in, expires_at, context).await
+    let (sid, beyond) = insert(tx, user_id, signed_in, expires_at, context).await?;
+    let announcements = match beyond {
+        Some(newest) => end_up_to(tx, user_id, newest, context).await?,
+        None => Vec::new(),
+    };
+    Ok((sid, announcements))
+}
+
+/// Ends the sessions of a user up to this id, and revokes the refresh families of first-party clients that were created in
+/// them. Returns the revocations to announce after the commit.
+async fn end_up_to(
+    tx: &mut Tx,
+    user_id: i64,
+    newest: i64,
+    context: &RequestContext,
+) -> Result<Vec<PendingAnnouncement>, Error> {
+    let ended = fetch_all!(tx.on(), (i64,), DELETE_UP_TO, user_id, newest)?;
+    let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
+    logout_notices::queue_of_sessions(tx, user_id, &ended, context.now).await?;
+    let mut announcements = Vec::new();
+    for id in ended {
+        announcements.push(refresh_families::revoke(tx, Selection::OfSession(id), context).await?);
+        let event = Event::success(EventName::SessionRevoked).user(user_id);
+        let event = event.detail(format!("session {id}, the oldest of more than {MAX_PER_USER}"));
+        event.record(tx, context).await?;
+    }
+    Ok(announcements)
 }
 
 /// Starts a session in the place of one that ends in this transaction. Returns its new `sid`. The sign-in remains that
@@ -122,20 +157,22 @@ pub(crate) async fn replace(
         at: former.signed_in_at,
         methods,
     };
-    insert(tx, former.user.id, signed_in, former.expires_at, context).await
+    let (sid, _) = insert(tx, former.user.id, signed_in, former.expires_at, context).await?;
+    Ok(sid)
 }
 
+/// Inserts a session. Returns its `sid`, and the id of the newest session that is beyond the maximum.
 async fn insert(
     tx: &mut Tx,
     user_id: i64,
     signed_in: SignIn,
     expires_at: Timestamp,
     context: &RequestContext,
-) -> Result<Secret, Error> {
+) -> Result<(Secret, Option<i64>), Error> {
     let sid = random::token();
-    fetch_one!(
+    let (beyond,) = fetch_one!(
         tx.on(),
-        (i64,),
+        (Option<i64>,),
         INSERT,
         sid.hash(),
         user_id,
@@ -145,8 +182,9 @@ async fn insert(
         context.address.map(|address| address.to_string()),
         context.user_agent.as_deref(),
         signed_in.methods.as_str(),
+        MAX_PER_USER - 1,
     )?;
-    Ok(sid)
+    Ok((sid, beyond))
 }
 
 /// Returns the live session with this `sid`, and updates the time of its last use. Returns `None` if there is no such

@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
-use tests::{PASSWORD, Reply, Shape, User, World, on_every_shape};
+use tests::{PASSWORD, Reply, Shape, User, World, items, on_every_shape, run_concurrently};
 
 /// Uses the session and waits until the use is recorded, which happens asynchronously.
 async fn use_session(world: &World, user: &User) {
@@ -15,6 +15,37 @@ async fn use_session(world: &World, user: &User) {
     while fetch_one!(db.reader(), (i64,), recorded, user.id, world.now()).unwrap() == (0,) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
+}
+
+async fn a_user_has_at_most_a_hundred_sessions(world: World) {
+    let ann = world.sign_up().await;
+    let (ours, theirs) = (world.app().first_party().register(), world.app().register());
+    let tokens = ours.tokens(&ann, "posts:read").await;
+    let of_third = theirs.tokens(&ann, "posts:read").await;
+    let second = world.log_in(&ann.email, PASSWORD).await;
+    for _ in 2..100 {
+        world.log_in(&ann.email, PASSWORD).await;
+    }
+    ann.get("/me").await.expect(200);
+    let statuses = run_concurrently(4, |_| {
+        let login = world.anyone().login(&ann.email, PASSWORD);
+        async move { login.await.status }
+    });
+    assert_eq!(statuses.await, [200; 4]);
+    for ended in [&ann, &second] {
+        ended.get("/me").await.expect_error(401, "unauthenticated");
+    }
+    let newest = world.log_in(&ann.email, PASSWORD).await;
+    assert_eq!(items(&newest.get("/me/sessions").await.expect(200)).len(), 100);
+    let (db, count) = (
+        world.db().await,
+        "SELECT COUNT(*) FROM sessions WHERE user_id = $1",
+    );
+    assert_eq!(fetch_one!(db.reader(), (i64,), count, ann.id).unwrap(), (100,));
+    let events = "SELECT COUNT(*) FROM security_events WHERE user_id = $1 AND name = 'authn_session_revoked'";
+    assert_eq!(fetch_one!(db.reader(), (i64,), events, ann.id).unwrap(), (5,));
+    tokens.expect_revoked(&world, &ours).await;
+    world.expect_accepted(&of_third.access).await;
 }
 
 async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: World) {
@@ -241,6 +272,7 @@ on_every_shape!(
     two_session_cookies_are_rejected,
     malformed_session_cookies_are_rejected,
     logout_ends_only_its_own_session,
+    a_user_has_at_most_a_hundred_sessions,
     sessions_expire_an_hour_after_their_last_use,
     sessions_expire_twelve_hours_after_sign_in,
     session_lifetimes_are_configurable,
