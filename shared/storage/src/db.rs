@@ -51,7 +51,7 @@ const SQLITE_READERS: usize = 4;
 const LEAST_CONNECTIONS_OF_SHARE: usize = 4;
 
 /// A value for the engine in use: `S` on SQLite, `P` on PostgreSQL.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Engine<S, P> {
     /// The value for SQLite.
     Sqlite(S),

@@ -180,6 +180,13 @@ impl PageSlice {
         ))
     }
 
+    /// Returns the same by an equality: for a column of which no value has many rows, and for SQLite if the key is the row id, which
+    /// a comparison of rows does not look up in an index.
+    pub fn of_equal(self, column: &str, value: &str) -> String {
+        let (after, end) = (self.anchor_condition(), self.order_and_limit());
+        format!("{column} = {value}{after} {end}")
+    }
+
     /// Returns ` AND` and the SQL condition that an item comes after the anchor, or an empty string if there is no anchor.
     pub fn anchor_condition(self) -> String {
         let comparison = match self.sorting.order {

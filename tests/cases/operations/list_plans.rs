@@ -97,7 +97,7 @@ fn comparisons(text: &str) -> impl Iterator<Item = (&str, &str)> {
         let left = left.trim_end_matches(" || ''").trim_end_matches(" + 0");
         let columns = match left.strip_suffix(')') {
             Some(row) => row.rsplit('(').next(),
-            None => left.rsplit(' ').next(),
+            None => left.rsplit([' ', '(']).next(),
         };
         let values = match right.strip_prefix('(') {
             Some(row) => row.split(')').next(),

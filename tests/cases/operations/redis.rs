@@ -434,7 +434,7 @@ async fn revocations_reach_every_api_within_a_second(shape: Shape) {
         }
         times.push(began.elapsed());
     }
-    let (p50, p99, max) = (median(&times), p99(&times), times.iter().max());
+    let (p50, p99, max) = (median(&times), p99(&times), times.iter().max().unwrap());
     print_figure(&format!(
         "from revocation to rejection by both APIs, 1,000 tokens: p50 {p50:?}, p99 {p99:?}, max {max:?}"
     ));

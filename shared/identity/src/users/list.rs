@@ -4,7 +4,7 @@ use super::account::{Account, AccountRow, columns};
 use foundation::email::Email;
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Error};
+use storage::db::{Db, Engine, Error};
 use storage::fetch_all_with;
 use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
 use utoipa::IntoParams;
@@ -36,6 +36,7 @@ struct ListStatement {
     has_role: bool,
     disabled: Option<bool>,
     slice: PageSlice,
+    engine: Engine<(), ()>,
 }
 
 impl ListQuery {
@@ -89,6 +90,7 @@ async fn fetch(
         has_role: query.role.is_some(),
         disabled: query.disabled,
         slice,
+        engine: db.engine(),
     };
     let values = [
         after.map(Value::from),
@@ -108,6 +110,7 @@ impl ListStatement {
             has_role,
             disabled,
             slice,
+            engine,
         } = self;
         let disabled = match disabled {
             None => "",
@@ -122,7 +125,10 @@ impl ListStatement {
             (false, _) => String::new(),
         };
         let slice = match has_role && !has_email {
-            true => format!(" AND {}", slice.of_value("role", &role)),
+            true => {
+                let of_role = engine.choose(slice.of_equal("role", &role), slice.of_value("role", &role));
+                format!(" AND {of_role}")
+            }
             false => format!("{} {}", slice.anchor_condition(), slice.order_and_limit()),
         };
         let columns = columns!();
@@ -139,12 +145,19 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
             .flat_map(|filter| [None, Some(false), Some(true)].map(|disabled| (filter, disabled)))
     });
     let lists = filters.flat_map(|((has_email, has_role), disabled)| {
-        PageSlice::all(KEY).map(|slice| ListStatement {
-            has_email,
-            has_role,
-            disabled,
-            slice,
+        let slices = PageSlice::all(KEY).into_iter();
+        slices.flat_map(move |slice| {
+            [Engine::Sqlite(()), Engine::Postgres(())].map(|engine| ListStatement {
+                has_email,
+                has_role,
+                disabled,
+                slice,
+                engine,
+            })
         })
     });
-    lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()))
+    lists.map(|list| {
+        let engine = list.engine.choose("_SQLITE", "_POSTGRES");
+        (format!("{}::{list:?}{engine}", module_path!()), list.sql())
+    })
 }

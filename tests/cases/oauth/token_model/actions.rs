@@ -9,7 +9,7 @@ use tests::{App, Caller, Reply, Tokens, User, World};
 
 const SCOPE: &str = "posts:read profile:read";
 
-/// The steps that must have an effect in some sequence, because few steps lead to a state in which they do.
+/// The steps that must have an effect in some sequence.
 pub(super) const RARE_EFFECTS: [&str; 5] = [
     "rotation of the keys",
     "reuse without a window",
@@ -67,7 +67,8 @@ impl Actors {
     }
 
     pub(super) async fn act(&mut self, world: &World, model: &mut Model, action: Action) {
-        let family = |pick: usize| pick % model.families.len();
+        // The newest family is number 0 of those to pick from.
+        let family = |pick: usize| model.families.len() - 1 - pick % model.families.len();
         match action {
             // These begin with a sign-in.
             Action::Grant(_) | Action::Disconnect(_) | Action::ChangePassword if self.user_is_disabled => {}
@@ -83,7 +84,7 @@ impl Actors {
             Action::RefreshNarrowed(pick) => self.refresh(world, model, family(pick), "posts:read").await,
             Action::Retry(pick) => {
                 let used = model.numbers_of(|family| model.is_retry(family, world.now()));
-                if let Some(number) = used.get(pick % used.len().max(1)) {
+                if let Some(number) = used.iter().rev().nth(pick % used.len().max(1)) {
                     self.retry(world, model, *number).await;
                 }
             }
@@ -101,7 +102,7 @@ impl Actors {
             }
             Action::Logout(pick) => {
                 let live = model.numbers_of(|family| self.sessions[family.session].is_some());
-                if let Some(number) = live.get(pick % live.len().max(1)) {
+                if let Some(number) = live.iter().rev().nth(pick % live.len().max(1)) {
                     self.log_out(world, model, model.families[*number].session).await;
                 }
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) const FIRST_PARTY: usize = 1;
 pub(super) const WITH_RETRY_WINDOW: usize = 2;
 
-/// A step. A number picks one of the families or apps.
+/// A step. A number picks one of the apps, or one of the families, of which the newest is 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Action {
     /// The user signs in and grants access to an app.
@@ -48,7 +48,18 @@ pub(super) fn sequence(seed: u64) -> Vec<Action> {
         Action::Grant(FIRST_PARTY),
         Action::Grant(WITH_RETRY_WINDOW),
     ];
-    begin.into_iter().chain(tree.current()).collect()
+    // Few random steps lead to a state in which these have an effect.
+    let end = [
+        Action::Enable,
+        Action::Grant(WITH_RETRY_WINDOW),
+        Action::Refresh(0),
+        Action::Retry(0),
+        Action::Advance(Duration::from_secs(130)),
+        Action::Retry(0),
+        Action::Grant(FIRST_PARTY),
+        Action::Logout(0),
+    ];
+    begin.into_iter().chain(tree.current()).chain(end).collect()
 }
 
 fn action() -> impl Strategy<Value = Action> {

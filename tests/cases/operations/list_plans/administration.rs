@@ -53,12 +53,12 @@ impl Selected {
     }
 }
 
-/// The statements with a limit of a page.
-fn lists() -> Vec<List> {
+/// The statements with a limit of a page, without those whose names have this end.
+fn lists(other_engine: &str) -> Vec<List> {
     let statements = [audit::statements(), identity::statements()].concat();
     let lists = statements.into_iter().filter(|(name, text)| {
         let is_list = name.contains("::list") && text.contains(" LIMIT 21");
-        is_list && !name.contains("clients::list")
+        is_list && !name.contains("clients::list") && !name.ends_with(other_engine)
     });
     let with_pages = lists.map(|(name, text)| {
         let pages = SELECTED
@@ -105,7 +105,7 @@ async fn lists_of_the_administration_read_one_page(world: World) {
                 ('b', '', 'spa', '[]', '[]', '', '', FALSE, FALSE, 0, 0, 1)"
             .to_owned(),
     );
-    let lists = lists();
+    let lists = lists(world.db().await.engine().choose("_POSTGRES", "_SQLITE"));
     assert!(lists.len() > 70, "{} lists", lists.len());
     expect_bounded(&world, fill, &lists).await;
 }
