@@ -43,7 +43,9 @@ CREATE TABLE sessions (
 );
 CREATE UNIQUE INDEX sessions_sid_hash ON sessions (sid_hash);
 CREATE INDEX sessions_user_id ON sessions (user_id, id);
-CREATE INDEX sessions_expires_at ON sessions (expires_at);
+-- Expired rows are deleted through such an index. It is on an expression so that PostgreSQL does not use it for a statement that
+-- asks for a row that has not expired, as nearly all rows have not.
+CREATE INDEX sessions_expires_at ON sessions ((expires_at + 0));
 
 -- Time-based one-time passwords (RFC 6238). The seed is sealed under ACCOUNT_KEY. Sign-in requires a code once
 -- `confirmed_at` is set. `last_step` is the last accepted time step: codes of that step and of earlier ones are refused.
@@ -76,7 +78,7 @@ CREATE TABLE mailed_tokens (
 );
 CREATE INDEX mailed_tokens_user_id ON mailed_tokens (user_id);
 CREATE INDEX mailed_tokens_email_key ON mailed_tokens (email_key);
-CREATE INDEX mailed_tokens_expires_at ON mailed_tokens (expires_at);
+CREATE INDEX mailed_tokens_expires_at ON mailed_tokens ((expires_at + 0));
 
 -- The queue of outgoing mails, written in the transaction of the event that causes them. Mails are sealed under
 -- ACCOUNT_KEY because their links contain secrets.
@@ -112,6 +114,8 @@ CREATE INDEX posts_status_author_created_at ON posts (status, author_id, created
     WHERE deleted_at IS NULL AND created_at + 0 >= 0;
 CREATE INDEX posts_status_author_title ON posts (status, author_id, title, id)
     WHERE deleted_at IS NULL AND length(title) >= 0;
+-- The posts whose text is erased when their author is deleted.
+CREATE INDEX posts_never_published ON posts (author_id) WHERE published_at IS NULL;
 
 CREATE TABLE comments (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -173,7 +177,7 @@ CREATE TABLE client_assertions (
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (client_id, jti_hash)
 );
-CREATE INDEX client_assertions_expires_at ON client_assertions (expires_at);
+CREATE INDEX client_assertions_expires_at ON client_assertions ((expires_at + 0));
 
 CREATE TABLE consents (
     user_id BIGINT NOT NULL REFERENCES users (id),
@@ -191,6 +195,7 @@ CREATE TABLE authorization_codes (
     code_hash BLOB PRIMARY KEY NOT NULL,
     family_id TEXT NOT NULL,
     client_id TEXT NOT NULL REFERENCES clients (id),
+    client_epoch BIGINT NOT NULL,
     user_id BIGINT NOT NULL REFERENCES users (id),
     session_id BIGINT NOT NULL,
     consent_id TEXT NOT NULL,
@@ -201,7 +206,7 @@ CREATE TABLE authorization_codes (
     expires_at BIGINT NOT NULL,
     used_at BIGINT
 );
-CREATE INDEX authorization_codes_expires_at ON authorization_codes (expires_at);
+CREATE INDEX authorization_codes_expires_at ON authorization_codes ((expires_at + 0));
 CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
 
 -- Refresh token families: one row each, however often the token is rotated, because tokens are derived from the row (see
@@ -229,7 +234,7 @@ CREATE INDEX refresh_families_user_id ON refresh_families (user_id);
 CREATE INDEX refresh_families_unrevoked ON refresh_families (user_id, user_epoch, client_id, client_epoch, created_at)
     WHERE revoked_at IS NULL;
 CREATE INDEX refresh_families_session_id ON refresh_families (session_id);
-CREATE INDEX refresh_families_expires_at ON refresh_families (expires_at);
+CREATE INDEX refresh_families_expires_at ON refresh_families ((expires_at + 0));
 
 -- Logout tokens to send to clients (OpenID Connect Back-Channel Logout 1.0), written in the transaction that ends the session.
 CREATE TABLE logout_notices (
@@ -255,7 +260,7 @@ CREATE TABLE revocations (
     expires_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX revocations_subject ON revocations (kind, subject);
-CREATE INDEX revocations_expires_at ON revocations (expires_at);
+CREATE INDEX revocations_expires_at ON revocations ((expires_at + 0));
 
 -- The installation secret, of which there is one row. The keys of refresh tokens and of flows derive from it. The key
 -- that seals this row, MASTER_KEY or the previous one, also seals the private keys in `signing_keys`. A transaction that
@@ -407,7 +412,7 @@ CREATE TABLE idempotency_keys (
     expires_at BIGINT NOT NULL
 );
 CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
-CREATE INDEX idempotency_keys_expires_at ON idempotency_keys (expires_at);
+CREATE INDEX idempotency_keys_expires_at ON idempotency_keys ((expires_at + 0));
 
 -- `user_id` is the user whom the event concerns, `administrator_id` the one whose request at `/admin/…` caused it.
 -- `count` is the number of events for which the row stands, of which it describes the last. For a deleted account, a negative

@@ -13,36 +13,17 @@ use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
-/// Returns the text of the statement that inserts a code if its client is enabled.
-macro_rules! insert {
-    ($lock:literal) => {
-        concat!(
-            "INSERT INTO authorization_codes
-             (code_hash, family_id, client_id, user_id, session_id, redirect_uri, code_challenge, scope, expires_at,
-              consent_id, nonce)
-             SELECT $1, $2, clients.id, $4, $5, $6, $7, $8, $9, $10, $11
-             FROM clients WHERE clients.id = $3 AND clients.disabled_at IS NULL",
-            $lock
-        )
-    };
-}
-
 sql! {
-    INSERT_SQLITE = insert!("");
-    // Waits for a transaction that disables the client, which otherwise might not see the new code.
-    INSERT_POSTGRES = insert!(" FOR SHARE");
+    // The code belongs to the client's present epoch: it ends with it, like the tokens.
+    INSERT = "INSERT INTO authorization_codes
+              (code_hash, family_id, client_id, client_epoch, user_id, session_id, redirect_uri, code_challenge, scope,
+               expires_at, consent_id, nonce)
+              SELECT $1, $2, clients.id, clients.epoch, $4, $5, $6, $7, $8, $9, $10, $11
+              FROM clients WHERE clients.id = $3 AND clients.disabled_at IS NULL";
     FIND_USED = "SELECT family_id, client_id, user_id FROM authorization_codes
                  WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
                    AND used_at IS NOT NULL";
-    DELETE_UNUSED_SQLITE = "DELETE FROM authorization_codes WHERE client_id = $1 AND used_at IS NULL";
-    // The same in the order in which exchanges lock the rows, so that the two do not deadlock.
-    DELETE_UNUSED_POSTGRES = "
-        WITH unused AS (
-            SELECT code_hash FROM authorization_codes WHERE client_id = $1 AND used_at IS NULL
-            ORDER BY code_hash FOR UPDATE
-        )
-        DELETE FROM authorization_codes AS codes USING unused WHERE codes.code_hash = unused.code_hash";
-    PRUNE = delete_expired!("authorization_codes", "code_hash", "expires_at");
+    PRUNE = delete_expired!("authorization_codes", "code_hash", "expires_at + 0");
 }
 
 /// Returns the statements of this module and its parts, with their names.
@@ -102,10 +83,10 @@ pub struct UsedCode {
 /// Generates a code, and the id of the family of refresh tokens that it begins. Stores the code's hash and returns the
 /// code. Returns `None`, without effect, if the client is disabled.
 pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Option<Secret>, Error> {
-    let (code, sql) = (random::token(), tx.on().choose(INSERT_SQLITE, INSERT_POSTGRES));
+    let code = random::token();
     let inserted = execute!(
         tx.on(),
-        sql,
+        INSERT,
         code.hash(),
         random::id(),
         new.client_id,
@@ -119,13 +100,6 @@ pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Option<Secret>, Er
         new.nonce,
     )?;
     Ok((inserted == 1).then_some(code))
-}
-
-/// Deletes the codes of a client that are not used yet. An exchange that is in progress is waited for, so that the caller then
-/// finds its family.
-pub(crate) async fn delete_unused(tx: &mut Tx, client_id: &str) -> Result<(), Error> {
-    let sql = tx.on().choose(DELETE_UNUSED_SQLITE, DELETE_UNUSED_POSTGRES);
-    execute!(tx.on(), sql, client_id).map(|_| ())
 }
 
 /// Returns the family that a used code began, if the code is presented again with the right client, redirect URI and

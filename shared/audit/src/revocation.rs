@@ -23,7 +23,7 @@ sql! {
     REVOKE_FAMILIES_POSTGRES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
             SELECT 'family', value, $2, $3 FROM json_array_elements_text($1::json) AS families (value)
             ON CONFLICT (kind, subject) DO NOTHING";
-    PRUNE = delete_expired!("revocations", "id", "expires_at");
+    PRUNE = delete_expired!("revocations", "id", "expires_at + 0");
 }
 
 /// The time for which a revocation is kept. The access tokens it covers expire within 600 s. The margin covers clocks

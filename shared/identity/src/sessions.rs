@@ -38,7 +38,7 @@ sql! {
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
     DELETE_UP_TO = "DELETE FROM sessions WHERE user_id = $1 AND id <= $2 RETURNING id";
-    PRUNE = delete_expired!("sessions", "id", "expires_at");
+    PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
 
 /// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a tenth of

@@ -44,6 +44,17 @@ use std::time::Duration;
 /// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the connection. With the
 /// wait for a connection, a request fails within five seconds.
 const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
+/// The settings of the query planner for each PostgreSQL connection: a statement finds the rows of every table, also of a join,
+/// through the most selective index. The planner's own choice is another one where it expects many rows of a parameter, or
+/// where the plan of a prepared statement, which a connection keeps, was made while the table was small. The connection makes
+/// one plan for each statement, whatever its parameters. The compiler (`jit`) takes longer than such a statement.
+pub const POSTGRES_PLANNER_SETTINGS: [(&str, &str); 5] = [
+    ("plan_cache_mode", "force_generic_plan"),
+    ("enable_seqscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("jit", "off"),
+];
 /// The number of SQLite connections that read.
 const SQLITE_READERS: usize = 4;
 /// The least number of PostgreSQL connections in a share, if there are that many, so that a slow statement does not hold up
@@ -242,9 +253,10 @@ impl FromStr for DatabaseUrl {
     fn from_str(text: &str) -> Result<Self, String> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             let options = PgConnectOptions::from_str(text).map_err(|error| error.to_string())?;
-            return Ok(Self(Engine::Postgres(Box::new(
-                options.application_name("latchkey"),
-            ))));
+            let options = options
+                .application_name("latchkey")
+                .options(POSTGRES_PLANNER_SETTINGS);
+            return Ok(Self(Engine::Postgres(Box::new(options))));
         }
         if !text.starts_with("sqlite:") {
             return Err("a database URL must begin with sqlite: or postgres://".to_owned());

@@ -136,11 +136,12 @@ def insert_codes(database, client_id, redirect_uri, challenge, count):
     codes = [f"{prefix}{100_000_000 + n}" for n in range(1, count + 1)]
     text = f"'{prefix}' || (100000000 + n)"
     database.rows(
-        f"""INSERT INTO authorization_codes (code_hash, family_id, client_id, user_id, session_id, consent_id,
-                                             redirect_uri, code_challenge, scope, expires_at)
-            SELECT {database.sha256(text)}, {database.random_id}, '{client_id}', users.id, sessions.id, consents.id,
-                   '{redirect_uri}', '{challenge}', 'posts:read posts:write', {now() + HOUR}
+        f"""INSERT INTO authorization_codes (code_hash, family_id, client_id, client_epoch, user_id, session_id,
+                                             consent_id, redirect_uri, code_challenge, scope, expires_at)
+            SELECT {database.sha256(text)}, {database.random_id}, clients.id, clients.epoch, users.id, sessions.id,
+                   consents.id, '{redirect_uri}', '{challenge}', 'posts:read posts:write', {now() + HOUR}
             FROM {database.series(1, count)}
+            JOIN clients ON clients.id = '{client_id}'
             JOIN users ON users.id = {first_user(database)} + n % {USERS}
             JOIN sessions ON sessions.sid_hash = {database.sha256("'sid' || users.id")}
             JOIN consents ON consents.user_id = users.id AND consents.client_id = '{client_id}'"""

@@ -7,13 +7,14 @@
 mod accounts;
 mod issuer;
 mod resources;
+mod whole_tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tests::{App, Call, Caller, Exchange, Post, Shape, User, World, on_shapes};
+use tests::{App, Call, Caller, Exchange, Post, Reply, Shape, User, World, on_shapes};
 
 /// The requests of a route before the measured ones. Each connection prepares a statement at its first use.
 const WARM_UP: usize = 3;
@@ -47,6 +48,7 @@ const BACKGROUND: [&str; 18] = [
 type Prepared<'a> = Pin<Box<dyn Future<Output = Call> + 'a>>;
 
 /// A row of a table: one request by one caller.
+#[derive(Clone, Copy)]
 struct Route {
     /// The `operationId`.
     operation: &'static str,
@@ -155,6 +157,12 @@ impl Fixture {
         );
     }
 
+    /// Prepares and sends a request of a route.
+    async fn send(&self, route: &Route) {
+        let call = (route.request)(self).await;
+        route.expect_success(&call.await);
+    }
+
     /// The median usage of a route.
     async fn measure(&self, route: &Route, names: &BTreeMap<String, String>) -> Usage {
         let mut calls = Vec::new();
@@ -165,10 +173,7 @@ impl Fixture {
         let mut periods = Vec::new();
         for call in calls {
             let from = proxy.exchanges().len();
-            let reply = call.await;
-            // A key may sign only five minutes after its creation, so its changes fail here.
-            let is_as_expected = reply.status < 400 || (route.case == "too early" && reply.status == 409);
-            assert!(is_as_expected, "{}: {reply}", route.operation);
+            route.expect_success(&call.await);
             periods.push(from..proxy.exchanges().len());
         }
         let exchanges = proxy.exchanges();
@@ -178,6 +183,14 @@ impl Fixture {
             .collect();
         measured.sort();
         measured.swap_remove(MEASURED / 2)
+    }
+}
+
+impl Route {
+    /// Expects the status of success. A key may sign only five minutes after its creation, so its changes fail here.
+    fn expect_success(&self, reply: &Reply) {
+        let is_as_expected = reply.status < 400 || (self.case == "too early" && reply.status == 409);
+        assert!(is_as_expected, "{}: {reply}", self.operation);
     }
 }
 

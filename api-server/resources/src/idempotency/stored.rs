@@ -32,7 +32,7 @@ sql! {
     SAVE_SQLITE = save!("");
     SAVE_POSTGRES = save!(" FOR SHARE");
     DELETE_OF_USER = "DELETE FROM idempotency_keys WHERE user_id = $1";
-    PRUNE = delete_expired!("idempotency_keys", "id", "expires_at");
+    PRUNE = delete_expired!("idempotency_keys", "id", "expires_at + 0");
 }
 
 /// The reply to a successful write.

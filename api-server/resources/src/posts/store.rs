@@ -47,7 +47,8 @@ sql! {
     INSERT_SQLITE = insert!("");
     INSERT_POSTGRES = insert!(" FOR SHARE");
     // The parameter is a JSON array of objects. Inserts those whose authority holds, and returns each post with its
-    // place in the array, from 1. The ids ascend with the places, which is how each row of RETURNING finds its place.
+    // place in the array, from 1. The ids ascend with the places, which is how each row of RETURNING finds its place. For an
+    // EXISTS in an OR, PostgreSQL may read all sessions.
     INSERT_ALL_POSTGRES = concat!(
         "WITH new AS (
              SELECT * FROM ROWS FROM (
@@ -58,7 +59,7 @@ sql! {
              SELECT id, epoch FROM users WHERE id IN (SELECT author_id FROM new) ORDER BY id FOR SHARE
          ), authorized AS (
              SELECT new.* FROM new JOIN authors ON authors.id = new.author_id AND authors.epoch = new.epoch
-             WHERE session_id IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE sessions.id = session_id)
+             WHERE session_id IS NULL OR (SELECT TRUE FROM sessions WHERE sessions.id = session_id)
          ), inserted AS (
              INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
              SELECT author_id, title, body, status, 1, now, now, published_at FROM authorized ORDER BY place

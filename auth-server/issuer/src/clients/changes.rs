@@ -2,7 +2,6 @@
 //! not overwrite each other.
 
 use super::{Error, default_part, rules};
-use crate::codes;
 use audit::events::{Event, EventName};
 use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use foundation::context::RequestContext;
@@ -196,15 +195,12 @@ async fn save(
     Event::success(event).client(&client.id).record(tx, context).await
 }
 
-/// Ends every code, refresh token and access token of a client. The caller has locked the client, so that no code is created
-/// meanwhile, and saves it afterwards.
+/// Ends every code, refresh token and access token of a client. The caller has locked the client and saves it afterwards.
 async fn end_tokens(
     tx: &mut Tx,
     client: &mut Client,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, db::Error> {
-    // The codes first: an exchange that was faster has created a family of the epoch that ends.
-    codes::delete_unused(tx, &client.id).await?;
     let ended = client.epoch;
     client.epoch += 1;
     refresh_families::revoke_all_of_client(tx, &client.id, ended, context).await

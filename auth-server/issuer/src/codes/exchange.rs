@@ -15,21 +15,21 @@ sql! {
     // Exchanges several codes. Each has at most one result row, even if it is presented twice. The condition checks
     // everything, so that a request with a wrong value leaves the code valid. The locks keep the session and the consent until
     // the family exists, so that whoever ends them finds the family and revokes it. Writes the table `refresh_families` too,
-    // which another module owns, so that an exchange takes one round trip. For a LIMIT with a parameter, a generic plan
-    // expects one code (a tenth of the ten that it expects of an array) and uses the indexes, even if it was made while the
-    // tables were small and is kept when they have grown.
+    // which another module owns, so that an exchange takes one round trip. The second conditions on `code_hash` make every plan
+    // find the codes through the index, also one that was made for a table of one row.
     EXCHANGE_ALL_POSTGRES = "
         WITH presented AS (
             SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::BIGINT[], $6::BIGINT[],
                                  $7::BIGINT[])
                 WITH ORDINALITY AS presented (code_hash, client_id, redirect_uri, code_challenge, now,
                                               idle_expires_at, family_expires_at, place)
-            ORDER BY code_hash LIMIT $8
+            ORDER BY code_hash
         ), code AS (
             SELECT place, now, idle_expires_at, family_expires_at,
-                   code_hash, family_id, client_id, user_id, session_id, consent_id, scope, nonce
+                   code_hash, family_id, client_id, client_epoch, user_id, session_id, consent_id, scope, nonce
             FROM presented JOIN authorization_codes AS codes USING (code_hash, client_id, redirect_uri, code_challenge)
-            WHERE used_at IS NULL AND expires_at > now
+            WHERE codes.code_hash = ANY ($1) AND used_at IS NULL AND expires_at > now
+              AND client_epoch = (SELECT epoch FROM clients WHERE clients.id = client_id)
             FOR UPDATE OF codes
         ), session AS (
             SELECT sessions.id, sessions.created_at AS auth_time, sessions.amr
@@ -42,22 +42,21 @@ sql! {
         ), claimed AS (
             UPDATE authorization_codes AS codes SET used_at = code.now
             FROM code JOIN session ON session.id = code.session_id
-            WHERE codes.code_hash = code.code_hash
+            WHERE codes.code_hash = ANY ($1) AND codes.code_hash = code.code_hash
               AND (code.user_id, code.client_id, code.consent_id) IN (SELECT user_id, client_id, id FROM consent)
-            RETURNING code.family_id, code.client_id, code.user_id, code.session_id, code.scope, code.now,
-                      code.idle_expires_at, code.family_expires_at, session.auth_time, session.amr
+            RETURNING code.family_id, code.client_id, code.client_epoch, code.user_id, code.session_id, code.scope,
+                      code.now, code.idle_expires_at, code.family_expires_at, session.auth_time, session.amr
         ), family AS (
             INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
                                           last_used_at, idle_expires_at, expires_at, auth_time, amr, user_epoch,
                                           client_epoch)
             SELECT family_id, client_id, user_id, session_id, scope, 1, now, now, idle_expires_at, family_expires_at,
-                   auth_time, amr, (SELECT epoch FROM users WHERE users.id = user_id),
-                   (SELECT epoch FROM clients WHERE clients.id = client_id)
+                   auth_time, amr, (SELECT epoch FROM users WHERE users.id = user_id), client_epoch
             FROM claimed
         )
         SELECT DISTINCT ON (code_hash) place, family_id, client_id, user_id, session_id, scope, nonce, users.role,
                session.auth_time, session.amr, users.epoch AS user_epoch,
-               (SELECT epoch FROM clients WHERE clients.id = client_id) AS client_epoch,
+               client_epoch,
                (SELECT COUNT(*) FROM refresh_families AS other
                 WHERE other.user_id = code.user_id AND other.user_epoch = users.epoch
                   AND other.client_id = code.client_id AND other.revoked_at IS NULL
@@ -71,7 +70,7 @@ sql! {
                (SELECT role FROM users WHERE users.id = codes.user_id) AS role,
                sessions.created_at AS auth_time, sessions.amr,
                (SELECT epoch FROM users WHERE users.id = codes.user_id) AS user_epoch,
-               (SELECT epoch FROM clients WHERE clients.id = codes.client_id) AS client_epoch,
+               client_epoch,
                (SELECT COUNT(*) FROM refresh_families AS other
                 WHERE other.user_id = codes.user_id AND other.client_id = codes.client_id
                   AND other.user_epoch = (SELECT epoch FROM users WHERE users.id = codes.user_id)
@@ -82,7 +81,8 @@ sql! {
         FROM authorization_codes AS codes
              LEFT JOIN sessions ON sessions.id = session_id AND sessions.expires_at > $5
         WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
-          AND used_at IS NULL AND codes.expires_at > $5";
+          AND used_at IS NULL AND codes.expires_at > $5
+          AND client_epoch = (SELECT epoch FROM clients WHERE clients.id = codes.client_id)";
     CLAIM_SQLITE = "UPDATE authorization_codes SET used_at = $2 WHERE code_hash = $1";
 }
 
@@ -196,7 +196,6 @@ impl BatchCall for Exchange {
             Vec::from_iter(calls.iter().map(|code| code.now)),
             Vec::from_iter(calls.iter().map(|code| code.idle_expires_at)),
             Vec::from_iter(calls.iter().map(|code| code.family_expires_at)),
-            i64::try_from(calls.len()).unwrap_or(i64::MAX),
         )?;
         let mut rows: HashMap<i64, Row> = rows.into_iter().map(|row| (row.place, row.row)).collect();
         Ok((1..).zip(calls).map(|(place, _)| rows.remove(&place)).collect())

@@ -52,20 +52,19 @@ sql! {
            AND ", is_unrevoked!(), "
          RETURNING ", columns!(), ", FALSE AS is_revoked");
     // The same for several tokens. A token that occurs twice changes its row, and returns it, once. The statements lock the
-    // rows in the order of their ids. For a LIMIT with a parameter, a generic plan expects one token (a tenth of the ten that
-    // it expects of an array) and uses the index, even if it was made while the table was small and is kept when the table
-    // has grown.
+    // rows in the order of their ids. The second condition on `id` makes every plan find the families through the index, also
+    // one that was made for a table of one row.
     ROTATE_ALL_POSTGRES = concat!("
         UPDATE refresh_families
         SET generation = refresh_families.generation + 1, last_used_at = token.now,
             idle_expires_at = token.idle_expires_at
         FROM (SELECT * FROM unnest($1::TEXT[], $2::BIGINT[], $3::TEXT[], $4::BIGINT[], $5::BIGINT[])
                             AS token (token_family_id, token_generation, token_client_id, idle_expires_at, now)
-              ORDER BY token_family_id LIMIT $6) AS token
-        WHERE id = token_family_id AND generation = token_generation AND client_id = token_client_id
+              ORDER BY token_family_id) AS token
+        WHERE id = ANY ($1) AND id = token_family_id AND generation = token_generation AND client_id = token_client_id
           AND refresh_families.idle_expires_at > token.now AND expires_at > token.now AND ", is_unrevoked!(), "
         RETURNING ", columns!(), ", FALSE AS is_revoked");
-    PRUNE = delete_expired!("refresh_families", "id", "expires_at");
+    PRUNE = delete_expired!("refresh_families", "id", "expires_at + 0");
 }
 
 /// The fields of a family to create.
@@ -278,7 +277,6 @@ impl BatchCall for Rotate {
             Vec::from_iter(calls.iter().map(|token| token.client_id.as_str())),
             Vec::from_iter(calls.iter().map(|token| token.idle_expires_at)),
             Vec::from_iter(calls.iter().map(|token| token.now)),
-            i64::try_from(calls.len()).unwrap_or(i64::MAX),
         )?;
         let mut rotated: Vec<Family> = rows.into_iter().map(Family::from).collect();
         let answer = |token: &Self| {

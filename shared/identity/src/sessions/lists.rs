@@ -158,11 +158,10 @@ fn page_sql(slice: PageSlice, is_of_user: bool) -> String {
         true => format!(" AND {}", slice.of_equal("user_id", &slice.parameter(3))),
         false => format!("{} {}", slice.anchor_condition(), slice.order_and_limit()),
     };
-    // `+ 0` keeps the index of `expires_at` from being used, which most sessions match.
     let (columns, used_after, ends_after) = (columns!(), slice.parameter(1), slice.parameter(2));
     format!(
         "SELECT {columns}, user_id FROM sessions
-         WHERE last_seen_at > {used_after} AND expires_at + 0 > {ends_after}{slice_of_list}"
+         WHERE last_seen_at > {used_after} AND expires_at > {ends_after}{slice_of_list}"
     )
 }
 

@@ -17,7 +17,8 @@ macro_rules! sql {
 }
 
 /// `delete_expired!("table", "key", "time")` is the text of a statement for [`Db::prune`](crate::db::Db::prune): it deletes up to
-/// `$2` rows of the table whose column `time` is at most `$1`, the oldest first. `key` is the primary key.
+/// `$2` rows of the table whose `time` is at most `$1`, the oldest first. `key` is the primary key, and `time` a column or an
+/// expression with an index.
 #[macro_export]
 macro_rules! delete_expired {
     ($table:literal, $key:literal, $time:literal) => {

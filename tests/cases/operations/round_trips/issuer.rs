@@ -70,7 +70,7 @@ routes! {
     readClient "session" [1 1] |f| f.admin.get(&client_path(f, ""));
     updateClient "session" [7 7] |f| f.admin.patch(&client_path(f, "")).json(&json!({ "name": "Another" }));
     rotateClientSecret "session" [5 5] |f| f.admin.post(&client_path(f, "/secrets"));
-    disableClient "session" [9 9] |f| f.admin.post(&client_path(f, "/disablements"));
+    disableClient "session" [8 8] |f| f.admin.post(&client_path(f, "/disablements"));
     enableClient "session" [6 6] |f| {
         let client = client_path(f, "");
         f.admin.post(&format!("{client}/disablements")).await.expect(200);
