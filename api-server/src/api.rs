@@ -45,7 +45,8 @@ impl Api {
             policy: Arc::clone(&runtime.policy),
             cors: runtime.cors.clone(),
             rate_limiter: runtime.rate_limiter.clone(),
-            metadata: Arc::new(Metadata::new(&runtime.policy, &issuer)),
+            proofs: runtime.proofs.clone(),
+            metadata: Arc::new(Metadata::new(&runtime.policy, &issuer, &runtime.proofs)),
             verifier: Verifier::new(
                 jwks.clone(),
                 revocations.clone(),

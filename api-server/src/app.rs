@@ -2,6 +2,7 @@
 
 use crate::resource_metadata::Metadata;
 use access_tokens::{Jwks, Verifier};
+use dpop::Proofs;
 use identity::Identity;
 use resources::idempotency::Idempotency;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub(crate) struct Services {
     pub(crate) cors: Cors,
     pub(crate) rate_limiter: RateLimiter,
     pub(crate) verifier: Verifier<Jwks>,
+    pub(crate) proofs: Proofs,
     pub(crate) metadata: Arc<Metadata>,
 }
 

@@ -8,8 +8,8 @@ pub(crate) use rejections::{
 };
 
 use axum::response::{IntoResponse, Response};
-use identity::{accounts, email_verifications, login, mail_throttle, mfa, password_resets};
-use resources::{comments, export, idempotency, payments, posts, users};
+use identity::{accounts, email_verifications, login, mail_throttle, mfa, password_resets, sign_up};
+use resources::{comments, export, idempotency, payments, posts};
 use std::time::Duration;
 use storage::db;
 use web::error::FieldError;
@@ -143,12 +143,13 @@ impl From<export::Error> for ApiError {
     }
 }
 
-impl From<users::Error> for ApiError {
-    fn from(error: users::Error) -> Self {
+impl From<sign_up::Error> for ApiError {
+    fn from(error: sign_up::Error) -> Self {
         Self(match error {
-            users::Error::Users(error) => error.into(),
-            users::Error::Passwords(error) => error.into(),
-            users::Error::TooMany { retry_after } => {
+            sign_up::Error::Users(error) => error.into(),
+            sign_up::Error::Passwords(error) => error.into(),
+            sign_up::Error::Off => Error::new(Code::Forbidden, format!("No account was created: {error}.")),
+            sign_up::Error::TooMany { retry_after } => {
                 let message = format!("No account was created: {error}.");
                 Error::new(Code::RateLimited, message).retry_after(retry_after)
             }

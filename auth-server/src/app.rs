@@ -1,9 +1,11 @@
 //! The state that the issuer's handlers share.
 
+use crate::pages::Brand;
 use identity::Identity;
 use issuer::flows::Flows;
 use issuer::grants::Grants;
 use issuer::keys::KeyStore;
+use issuer::registrations::Registrations;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use web::{Cors, Policy, services};
@@ -22,6 +24,9 @@ pub(crate) struct Services {
     pub(crate) rate_limiter: RateLimiter,
     pub(crate) grants: Arc<Grants>,
     pub(crate) keys: KeyStore,
+    pub(crate) registrations: Arc<Registrations>,
+    pub(crate) brand: Arc<Brand>,
+    pub(crate) is_production: bool,
 }
 
 services! { App(Services):
@@ -29,4 +34,6 @@ services! { App(Services):
     policy: Arc<Policy>;
     grants: Arc<Grants>;
     keys: KeyStore;
+    registrations: Arc<Registrations>;
+    brand: Arc<Brand>;
 }

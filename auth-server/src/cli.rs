@@ -12,9 +12,9 @@ use clap::Subcommand;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
-use identity::accounts;
 use identity::passwords;
 use identity::passwords::Passwords;
+use identity::{accounts, administrators};
 use issuer::clients::Error as ClientError;
 use issuer::keys::{Error as KeyError, MasterKeys};
 use runtime::config::CommonArgs;
@@ -65,6 +65,9 @@ enum Error {
     /// The drill of the signing keys found problems, or did not begin.
     #[error("the drill failed: {0}")]
     Drill(String),
+    /// The initial access token was not created or revoked.
+    #[error(transparent)]
+    RegistrationToken(#[from] administrators::Error),
     /// The named object does not exist.
     #[error("{0}")]
     NotFound(String),
@@ -111,9 +114,11 @@ struct Services {
 
 impl Services {
     /// Returns the outbox of mails. Fails if the account key, which seals them, is missing.
+    ///
+    /// Its mails are outside the limit of a mailbox. The limit protects people from mails that strangers cause over HTTP; a command is
+    /// run by an administrator, whose change of an account its user must learn of.
     fn mails(&self) -> Result<Mails, InvalidSetting> {
         let key = self.keys.account.clone()?;
-        // Without the count of the servers, because an administrator's mails are few.
         Ok(Mails::new(key, &self.issuer, ExpiringStore::new(None)))
     }
 }

@@ -1,20 +1,25 @@
 //! The issuer's own settings.
 
 mod alert_args;
+mod brand_args;
 mod mail_args;
 mod master_key_args;
 
 pub use alert_args::AlertArgs;
+pub use brand_args::BrandArgs;
 pub use issuer::grants::TokenLifetimeArgs;
 pub use issuer::keys::SigningKeyArgs;
 pub use mail_args::MailArgs;
 pub use master_key_args::MasterKeyArgs;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
-use issuer::grants::TokenLifetimes;
+use issuer::clients::assertions::AssertionAudience;
+use issuer::clients::documents::DocumentHosts;
+use issuer::grants::{PushedRequestMode, TokenLifetimes};
 use issuer::keys::MasterKeys;
+use issuer::registrations::ClientRegistration;
 use runtime::config::CommonArgs;
 
 /// The settings of the issuer, besides those that every program has.
@@ -36,6 +41,67 @@ pub struct IssuerArgs {
     /// Outgoing mail.
     #[command(flatten)]
     pub mail: MailArgs,
+    /// The branding of the pages.
+    #[command(flatten)]
+    pub brand: BrandArgs,
+    /// Whether apps can push their authorization requests (RFC 9126): `required` means that every app must.
+    #[arg(
+        long,
+        env = "LATCHKEY_PUSHED_AUTHORIZATION_REQUESTS",
+        global = true,
+        default_value = "on",
+        value_name = "MODE"
+    )]
+    pub pushed_authorization_requests: PushedRequestMode,
+    /// Whether apps on devices without a browser can use the device authorization grant (RFC 8628). Each app must also be registered for
+    /// it.
+    #[arg(
+        long,
+        env = "LATCHKEY_DEVICE_AUTHORIZATION",
+        global = true,
+        default_value = "on",
+        value_name = "MODE"
+    )]
+    pub device_authorization: DeviceAuthorizationMode,
+    /// The callers that may register clients at `/register` (RFC 7591): nobody, those with an initial access token of an administrator, or
+    /// anybody within limits.
+    #[arg(
+        long,
+        env = "LATCHKEY_CLIENT_REGISTRATION",
+        global = true,
+        default_value = "off",
+        value_name = "CALLERS"
+    )]
+    pub client_registration: ClientRegistration,
+    /// The `aud` that the assertions of apps may have: `any` means the issuer's URL or that of `/token` or `/par`, also in a list,
+    /// `issuer` the issuer's URL as a string, as FAPI 2.0 requires.
+    #[arg(
+        long,
+        env = "LATCHKEY_CLIENT_ASSERTION_AUDIENCE",
+        global = true,
+        default_value = "any",
+        value_name = "AUDIENCE"
+    )]
+    pub client_assertion_audience: AssertionAudience,
+    /// The apps that may describe themselves by a document at their client_id, a URL: off, any, or the hosts of these URLs, separated by
+    /// commas.
+    #[arg(
+        long,
+        env = "LATCHKEY_CLIENT_ID_METADATA_DOCUMENTS",
+        global = true,
+        default_value = "off",
+        value_name = "HOSTS"
+    )]
+    pub client_id_metadata_documents: DocumentHosts,
+}
+
+/// The setting of the device authorization grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeviceAuthorizationMode {
+    /// The registered apps may use it.
+    On,
+    /// Its endpoint and its page do not exist.
+    Off,
 }
 
 impl IssuerArgs {
@@ -46,7 +112,22 @@ impl IssuerArgs {
         self.signing_keys.check()?;
         self.alerts.check()?;
         self.mail.check(common.network.is_production())?;
+        self.brand.brand()?;
+        self.check_documents()?;
         self.master_key.check()
+    }
+
+    /// Fails if apps that describe themselves could not sign anybody in.
+    fn check_documents(&self) -> Result<(), InvalidSetting> {
+        let must_push = self.pushed_authorization_requests == PushedRequestMode::Required;
+        if must_push && !self.client_id_metadata_documents.is_off() {
+            return Err(InvalidSetting(
+                "PUSHED_AUTHORIZATION_REQUESTS=required and CLIENT_ID_METADATA_DOCUMENTS exclude each other: an app whose \
+                 document was never fetched cannot push its first request. Change one of them."
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Returns the master key, if it is set.

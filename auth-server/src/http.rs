@@ -1,11 +1,14 @@
 //! The HTTP endpoints of the issuer. They use axum and contain no SQL.
 
 mod access_token;
+pub(crate) mod account;
 pub(crate) mod admin;
 pub(crate) mod authorize;
 mod browser;
 mod client_request;
 pub(crate) mod consent;
+pub(crate) mod device;
+pub(crate) mod device_authorization;
 pub(crate) mod discovery;
 pub(crate) mod documentation;
 mod extract;
@@ -14,14 +17,18 @@ pub(crate) mod forgot;
 mod form_page;
 mod forms;
 pub(crate) mod introspect;
+pub(crate) mod par;
 pub(crate) mod password;
 mod paths;
+mod reauthentication;
 pub(crate) mod redirects;
 mod refresh_cookie;
+pub(crate) mod register;
 pub(crate) mod reset;
 pub(crate) mod revoke;
 pub(crate) mod signin;
 pub(crate) mod signout;
+pub(crate) mod signup;
 pub(crate) mod token;
 mod token_errors;
 pub(crate) mod user_info;

@@ -14,15 +14,19 @@ use access_tokens::Verifier;
 use app::{App, Services};
 use audit::alerts;
 use audit::mail::Delivery;
+use config::DeviceAuthorizationMode;
 use foundation::clock;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
 use http_client::{Guard, GuardedClient, error_chain};
 use identity::grants::clients::Clients;
 use issuer::backchannel_logout::LogoutDelivery;
+use issuer::clients::documents::{DocumentServices, Documents};
 use issuer::clients::published_keys::PublishedKeys;
+use issuer::grants::DeviceAuthorization;
 use issuer::keys::{self, KeyRotation, KeyStore, MasterKeys, installation_secret};
 use issuer::refresh_tokens::RefreshTokens;
+use issuer::registrations::Registrations;
 use issuer::{flows, grants};
 use runtime::startup;
 use runtime::startup::Runtime;
@@ -44,6 +48,7 @@ impl Issuer {
     ) -> LocalBoxFuture<'a, Result<Self, startup::Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.
         Box::pin(async move {
+            let brand = Arc::new(settings.brand.brand()?);
             let identity = runtime.identity.clone();
             let db = &identity.db;
             let delivery = Delivery {
@@ -98,6 +103,21 @@ impl Issuer {
                 issuer: runtime.urls.issuer.clone(),
             };
             tokio::spawn(clock.clone().run(move || logout.clone().run()));
+            let device_authorization = match settings.device_authorization {
+                DeviceAuthorizationMode::On => {
+                    Some(DeviceAuthorization::new(&secret, identity.expiring.clone()))
+                }
+                DeviceAuthorizationMode::Off => None,
+            };
+            let documents = Documents::new(DocumentServices {
+                hosts: settings.client_id_metadata_documents.clone(),
+                http: http.clone(),
+                db: db.clone(),
+                clients: clients.clone(),
+                revocations: identity.revocations.clone(),
+                store: identity.expiring.clone(),
+                issuer: runtime.urls.issuer.clone(),
+            });
             let grants = grants::Grants {
                 db: db.clone(),
                 clients,
@@ -111,10 +131,22 @@ impl Issuer {
                     runtime.urls.audience.clone(),
                 ),
                 keys,
+                proofs: runtime.proofs.clone(),
                 issuer: runtime.urls.issuer.clone(),
                 audience: runtime.urls.audience.clone(),
                 lifetimes: settings.lifetimes(),
+                pushed_requests: settings.pushed_authorization_requests,
+                device_authorization,
+                assertion_audience: settings.client_assertion_audience,
+                documents,
             };
+            let registrations = Registrations::new(
+                db.clone(),
+                settings.client_registration,
+                runtime.urls.issuer.clone(),
+                identity.revocations.clone(),
+                identity.expiring.clone(),
+            );
             Ok(Self(App::new(Services {
                 flows: flows::Flows {
                     key: secret,
@@ -126,6 +158,9 @@ impl Issuer {
                 rate_limiter: runtime.rate_limiter.clone(),
                 grants: Arc::new(grants),
                 keys: key_store,
+                registrations: Arc::new(registrations),
+                brand,
+                is_production: runtime.is_production,
             })))
         })
     }
@@ -137,6 +172,11 @@ impl Issuer {
             let signer = grants.keys.signer(clock::now());
             std::future::ready(signer.map(drop).map_err(|error| error.to_string()))
         })
+    }
+
+    /// Returns the branding of the pages.
+    pub fn brand(&self) -> Arc<pages::Brand> {
+        Arc::clone(&self.0.brand)
     }
 
     /// Returns the issuer's routes.

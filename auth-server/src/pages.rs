@@ -1,13 +1,36 @@
 //! The HTML pages: plain forms without scripts.
 
+mod account;
+pub(crate) mod assets;
+mod brand;
+mod color;
+mod consent;
+mod device;
+mod language;
+mod message;
+mod presentation;
+pub mod text;
+mod user_agent;
+
+pub(crate) use account::{
+    AccountPage, EmailPage, TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, account, email,
+    recovery_codes, two_step_enrollment, two_step_off, two_step_on,
+};
+pub use brand::Brand;
+pub(crate) use brand::{BrandSettings, Logo};
+pub use color::Color;
+pub(crate) use consent::{ConsentPage, consent};
+pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
+pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
+pub(crate) use message::{error, error_of_app, error_with_link, flow_not_found, notify, notify_with_link};
+pub use presentation::present;
+
 use askama::Template;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use foundation::scope;
 use foundation::scope::Scope;
 use foundation::urls::origin_of;
 use identity::captcha::Captcha;
-use identity::grants::clients::Client;
 use issuer::grants::EndSessionRequest;
 use url::Url;
 use web::Error;
@@ -36,6 +59,24 @@ pub(crate) struct SignInPage<'a> {
     /// Whether the form has a field for a one-time code: only after the password was right.
     pub(crate) asks_code: bool,
     pub(crate) captcha: Option<CaptchaWidget<'a>>,
+    /// The path of the sign-up page, if users can sign up.
+    pub(crate) sign_up: Option<String>,
+}
+
+/// The sign-up form.
+#[derive(Template)]
+#[template(path = "sign_up.html")]
+pub(crate) struct SignUpPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The authorization flow that continues after sign-up.
+    pub(crate) flow: Option<&'a str>,
+    pub(crate) email: &'a str,
+    /// The least number of characters of a password.
+    pub(crate) min_length: u64,
+    /// Whether every page links to terms.
+    pub(crate) has_terms: bool,
+    /// The path of the sign-in page.
+    pub(crate) sign_in: String,
 }
 
 /// The element that the script of a captcha service fills in.
@@ -54,40 +95,19 @@ impl<'a> CaptchaWidget<'a> {
     }
 }
 
-/// The consent form.
-pub(crate) struct ConsentPage<'a> {
-    pub(crate) form: FormState<'a>,
-    pub(crate) flow: &'a str,
-    pub(crate) client: &'a Client,
-    /// The requested scope.
-    pub(crate) scope: Scope,
-    /// The scope that the user granted to the client before.
-    pub(crate) granted: Scope,
-    pub(crate) redirect_uri: &'a str,
-    pub(crate) email: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "consent.html")]
-struct ConsentTemplate<'a> {
-    form: FormState<'a>,
-    flow: &'a str,
-    client: &'a str,
-    destination: String,
-    /// The name and the description of each requested scope that the user has not granted to the client.
-    new_scopes: Vec<(&'static str, &'static str)>,
-    /// The same of each requested scope that the user granted before.
-    granted_scopes: Vec<(&'static str, &'static str)>,
-    email: &'a str,
-}
-
 /// The form to change a password.
 #[derive(Template)]
 #[template(path = "password.html")]
 pub(crate) struct PasswordPage<'a> {
     pub(crate) form: FormState<'a>,
+    /// The address of the account, for password managers.
+    pub(crate) email: &'a str,
     /// The authorization flow that continues after the change.
     pub(crate) flow: Option<&'a str>,
+    /// Whether the user must change the password before anything else.
+    pub(crate) is_required: bool,
+    /// The least number of characters of a password.
+    pub(crate) min_length: u64,
 }
 
 /// The form to confirm a sign-out.
@@ -113,6 +133,8 @@ pub(crate) struct ForgotPage<'a> {
 pub(crate) struct ResetPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) token: &'a str,
+    /// The least number of characters of a password.
+    pub(crate) min_length: u64,
 }
 
 /// The button behind the link that confirms an address.
@@ -123,108 +145,103 @@ pub(crate) struct VerifyPage<'a> {
     pub(crate) token: &'a str,
 }
 
+/// All components of the pages, for those who change them.
 #[derive(Template)]
-#[template(path = "message.html")]
-struct MessagePage<'a> {
+#[template(path = "design.html")]
+struct DesignPage;
+
+/// The frame of every page.
+#[derive(Template)]
+#[template(path = "layout.html")]
+struct Layout<'a> {
+    language: &'a str,
+    brand: &'a Brand,
     title: &'a str,
-    text: &'a str,
-    /// The path and the label of a link to the next page.
-    next: Option<(&'a str, &'a str)>,
+    /// The content, which is HTML.
+    main: &'a str,
 }
 
 /// Renders the sign-in page. The script of a captcha, and its frames, may be loaded on this page alone, and
 /// from the script's origin alone.
 pub(crate) fn sign_in(page: &SignInPage<'_>) -> Response {
-    let mut response = render(page);
+    let mut response = render(&text::of("sign-in").plain(), page);
     if let Some(widget) = &page.captcha {
         let origin = origin_of(widget.script_url);
         let policy = format!(
             "{CONTENT_SECURITY_POLICY}; script-src {origin}; frame-src {origin}; connect-src {origin}"
         );
-        if let Ok(policy) = HeaderValue::try_from(policy) {
-            response
-                .headers_mut()
-                .insert(header::CONTENT_SECURITY_POLICY, policy);
-        }
+        set_policy(&mut response, &policy);
     }
     response
 }
 
-/// Renders the consent page, which names the client, the scopes and the host of the redirect URI.
-pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
-    // The host and port, or the private-use scheme of an installed app (RFC 8252 §7.1).
-    let destination = match Url::parse(page.redirect_uri) {
-        Ok(url) => match (url.host_str(), url.port()) {
-            (Some(host), Some(port)) => format!("{host}:{port}"),
-            (Some(host), None) => host.to_owned(),
-            (None, _) => format!("{}:", url.scheme()),
-        },
-        Err(_) => String::new(),
-    };
-    render(&ConsentTemplate {
-        form: page.form,
-        flow: page.flow,
-        client: &page.client.name,
-        destination,
-        new_scopes: in_words(page.scope.difference(page.granted)),
-        granted_scopes: in_words(page.scope.intersection(page.granted)),
-        email: page.email,
-    })
+/// Replaces the content security policy of a page.
+fn set_policy(response: &mut Response, policy: &str) {
+    if let Ok(policy) = HeaderValue::try_from(policy) {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+/// Renders the sign-up page.
+pub(crate) fn sign_up(page: &SignUpPage<'_>) -> Response {
+    render(&text::of("sign-up").plain(), page)
+}
+
+/// Renders the form to change a password.
+pub(crate) fn password(page: &PasswordPage<'_>) -> Response {
+    render(&text::of("choose-password").plain(), page)
+}
+
+/// Renders the form to confirm a sign-out.
+pub(crate) fn sign_out(page: &SignOutPage<'_>) -> Response {
+    render(&text::of("sign-out").plain(), page)
+}
+
+/// Renders the form that requests a password reset.
+pub(crate) fn forgot(page: &ForgotPage<'_>) -> Response {
+    render(&text::of("forgot").plain(), page)
+}
+
+/// Renders the form behind the link of a password reset.
+pub(crate) fn reset(page: &ResetPage<'_>) -> Response {
+    render(&text::of("reset").plain(), page)
+}
+
+/// Renders the button behind the link that confirms an address.
+pub(crate) fn verify(page: &VerifyPage<'_>) -> Response {
+    render(&text::of("verify").plain(), page)
 }
 
 /// Returns the name and the description of each scope.
-fn in_words(scope: Scope) -> Vec<(&'static str, &'static str)> {
-    scope.iter().map(|name| (name, scope::in_words(name))).collect()
+fn in_words(scope: Scope) -> Vec<(&'static str, String)> {
+    scope.iter().map(|name| (name, text::scope(name))).collect()
 }
 
-/// Returns the page for a signed-in user who opens the sign-in page outside any authorization flow.
-pub(crate) fn signed_in(email: &str) -> Response {
-    let text = format!("You are signed in as {email}.");
-    message("You are signed in", &text, None)
+/// Returns whether every page links to terms of the service.
+pub(crate) fn has_terms() -> bool {
+    presentation::brand().terms.is_some()
 }
 
-/// Returns a page with a message and, optionally, the path and the label of a link to the next page.
-pub(crate) fn message(title: &str, text: &str, next: Option<(&str, &str)>) -> Response {
-    render(&MessagePage { title, text, next })
+/// `GET /_design`: all components of the pages. The page exists on loopback only, and is in English.
+pub(crate) async fn design() -> Response {
+    render("Design", &DesignPage)
 }
 
-/// Returns a page with an error message, which should tell the user what to do.
-pub(crate) fn error(status: StatusCode, title: &str, text: &str) -> Response {
-    (status, message(title, text, None)).into_response()
-}
-
-/// 400: the authorization flow is finished, expired, unknown, or bound to another browser.
-pub(crate) fn flow_not_found() -> Response {
-    error(
-        StatusCode::BAD_REQUEST,
-        "This sign-in has expired",
-        "It was completed already, took too long, or began in another browser. Go back to the application and start \
-         again.",
-    )
-}
-
-/// Returns the page for a link from a mail whose token is missing or invalid.
-pub(crate) fn invalid_link(status: StatusCode) -> Response {
-    error(
-        status,
-        "This link does not work",
-        "The link was used already, has expired, was replaced by a newer one, or was not copied completely. Nothing \
-         was changed. Request a new link.",
-    )
-}
-
-/// `GET /assets/latchkey.css`.
-pub(crate) async fn stylesheet() -> impl IntoResponse {
-    let headers = [
-        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
-        (header::CACHE_CONTROL, "public, max-age=3600"),
-    ];
-    (headers, include_str!("../assets/latchkey.css"))
-}
-
-/// Renders a page, with the security headers of all pages.
-pub fn render(page: &impl Template) -> Response {
-    let html = match page.render() {
+/// Renders a page with this title and this content, in the frame and with the security headers of all pages.
+pub fn render(title: &str, content: &impl Template) -> Response {
+    let brand = presentation::brand();
+    let html = content.render().and_then(|main| {
+        let layout = Layout {
+            language: presentation::language().tag(),
+            brand: &brand,
+            title,
+            main: &main,
+        };
+        layout.render()
+    });
+    let html = match html {
         Ok(html) => html,
         Err(error) => return Error::internal(&error).into_response(),
     };

@@ -1,12 +1,13 @@
 //! The routes of the issuer.
 
 use crate::app::App;
-use crate::http::admin::{clients, consents, keys, security_events, sessions, users};
+use crate::http::account::{email, two_step};
+use crate::http::admin::{clients, consents, keys, registration_tokens, security_events, sessions, users};
 use crate::http::{
-    authorize, consent, discovery, documentation, forgot, introspect, password, redirects, reset, revoke,
-    signin, signout, token, user_info, verify,
+    account, authorize, consent, device, device_authorization, discovery, documentation, forgot, introspect,
+    par, password, redirects, register, reset, revoke, signin, signout, signup, token, user_info, verify,
 };
-use crate::pages;
+use crate::pages::{self, assets};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -15,6 +16,7 @@ use axum::routing::get;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use web::challenges::RouteScopes;
 use web::error::record_security_events;
 use web::{Cors, calls, cors, openapi, rate_limits};
 
@@ -23,19 +25,46 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     let events = app.identity.events.clone();
     let policy = Arc::clone(&app.policy);
     let issuer = app.grants.issuer.clone();
-    let pages = OpenApiRouter::new()
+    let (device_pages, device_calls) = match &app.grants.device_authorization {
+        Some(_) => (
+            OpenApiRouter::new()
+                .routes(routes!(device::show, device::submit))
+                .routes(routes!(device::confirm)),
+            OpenApiRouter::new().routes(routes!(device_authorization::authorize)),
+        ),
+        None => (OpenApiRouter::new(), OpenApiRouter::new()),
+    };
+    let sign_up_pages = match app.identity.allows_sign_ups {
+        true => OpenApiRouter::new().routes(routes!(signup::show, signup::submit)),
+        false => OpenApiRouter::new(),
+    };
+    let brand = Arc::clone(&app.brand);
+    let page_routes = OpenApiRouter::new()
         .routes(routes!(authorize::authorize, authorize::authorize_by_form))
         .routes(routes!(signin::show, signin::submit))
         .routes(routes!(consent::show, consent::submit))
+        .routes(routes!(account::show))
+        .routes(routes!(account::end_session))
+        .routes(routes!(account::disconnect_app))
+        .routes(routes!(account::request_confirmation))
+        .routes(routes!(email::show, email::submit))
+        .routes(routes!(two_step::show))
+        .routes(routes!(two_step::enroll))
+        .routes(routes!(two_step::confirm))
+        .routes(routes!(two_step::turn_off))
         .routes(routes!(signout::show, signout::show_by_form))
         .routes(routes!(signout::confirm))
         .routes(routes!(password::show, password::submit))
         .routes(routes!(forgot::show, forgot::submit))
         .routes(routes!(reset::show, reset::submit))
         .routes(routes!(verify::show, verify::submit))
-        .layer(from_fn_with_state(policy, redirects::to_base_host));
+        .merge(device_pages)
+        .merge(sign_up_pages)
+        .layer(from_fn_with_state(policy, redirects::to_base_host))
+        .layer(from_fn_with_state(brand, pages::present));
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))
+        .routes(routes!(par::push))
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::revoke_in_cookie))
         .routes(routes!(introspect::introspect))
@@ -60,33 +89,62 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(sessions::list))
         .routes(routes!(sessions::end))
         .routes(routes!(consents::list))
-        .routes(routes!(consents::revoke));
-    let calls = rate_limits::document(calls).route_layer(from_fn_with_state(app.clone(), handle_call));
+        .routes(routes!(consents::revoke))
+        .merge(device_calls)
+        .routes(routes!(registration_tokens::list, registration_tokens::create))
+        .routes(routes!(registration_tokens::revoke));
+    // Clients register themselves before the issuer knows their origin.
+    let registrations = OpenApiRouter::new()
+        .routes(routes!(register::register))
+        .routes(routes!(register::read, register::replace, register::delete));
+    let calls = handled(calls, &app, app.cors.clone());
+    let registrations = handled(registrations, &app, Cors::AnyOrigin);
     let documents = OpenApiRouter::new()
         .routes(routes!(discovery::jwks))
         .routes(routes!(discovery::metadata))
         .routes(routes!(discovery::openid_configuration))
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
-    let mut router = rate_limits::limit_by_address(pages, app.rate_limiter.clone())
+    let mut router = rate_limits::limit_by_address(page_routes, app.rate_limiter.clone())
         .layer(from_fn_with_state(events, record_security_events))
         .merge(calls)
+        .merge(registrations)
         .merge(documents)
-        .merge(assets().into())
+        .merge(undocumented(&app).into())
         .with_state(app);
     documentation::complete_forms(router.get_openapi_mut());
     openapi::set_server(router.get_openapi_mut(), &issuer);
     router
 }
 
-/// Middleware of the routes that programs call.
-async fn handle_call(State(app): State<App>, request: Request, next: Next) -> Response {
-    calls::handle(&app.cors, &app.rate_limiter, &app.identity.events, request, next).await
+/// Adds the middleware of the routes that programs call.
+fn handled(routes: OpenApiRouter<App>, app: &App, cors: Cors) -> OpenApiRouter<App> {
+    let scopes = RouteScopes::of(routes.get_openapi());
+    let state = (app.clone(), cors, scopes);
+    rate_limits::document(routes).route_layer(from_fn_with_state(state, handle_call))
 }
 
+async fn handle_call(
+    State((app, cors, scopes)): State<(App, Cors, RouteScopes)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let events = &app.identity.events;
+    calls::handle(&cors, &app.rate_limiter, events, &scopes, request, next).await
+}
+
+/// Returns the assets of the pages, and during development the page that shows the components of all pages.
 #[allow(
     clippy::disallowed_methods,
-    reason = "the stylesheet of the pages is no part of the API"
+    reason = "the assets and the design of the pages are no part of the API"
 )]
-fn assets() -> Router<App> {
-    Router::new().route("/assets/latchkey.css", get(pages::stylesheet))
+fn undocumented(app: &App) -> Router<App> {
+    let routes = Router::new()
+        .route("/assets/latchkey.css", get(assets::stylesheet))
+        .route("/assets/icon.svg", get(assets::icon))
+        .route("/assets/logo", get(assets::logo));
+    if app.is_production {
+        return routes;
+    }
+    let design = Router::new().route("/_design", get(pages::design));
+    routes.merge(design.layer(from_fn_with_state(Arc::clone(&app.brand), pages::present)))
 }

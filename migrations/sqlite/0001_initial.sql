@@ -3,7 +3,7 @@
 
 -- Accounts. `email_key` is the normalized address, by which accounts are found. `epoch` counts the times that all sessions and
 -- tokens of the user ended, as with each change of the password. `unlocked_at` is the time at which a command or a password reset last cleared the failed sign-ins.
--- `email_verified_at` is the time at which a bearer of the account first proved to read the mail of its address.
+-- `email_verified_at` is the time at which a bearer of the account first proved to read the mail of its present address.
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     email TEXT NOT NULL,
@@ -161,6 +161,24 @@ CREATE TABLE clients (
     epoch BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     disabled_at BIGINT,
+    -- Whether the client must push its authorization requests (RFC 9126).
+    require_pushed_authorization_requests BOOLEAN NOT NULL DEFAULT FALSE,
+    dpop_bound_access_tokens BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Whether the client may use the device authorization grant (RFC 8628).
+    device_authorization BOOLEAN NOT NULL DEFAULT FALSE,
+    -- How the client was registered: by an administrator, by itself (RFC 7591), or by its document (see client_documents).
+    origin TEXT NOT NULL DEFAULT 'administrator' CHECK (origin IN ('administrator', 'registration', 'document')),
+    -- The end of a client that no administrator registered and that got no code or token yet; null for all others.
+    unused_until BIGINT,
+    -- The hash of the token with which a client that registered itself reads and changes its registration (RFC 7592).
+    registration_token_hash BLOB,
+    -- The `token_endpoint_auth_method` that such a client registered.
+    token_endpoint_auth_method TEXT,
+    -- Whether /userinfo answers the client with a JWT, because it registered userinfo_signed_response_alg.
+    signed_user_info BOOLEAN NOT NULL DEFAULT FALSE,
+    -- The time at which the client changed the name, redirect URIs or keys of its own registration or document. Earlier
+    -- consents do not replace the consent page.
+    identity_changed_at BIGINT,
     CONSTRAINT secrets_have_times CHECK (
         (secret_hash IS NULL) = (secret_created_at IS NULL)
         AND (previous_secret_hash IS NULL) = (previous_secret_created_at IS NULL)
@@ -168,11 +186,43 @@ CREATE TABLE clients (
     ),
     CONSTRAINT keys_are_in_one_place CHECK (jwks IS NULL OR jwks_uri IS NULL)
 );
+CREATE INDEX clients_unused_until ON clients (unused_until) WHERE unused_until IS NOT NULL;
+CREATE INDEX clients_browser_apps ON clients (origin, id)
+    WHERE (type = 'spa' OR (type = 'native' AND origin = 'registration')) AND disabled_at IS NULL AND unused_until IS NULL;
+
+-- Initial access tokens, each of which registers up to `uses_left` more clients (RFC 7591 §3).
+CREATE TABLE registration_tokens (
+    id TEXT PRIMARY KEY NOT NULL,
+    token_hash BLOB NOT NULL,
+    uses_left BIGINT NOT NULL CHECK (uses_left >= 0),
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX registration_tokens_token_hash ON registration_tokens (token_hash);
+-- The list is in this order. The statements that look up a token compare `expires_at + 0` and `uses_left + 0`, for which
+-- PostgreSQL can use none of these indexes.
+CREATE INDEX registration_tokens_expires_at ON registration_tokens (expires_at, id);
+CREATE INDEX registration_tokens_usable ON registration_tokens (expires_at, id) WHERE uses_left > 0;
+CREATE INDEX registration_tokens_used_up ON registration_tokens (expires_at, id) WHERE uses_left = 0;
+
+-- Clients can be deleted, many at a time those that were never used. The database would search each table with a foreign key to
+-- them for each one, so only `client_documents` and `consents` have one, with an index. The other rows of a deleted client expire.
+
+-- The clients that describe themselves by a client ID metadata document, with the times of the last fetch and of the next one, and with
+-- their logo.
+CREATE TABLE client_documents (
+    client_id TEXT PRIMARY KEY NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+    fetched_at BIGINT NOT NULL,
+    fresh_until BIGINT NOT NULL,
+    -- A `data:` URL (RFC 2397).
+    logo TEXT
+);
+CREATE INDEX client_documents_fetched_at ON client_documents ((fetched_at + 0));
 
 -- The assertions with which clients authenticated (RFC 7523), each of which is valid once. A row is kept beyond the expiry of the
 -- assertion, because clocks differ.
 CREATE TABLE client_assertions (
-    client_id TEXT NOT NULL REFERENCES clients (id),
+    client_id TEXT NOT NULL,
     jti_hash BLOB NOT NULL,
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (client_id, jti_hash)
@@ -181,7 +231,7 @@ CREATE INDEX client_assertions_expires_at ON client_assertions ((expires_at + 0)
 
 CREATE TABLE consents (
     user_id BIGINT NOT NULL REFERENCES users (id),
-    client_id TEXT NOT NULL REFERENCES clients (id),
+    client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
     scope TEXT NOT NULL,
     granted_at BIGINT NOT NULL,
     -- Changes each time that the user consents again. A code is valid only under the consent that it was issued for.
@@ -194,7 +244,7 @@ CREATE INDEX consents_client_id ON consents (client_id, user_id);
 CREATE TABLE authorization_codes (
     code_hash BLOB PRIMARY KEY NOT NULL,
     family_id TEXT NOT NULL,
-    client_id TEXT NOT NULL REFERENCES clients (id),
+    client_id TEXT NOT NULL,
     client_epoch BIGINT NOT NULL,
     user_id BIGINT NOT NULL REFERENCES users (id),
     session_id BIGINT NOT NULL,
@@ -204,18 +254,73 @@ CREATE TABLE authorization_codes (
     scope TEXT NOT NULL,
     nonce TEXT,
     expires_at BIGINT NOT NULL,
-    used_at BIGINT
+    used_at BIGINT,
+    -- The reference of the pushed request for which the code was issued. It is unique, so that a request gets one code.
+    request_uri_hash BLOB,
+    -- The thumbprint of the key that the code is bound to (RFC 9449 §10).
+    dpop_jkt TEXT
 );
+CREATE UNIQUE INDEX authorization_codes_request_uri_hash ON authorization_codes (request_uri_hash)
+    WHERE request_uri_hash IS NOT NULL;
 CREATE INDEX authorization_codes_expires_at ON authorization_codes ((expires_at + 0));
 CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
+
+-- The authorization requests that clients pushed (RFC 9126), as form-encoded text, until they expire.
+CREATE TABLE pushed_requests (
+    request_uri_hash BLOB PRIMARY KEY NOT NULL,
+    client_id TEXT NOT NULL,
+    params TEXT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX pushed_requests_expires_at ON pushed_requests ((expires_at + 0));
+
+-- The requests of devices (RFC 8628). Each is in the epoch of its client, and ends with it. The user code is stored as a MAC with
+-- a key that is not in the database, because a hash of so short a code could be reversed.
+CREATE TABLE device_requests (
+    -- Also the id of the family of refresh tokens that the request begins.
+    id TEXT PRIMARY KEY NOT NULL,
+    device_code_hash BLOB NOT NULL,
+    user_code_mac BLOB NOT NULL,
+    client_id TEXT NOT NULL,
+    client_epoch BIGINT NOT NULL,
+    scope TEXT NOT NULL,
+    -- The IP address that asked, which the user sees.
+    address TEXT,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    -- The least time between two polls, in seconds. It grows with each poll that comes too early.
+    poll_interval BIGINT NOT NULL,
+    next_poll_at BIGINT NOT NULL,
+    -- The time at which a user allowed or denied the request. The columns after it are set if the user allowed it.
+    decided_at BIGINT,
+    user_id BIGINT REFERENCES users (id),
+    user_epoch BIGINT,
+    consent_id TEXT,
+    -- The time and the methods of the user's sign-in, for ID tokens.
+    auth_time BIGINT,
+    amr TEXT,
+    used_at BIGINT,
+    CONSTRAINT approvals_are_complete CHECK (
+        (user_id IS NULL) = (user_epoch IS NULL)
+        AND (user_id IS NULL) = (consent_id IS NULL)
+        AND (user_id IS NULL) = (auth_time IS NULL)
+        AND (user_id IS NULL) = (amr IS NULL)
+        AND (user_id IS NULL OR decided_at IS NOT NULL)
+        AND (used_at IS NULL OR user_id IS NOT NULL)
+    )
+);
+CREATE UNIQUE INDEX device_requests_device_code_hash ON device_requests (device_code_hash);
+CREATE UNIQUE INDEX device_requests_user_code_mac ON device_requests (user_code_mac);
+CREATE INDEX device_requests_expires_at ON device_requests ((expires_at + 0));
 
 -- Refresh token families: one row each, however often the token is rotated, because tokens are derived from the row (see
 -- docs/decisions/0004-refresh-tokens-are-derived.md).
 CREATE TABLE refresh_families (
     id TEXT PRIMARY KEY NOT NULL,
-    client_id TEXT NOT NULL REFERENCES clients (id),
+    client_id TEXT NOT NULL,
     user_id BIGINT NOT NULL REFERENCES users (id),
-    session_id BIGINT NOT NULL,
+    -- Null for a device, whose tokens do not end with the session of a browser.
+    session_id BIGINT,
     -- The family ends with the epoch of its user or of its client.
     user_epoch BIGINT NOT NULL,
     client_epoch BIGINT NOT NULL,
@@ -228,18 +333,23 @@ CREATE TABLE refresh_families (
     last_used_at BIGINT NOT NULL,
     idle_expires_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
-    revoked_at BIGINT
+    revoked_at BIGINT,
+    -- The thumbprint of the key that the refresh tokens of a public client are bound to (RFC 9449 §5).
+    dpop_jkt TEXT,
+    -- The registered redirect URI with which the family began, for a client of client_documents only.
+    redirect_uri TEXT
 );
 CREATE INDEX refresh_families_user_id ON refresh_families (user_id);
 CREATE INDEX refresh_families_unrevoked ON refresh_families (user_id, user_epoch, client_id, client_epoch, created_at)
     WHERE revoked_at IS NULL;
+CREATE INDEX refresh_families_redirect_uri ON refresh_families (client_id) WHERE redirect_uri IS NOT NULL;
 CREATE INDEX refresh_families_session_id ON refresh_families (session_id);
 CREATE INDEX refresh_families_expires_at ON refresh_families ((expires_at + 0));
 
 -- Logout tokens to send to clients (OpenID Connect Back-Channel Logout 1.0), written in the transaction that ends the session.
 CREATE TABLE logout_notices (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    client_id TEXT NOT NULL REFERENCES clients (id),
+    client_id TEXT NOT NULL,
     user_id BIGINT NOT NULL,
     session_id BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
@@ -270,9 +380,9 @@ CREATE TABLE installation_secret (
     sealed BLOB NOT NULL
 );
 
--- Signing keys, numbered in order of creation. The first key signs at once, because no verifier can have cached a key
--- set without it. Every other key signs only after `sign_after`, unless it replaces a compromised one. `dead_after` is the time at which the last access token
--- that a retired key signed has expired. The constraints and triggers reject wrong transitions, whatever their cause.
+-- Signing keys, numbered in order of creation. The first two keys are staged in one transaction and may sign at
+-- once, because no verifier can have cached a key set without them. Every other key signs only after `sign_after`, unless it
+-- replaces a compromised one. `dead_after` is the time at which the last access token that a retired key signed has expired. The constraints and triggers reject wrong transitions, whatever their cause.
 CREATE TABLE signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
     number BIGINT NOT NULL,
@@ -289,7 +399,7 @@ CREATE TABLE signing_keys (
     -- Whether the key replaced a compromised one before `sign_after`.
     activated_early BOOLEAN NOT NULL DEFAULT FALSE,
     CONSTRAINT published_before_it_signs CHECK (
-        (sign_after > created_at OR sign_after = created_at AND number = 1)
+        (sign_after > created_at OR sign_after = created_at AND number <= 2)
         AND (activated_at IS NULL OR activated_at >= sign_after OR activated_early)
     ),
     -- 600 s is the longest lifetime of an access token.
@@ -309,6 +419,7 @@ CREATE TABLE signing_keys (
     CONSTRAINT private_key_until_deleted CHECK ((sealed_private_key IS NULL) = (state = 'deleted'))
 );
 CREATE UNIQUE INDEX signing_keys_number ON signing_keys (number);
+CREATE INDEX signing_keys_state ON signing_keys (state, number);
 CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys (state) WHERE state = 'active';
 CREATE UNIQUE INDEX signing_keys_one_staged ON signing_keys (state) WHERE state = 'staged';
 
@@ -436,6 +547,20 @@ CREATE INDEX security_events_name ON security_events (name, at, id);
 CREATE INDEX security_events_user_id ON security_events (user_id, at, id);
 CREATE INDEX security_events_administrator_id ON security_events (administrator_id, at, id)
     WHERE administrator_id IS NOT NULL;
+
+-- Deleted accounts whose id is still in `security_events`, because they have more events than the deletion itself changes.
+CREATE TABLE unfinished_pseudonyms (
+    user_id BIGINT PRIMARY KEY,
+    pseudonym BIGINT NOT NULL
+);
+
+-- The processes that delete or change many rows in batches, one for each task. A lease ends unless it is renewed.
+-- It is empty on SQLite, where one process writes.
+CREATE TABLE housekeeping_leases (
+    task TEXT NOT NULL PRIMARY KEY,
+    holder TEXT NOT NULL,
+    ends_at BIGINT NOT NULL
+);
 
 -- Alerts for the operator, at most one for each kind, subject and period. `period` is the number of quarters of an hour
 -- since 1970 UTC. `logged_at` is the time at which the alert was logged, `delivered_at` that of its delivery to the webhook.

@@ -14,4 +14,5 @@ mod http;
 mod identity;
 mod oauth;
 mod operations;
+mod pages;
 mod specification;

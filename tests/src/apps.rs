@@ -11,6 +11,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The redirect URI of an app that registers none.
 pub const CALLBACK: &str = "https://app.test/cb";
 
+/// Redirect URIs that no client may register.
+pub const DANGEROUS_REDIRECT_URIS: [&str; 13] = [
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "file:///etc/passwd",
+    // Another app may register a scheme that is no reversed domain name (RFC 8252 §7.1).
+    "myapp:/cb",
+    "http://app.test/cb",
+    "https://*.app.test/cb",
+    "https://app.test/*",
+    "https://app.test/cb#f",
+    "https://user@app.test/cb",
+    "https://user:pw@app.test/cb",
+    "/cb",
+    "nonsense",
+    "",
+];
+
 /// A builder of a client registration. [`World::app`] creates one.
 #[derive(Debug)]
 pub struct Registration<'a> {

@@ -1,12 +1,14 @@
 //! An authenticator app (RFC 6238), implemented independently of the product.
 
 use crate::accounts::{PASSWORD, User};
+use crate::browser::Page;
 use crate::world::World;
 use aws_lc_rs::hmac;
 use base32::Alphabet;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
+use url::Url;
 
 /// The length of a time step in seconds.
 const STEP: i64 = 30;
@@ -29,6 +31,20 @@ impl Authenticator {
             seed: base32::decode(Alphabet::Rfc4648 { padding: false }, secret).unwrap(),
             last_used: AtomicI64::new(0),
         }
+    }
+
+    /// Creates an authenticator from the link on the page that begins two-step sign-in.
+    pub fn of_page(page: &Page) -> Self {
+        let links = page.links();
+        let link = links.iter().find(|link| link.scheme() == "otpauth").unwrap();
+        Self::of_link(link.as_str())
+    }
+
+    /// Creates an authenticator from an `otpauth://` URL.
+    pub fn of_link(url: &str) -> Self {
+        let url = Url::parse(url).unwrap();
+        let (_, secret) = url.query_pairs().find(|(name, _)| name == "secret").unwrap();
+        Self::new(&secret)
     }
 
     /// Begins the enrollment of this user in two-step sign-in. It has no effect until a code confirms it.

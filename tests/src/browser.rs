@@ -57,6 +57,13 @@ impl User {
 }
 
 impl Browser {
+    /// The same browser, whose user prefers this language.
+    #[must_use]
+    pub fn in_language(mut self, tag: &str) -> Self {
+        self.caller = self.caller.with("accept-language", tag);
+        self
+    }
+
     /// The value of a stored cookie.
     pub fn cookie(&self, name: &str) -> Option<&str> {
         self.cookies.get(name).map(String::as_str)
@@ -119,7 +126,8 @@ impl Browser {
         self.with_cookies(call)
     }
 
-    /// Follows redirects, submits the sign-in form if it is shown, and the consent form with `decision`.
+    /// Follows redirects, submits the sign-in form if it is shown, the form with the code of a device as it is, and the consent form
+    /// with `decision`.
     /// Returns the first redirect to another origin, or the page on which the flow ended without one.
     pub async fn complete_flow(&mut self, start: &str, user: &User, decision: &str) -> Result<Url, Page> {
         let mut page = self.open(start).await;
@@ -135,6 +143,9 @@ impl Browser {
                     ("password", user.password.as_str()),
                 ];
                 page = self.submit(&page, &fields).await;
+            } else if page.form_with("user_code").is_some() {
+                let csrf = page.hidden("csrf").unwrap();
+                page = self.submit(&page, &[("csrf", &csrf)]).await;
             } else if page.form_with("decision").is_some() {
                 page = self.submit(&page, &[("decision", decision)]).await;
             } else {
@@ -177,10 +188,11 @@ impl Page {
         Some(self.url.join(location).unwrap())
     }
 
-    /// The text without markup.
+    /// The words of the text without markup, each separated by one space.
     pub fn visible_text(&self) -> String {
         let html = Html::parse_document(&self.reply.text());
-        html.root_element().text().collect::<Vec<_>>().join(" ")
+        let words = html.root_element().text().flat_map(str::split_whitespace);
+        words.collect::<Vec<_>>().join(" ")
     }
 
     /// The absolute targets of its links.
@@ -190,6 +202,13 @@ impl Page {
         html.select(&selector)
             .filter_map(|link| self.url.join(link.attr("href")?).ok())
             .collect()
+    }
+
+    /// The recovery codes that it shows.
+    pub fn recovery_codes(&self) -> Vec<String> {
+        let html = Html::parse_document(&self.reply.text());
+        let selector = Selector::parse(".codes code").unwrap();
+        html.select(&selector).map(|code| code.text().collect()).collect()
     }
 
     /// The value of a hidden input.

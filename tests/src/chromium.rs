@@ -1,9 +1,12 @@
 //! A real browser: headless Chromium, driven by ChromeDriver (W3C WebDriver).
 
 use crate::installed_programs::INSTALL_HINT;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -12,6 +15,34 @@ use tempfile::TempDir;
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The member that identifies an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// The theme that the browser asks for, and the size of its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appearance {
+    /// Whether pages are dark.
+    pub is_dark: bool,
+    /// Whether the window is that of a phone.
+    pub is_phone: bool,
+}
+
+impl Appearance {
+    /// All combinations.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [(false, false), (true, false), (false, true), (true, true)]
+            .into_iter()
+            .map(|(is_dark, is_phone)| Self { is_dark, is_phone })
+    }
+
+    /// A name for files, such as `phone-dark`.
+    pub fn name(self) -> &'static str {
+        match (self.is_phone, self.is_dark) {
+            (false, false) => "desktop-light",
+            (false, true) => "desktop-dark",
+            (true, false) => "phone-light",
+            (true, true) => "phone-dark",
+        }
+    }
+}
 
 /// A browser with a fresh profile. Killed on drop.
 #[derive(Debug)]
@@ -31,6 +62,11 @@ impl Chromium {
     /// Starts a browser with JavaScript enabled.
     pub async fn with_scripts() -> Self {
         Self::start(json!({})).await
+    }
+
+    /// Starts a browser whose user prefers this language.
+    pub async fn in_language(tag: &str) -> Self {
+        Self::start(json!({ "intl.accept_languages": tag })).await
     }
 
     async fn start(preferences: Value) -> Self {
@@ -71,7 +107,10 @@ impl Chromium {
             ],
             "prefs": preferences,
         });
-        let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
+        let capabilities = json!({ "capabilities": { "alwaysMatch": {
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": { "browser": "ALL" },
+        } } });
         let session = chromium.post("", &capabilities).await;
         chromium.session = format!("{}/{}", chromium.session, session["sessionId"].as_str().unwrap());
         chromium
@@ -120,6 +159,60 @@ impl Chromium {
         );
         let command = json!({ "script": script, "args": args });
         self.post("/execute/async", &command).await
+    }
+
+    /// Presses a key, such as `\u{e004}` for Tab (WebDriver §17.4.2).
+    pub async fn press_key(&self, key: &str) {
+        let strokes = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
+        let actions = json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": strokes }] });
+        self.post("/actions", &actions).await;
+    }
+
+    /// Removes all cookies of the page's site.
+    pub async fn delete_cookies(&self) {
+        let call = self.client.delete(format!("{}/cookie", self.session));
+        read(call).await;
+    }
+
+    /// Changes the theme and the size of the window. The page stays.
+    pub async fn appear(&self, appearance: Appearance) {
+        let theme = if appearance.is_dark { "dark" } else { "light" };
+        let features = json!([{ "name": "prefers-color-scheme", "value": theme }]);
+        self.devtools("Emulation.setEmulatedMedia", json!({ "features": features }))
+            .await;
+        let (width, height) = if appearance.is_phone {
+            (360, 740)
+        } else {
+            (1280, 800)
+        };
+        let metrics = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": appearance.is_phone,
+        });
+        self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    }
+
+    /// Writes a picture of the whole page to a PNG file.
+    pub async fn screenshot(&self, file: &Path) {
+        let options = json!({ "format": "png", "captureBeyondViewport": true });
+        let picture = self.devtools("Page.captureScreenshot", options).await;
+        let bytes = STANDARD.decode(picture["data"].as_str().unwrap()).unwrap();
+        std::fs::write(file, bytes).unwrap();
+    }
+
+    /// Returns the warnings and errors of the console since the last call.
+    pub async fn console(&self) -> Vec<String> {
+        let entries = self.post("/se/log", &json!({ "type": "browser" })).await;
+        let entries = entries.as_array().unwrap().iter();
+        entries
+            .filter(|entry| entry["level"] == "WARNING" || entry["level"] == "SEVERE")
+            .map(|entry| entry["message"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Sends a command of the Chrome DevTools Protocol.
+    async fn devtools(&self, command: &str, parameters: Value) -> Value {
+        let body = json!({ "cmd": command, "params": parameters });
+        self.post("/goog/cdp/execute", &body).await
     }
 
     async fn element(&self, selector: &str) -> String {

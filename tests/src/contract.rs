@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// Paths of browser pages, including everything below them, that no document describes.
-pub const UNDOCUMENTED: [&str; 4] = ["/", "/demo", "/assets/latchkey.css", "/docs"];
+pub const UNDOCUMENTED: [&str; 5] = ["/", "/demo", "/assets", "/docs", "/_design"];
 
 /// The merged documents and a cache of validators.
 pub struct Contract {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Canaries(Arc<Mutex<BTreeSet<String>>>);
 
 /// The JSON members and form fields that hold secrets.
-const SECRETS: [&str; 13] = [
+const SECRETS: [&str; 15] = [
     "password",
     "current_password",
     "new_password",
@@ -30,6 +30,8 @@ const SECRETS: [&str; 13] = [
     "recovery_codes",
     "otp",
     "otpauth_url",
+    "device_code",
+    "registration_access_token",
 ];
 
 impl Canaries {
@@ -154,6 +156,13 @@ impl Caller {
     pub fn bearer(&self, token: &str) -> Self {
         self.canaries.add(token);
         self.anonymous().with("authorization", &format!("Bearer {token}"))
+    }
+
+    /// A copy with an access token that is bound to a key as its only credential. Each request needs a proof.
+    #[must_use]
+    pub fn dpop(&self, token: &str) -> Self {
+        self.canaries.add(token);
+        self.anonymous().with("authorization", &format!("DPoP {token}"))
     }
 
     /// A copy with these cookies as its only credentials.

@@ -1,27 +1,52 @@
-//! Unmodified client libraries in other languages, each with a script in `tests/clients/`, which runs it against a
-//! started issuer.
+//! Unmodified client libraries, each with a script in `tests/clients/`, which runs it against a started issuer. That of a library in
+//! Rust is a program.
 //!
 //! A script gets its settings as JSON in the environment. It prints `OPEN` and a URL when a browser has to go there,
-//! reads the URL at which the browser leaves the issuer, and prints `DONE` at its end.
+//! reads the URL at which the browser leaves the issuer, or that of the page on which the user has decided about a device, and
+//! prints `DONE` at its end.
 
 use crate::accounts::User;
 use crate::browser::Browser;
-use crate::installed_programs::INSTALL_HINT;
+use crate::installed_programs::{INSTALL_HINT, tool};
+use crate::program::release_dir;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
-/// A client library, installed by `tests/run`.
+/// A client library, installed by `tests/run` or built with the programs under test.
 #[derive(Clone, Copy, Debug)]
 pub enum ClientLibrary {
     /// The npm package `openid-client`.
     OpenidClient,
+    /// The same with DPoP.
+    OpenidClientWithDpop,
     /// The npm package `oauth4webapi`.
     Oauth4webapi,
+    /// The same with DPoP.
+    Oauth4webapiWithDpop,
     /// The Python package `authlib`.
     Authlib,
+    /// The Rust crate `openidconnect`.
+    Openidconnect,
+    /// The npm package `openid-client` on a device.
+    OpenidClientOnDevice,
+    /// The npm package `oauth4webapi` on a device.
+    Oauth4webapiOnDevice,
+    /// The Python package `authlib` on a device.
+    AuthlibOnDevice,
+    /// The npm package `openid-client`, which registers itself.
+    OpenidClientThatRegisters,
+    /// The npm package `oauth4webapi`, which registers itself.
+    Oauth4webapiThatRegisters,
+    /// The npm package `@modelcontextprotocol/sdk`.
+    McpSdkForTypescript,
+    /// The Python package `mcp`.
+    McpSdkForPython,
+    /// The Python package `fastmcp`.
+    Fastmcp,
+    /// The npm package `@modelcontextprotocol/conformance`.
+    McpConformance,
 }
 
 impl ClientLibrary {
@@ -31,13 +56,26 @@ impl ClientLibrary {
             command.arg(tool(directory).join(script));
             command
         };
+        let python = |directory: &str, name: &str| {
+            let python = tool(directory).join("bin/python");
+            script(python.to_str().unwrap(), directory, name)
+        };
         match self {
             Self::OpenidClient => script("node", "openid-client", "client.mjs"),
+            Self::OpenidClientWithDpop => script("node", "openid-client", "dpop.mjs"),
             Self::Oauth4webapi => script("node", "oauth4webapi", "client.mjs"),
-            Self::Authlib => {
-                let python = tool("authlib").join("bin/python");
-                script(python.to_str().unwrap(), "authlib", "client.py")
-            }
+            Self::Oauth4webapiWithDpop => script("node", "oauth4webapi", "dpop.mjs"),
+            Self::Authlib => python("authlib", "client.py"),
+            Self::Openidconnect => Command::new(release_dir().join("openidconnect_client")),
+            Self::OpenidClientOnDevice => script("node", "openid-client", "device.mjs"),
+            Self::Oauth4webapiOnDevice => script("node", "oauth4webapi", "device.mjs"),
+            Self::AuthlibOnDevice => python("authlib", "device.py"),
+            Self::OpenidClientThatRegisters => script("node", "openid-client", "registration.mjs"),
+            Self::Oauth4webapiThatRegisters => script("node", "oauth4webapi", "registration.mjs"),
+            Self::McpSdkForTypescript => script("node", "modelcontextprotocol-sdk", "client.mjs"),
+            Self::McpSdkForPython => python("mcp", "client.py"),
+            Self::Fastmcp => python("fastmcp", "client.py"),
+            Self::McpConformance => script("node", "modelcontextprotocol-conformance", "authorization.mjs"),
         }
     }
 
@@ -60,7 +98,10 @@ impl ClientLibrary {
             match line.strip_prefix("OPEN ") {
                 Some(url) => {
                     let left = browser.complete_flow(url, user, "allow").await;
-                    let left = left.unwrap_or_else(|page| panic!("{self:?}, {url}: {}", page.reply));
+                    let left = match left {
+                        Err(page) if page.url.path() == "/device/confirmation" => page.url,
+                        left => left.unwrap_or_else(|page| panic!("{self:?}, {url}: {}", page.reply)),
+                    };
                     answers.write_all(format!("{left}\n").as_bytes()).await.unwrap();
                 }
                 None => is_done = line == "DONE",
@@ -79,18 +120,9 @@ impl ClientLibrary {
 /// The page of the npm package `oidc-client-ts`, a single-page app, with these settings.
 pub fn single_page_app(settings: &Value) -> String {
     let directory = tool("oidc-client-ts");
-    let read = |path: PathBuf| {
-        std::fs::read_to_string(&path)
-            .unwrap_or_else(|error| panic!("{}: {error}; {INSTALL_HINT}", path.display()))
-    };
-    let library = directory.join("node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js");
-    read(directory.join("page.html"))
-        .replace("/* LIBRARY */", &read(library))
+    let read = |name| std::fs::read_to_string(directory.join(name)).unwrap();
+    let library = read("node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js");
+    read("page.html")
+        .replace("/* LIBRARY */", &library)
         .replace("/* SETTINGS */ null", &settings.to_string())
-}
-
-fn tool(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../target/tools")
-        .join(name)
 }

@@ -1,6 +1,6 @@
 //! Locates the programs and libraries that the tests use.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The advice in errors about missing programs.
 pub(crate) const INSTALL_HINT: &str = "run tests/run, which installs missing packages as root or lists them";
@@ -25,6 +25,14 @@ pub(crate) fn postgres_program(name: &str) -> Result<PathBuf, String> {
         .map(|(_, program)| program)
         .or_else(on_path)
         .ok_or_else(|| format!("PostgreSQL ({name}) is not installed: {INSTALL_HINT}"))
+}
+
+/// The path of a tool or of its directory, below the directory into which `tests/run` installs the tools.
+pub fn tool(path: &str) -> PathBuf {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools");
+    let tool = tools.join(path);
+    assert!(tool.exists(), "{} is missing: {INSTALL_HINT}", tool.display());
+    tool
 }
 
 /// The path of the libfaketime library.

@@ -26,18 +26,23 @@ pub(crate) struct Database {
 impl Database {
     /// Creates an empty database on the server that all worlds share.
     pub(crate) fn create() -> Self {
-        Self::create_on(PostgresServer::shared())
+        Self::create_on(PostgresServer::shared(), &[])
     }
 
     /// Creates an empty database on a server of its own.
     pub(crate) fn create_with_server() -> Self {
-        Self::create_on(Arc::new(PostgresServer::start()))
+        Self::create_on(Arc::new(PostgresServer::start()), &[])
     }
 
-    fn create_on(server: Arc<PostgresServer>) -> Self {
+    /// Creates a copy of this database, to which no session may be open.
+    pub(crate) fn copy(&self) -> Self {
+        Self::create_on(Arc::clone(&self.server), &["--template", &self.name])
+    }
+
+    fn create_on(server: Arc<PostgresServer>, options: &[&str]) -> Self {
         let name = format!("world_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let database = Self { name, server };
-        database.run("createdb", &[]);
+        database.run("createdb", options);
         database
     }
 

@@ -56,6 +56,13 @@ impl ProgramConfig {
         }
     }
 
+    /// Replaces the values of flags. `None` removes a flag.
+    pub(crate) fn replace_flags(&mut self, flags: &[(&str, Option<&str>)]) {
+        for (name, value) in flags {
+            self.replace_flag(name, *value);
+        }
+    }
+
     /// Replaces the value of a flag, or removes the flag.
     pub(crate) fn replace_flag(&mut self, name: &str, value: Option<&str>) {
         let others = self.flags.chunks_exact(2).filter(|flag| flag[0] != name);
@@ -236,7 +243,7 @@ impl Program {
 
 /// The directory of the release builds. The first call builds them, so that no test runs against outdated
 /// programs.
-fn release_dir() -> &'static Path {
+pub(crate) fn release_dir() -> &'static Path {
     static RELEASE_DIR: OnceLock<PathBuf> = OnceLock::new();
     RELEASE_DIR.get_or_init(|| {
         let test_binary = std::env::current_exe().unwrap();

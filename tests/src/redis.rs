@@ -2,12 +2,16 @@
 
 use crate::installed_programs::INSTALL_HINT;
 use std::cell::RefCell;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The maximum startup time.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The file of its snapshot, in the directory of its world.
+const SNAPSHOT: &str = "dump.rdb";
 
 /// A server on a Unix socket in the directory of its world. Killed on drop.
 #[derive(Debug)]
@@ -29,6 +33,38 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
     end
 end
 return table.concat(all, '\\n')";
+
+/// Records the commands that a server receives. Ends on drop.
+#[derive(Debug)]
+pub struct RedisMonitor<'s> {
+    server: &'s RedisServer,
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl RedisMonitor<'_> {
+    /// Returns the recorded commands up to now, one a line. Those of a script are marked with `lua`.
+    pub fn stop(mut self) -> String {
+        let end = foundation::random::id();
+        self.server.command(&["ECHO", &end]);
+        let mut recorded = String::new();
+        while !recorded.contains(&end) {
+            assert_ne!(
+                self.lines.read_line(&mut recorded).unwrap(),
+                0,
+                "the recording ended"
+            );
+        }
+        recorded
+    }
+}
+
+impl Drop for RedisMonitor<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
 
 impl RedisServer {
     /// Starts a server with its socket in this directory.
@@ -64,6 +100,35 @@ impl RedisServer {
 
     /// Starts it without data and with these further options.
     pub fn start_with(&self, options: &[&str]) {
+        let _ = std::fs::remove_file(self.dir.join(SNAPSHOT));
+        self.spawn(options);
+    }
+
+    /// Writes all data into the snapshot.
+    pub fn save(&self) {
+        assert_eq!(self.command(&["SAVE"]).trim(), "OK");
+    }
+
+    /// Starts it with the data of the snapshot, as after a crash.
+    pub fn start_from_snapshot(&self) {
+        assert!(self.dir.join(SNAPSHOT).exists(), "there is no snapshot");
+        self.spawn(&[]);
+        let began = Instant::now();
+        while self.command(&["PING"]).trim() != "PONG" {
+            assert!(began.elapsed() < START_TIMEOUT, "Redis did not load its snapshot");
+        }
+    }
+
+    /// Makes it look as if it had run for long, so that it knows which DPoP proofs were used. Without that, proofs need nonces for
+    /// half a minute after its start.
+    pub fn look_old(&self) {
+        let info = self.command(&["INFO", "server"]);
+        let run_id = info.lines().find_map(|line| line.strip_prefix("run_id:"));
+        let since = format!("{} 0", run_id.unwrap().trim());
+        self.command(&["SET", "latchkey:{dpop}:since", &since]);
+    }
+
+    fn spawn(&self, options: &[&str]) {
         let _ = std::fs::remove_file(self.socket());
         let child = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
@@ -115,6 +180,27 @@ impl RedisServer {
             .unwrap_or_else(|error| panic!("redis-cli: {error}; {INSTALL_HINT}"));
         assert!(done.status.success(), "redis-cli {words:?}: {done:?}");
         String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    /// Begins to record the commands that it receives.
+    pub fn monitor(&self) -> RedisMonitor<'_> {
+        let mut child = Command::new("redis-cli")
+            .arg("-s")
+            .arg(self.socket())
+            .arg("MONITOR")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut started = String::new();
+        lines.read_line(&mut started).unwrap();
+        assert_eq!(started.trim(), "OK");
+        RedisMonitor {
+            server: self,
+            child,
+            lines,
+        }
     }
 
     /// Returns the whole content as text.

@@ -15,15 +15,18 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The path prefixes of the issuer. All other paths belong to the API.
-const ISSUER_PATHS: [&str; 18] = [
+const ISSUER_PATHS: [&str; 24] = [
     "/authorize",
     "/signin",
+    "/signup",
+    "/account",
     "/consent",
     "/password",
     "/forgot",
     "/reset",
     "/verify",
     "/token",
+    "/par",
     "/revoke",
     "/introspect",
     "/userinfo",
@@ -34,6 +37,9 @@ const ISSUER_PATHS: [&str; 18] = [
     "/.well-known/jwks.json",
     "/.well-known/oauth-authorization-server",
     "/.well-known/openid-configuration",
+    "/register",
+    "/device",
+    "/device_authorization",
 ];
 
 /// The proxy. Stops on drop.

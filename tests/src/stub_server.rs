@@ -39,6 +39,17 @@ enum Answer {
     Whole(String),
     /// One byte at a time.
     Slow(String),
+    /// The head at once, and the body one byte at a time.
+    SlowBody {
+        head: String,
+        body: String,
+    },
+}
+
+/// Returns a response with this status and reason, these headers and this body, for [`StubServer::answer_raw`].
+pub fn response(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")
 }
 
 /// The pause before each byte of a slow response.
@@ -63,11 +74,8 @@ impl StubServer {
 
     /// Sets the response to all following requests.
     pub fn answer(&self, status: u16, body: &str) {
-        let length = body.len();
-        self.answer_raw(&format!(
-            "HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\nCache-Control: max-age=300\r\n\
-             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        ));
+        let headers = "Content-Type: application/json\r\nCache-Control: max-age=300\r\n";
+        self.answer_raw(&response(&format!("{status} Status"), headers, body));
     }
 
     /// Sets the response to all following requests, with its head.
@@ -78,6 +86,14 @@ impl StubServer {
     /// Sets the response to all following requests, with its head. It is sent one byte at a time, five in a second.
     pub fn answer_slowly(&self, response: &str) {
         self.set(Answer::Slow(response.to_owned()));
+    }
+
+    /// Sets the response to all following requests. Its head is sent at once, and its body one byte at a time, five in a second.
+    pub fn answer_with_slow_body(&self, head: &str, body: &str) {
+        self.set(Answer::SlowBody {
+            head: head.to_owned(),
+            body: body.to_owned(),
+        });
     }
 
     /// Accepts all following requests without answering.
@@ -128,12 +144,19 @@ async fn serve(mut stream: TcpStream, state: Arc<State>) -> std::io::Result<()> 
     match answer {
         Answer::Never => std::future::pending().await,
         Answer::Whole(response) => stream.write_all(response.as_bytes()).await,
-        Answer::Slow(response) => {
-            for byte in response.bytes() {
-                tokio::time::sleep(PAUSE).await;
-                stream.write_u8(byte).await?;
-            }
-            Ok(())
+        Answer::Slow(response) => drip(&mut stream, &response).await,
+        Answer::SlowBody { head, body } => {
+            stream.write_all(head.as_bytes()).await?;
+            drip(&mut stream, &body).await
         }
     }
+}
+
+/// Sends one byte at a time.
+async fn drip(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
+    for byte in text.bytes() {
+        tokio::time::sleep(PAUSE).await;
+        stream.write_u8(byte).await?;
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! A running deployment with its own database, data directory and ports.
 
 mod builder;
+mod prepared_database;
 
 pub use builder::WorldBuilder;
 
@@ -19,7 +20,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output};
+use std::process::{Child, Command, Output};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::db::Db;
@@ -282,16 +283,26 @@ impl World {
 
     /// Restarts all processes on their previous ports.
     pub async fn restart(&mut self) {
-        start_all(&mut self.processes).await;
+        self.restart_unready().await;
         self.wait_until_ready().await;
+    }
+
+    /// Starts all processes again, which need not become ready.
+    pub async fn restart_unready(&mut self) {
+        start_all(&mut self.processes).await;
     }
 
     /// Sets the flags of the issuers' next start and of commands. `None` removes a flag.
     pub fn set_issuer_flags(&mut self, flags: &[(&str, Option<&str>)]) {
         for process in self.processes.iter_mut().filter(|process| process.is_issuer()) {
-            for (name, value) in flags {
-                process.config.replace_flag(name, *value);
-            }
+            process.config.replace_flags(flags);
+        }
+    }
+
+    /// Sets the flags of the next start of all processes and of commands. `None` removes a flag.
+    pub fn set_flags(&mut self, flags: &[(&str, Option<&str>)]) {
+        for process in &mut self.processes {
+            process.config.replace_flags(flags);
         }
     }
 
@@ -311,6 +322,24 @@ impl World {
         self.reverse_proxy
             .iter()
             .for_each(|proxy| proxy.add_issuers([port]));
+    }
+
+    /// Suspends the process at this port with SIGSTOP. Its connections stay open.
+    pub fn suspend(&self, port: u16) {
+        self.signal(port, "-STOP");
+    }
+
+    /// Resumes the process after [`World::suspend`].
+    pub fn resume(&self, port: u16) {
+        self.signal(port, "-CONT");
+    }
+
+    fn signal(&self, port: u16, signal: &str) {
+        let at_port = |process: &&Process| process.port == port;
+        let process = self.processes.iter().find(at_port).unwrap();
+        let id = process.running.as_ref().unwrap().id().to_string();
+        let status = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(status.success());
     }
 
     /// Expects that the API accepts the access token.
@@ -341,6 +370,8 @@ impl World {
                     "accepted {:?} after it was revoked",
                     began.elapsed()
                 );
+                // Requests without a pause would take the processor from the issuers that spread the revocation.
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
     }

@@ -92,7 +92,7 @@ impl Idempotency {
         };
         let reply = write(&mut WriteTarget::Tx(&mut tx)).await?;
         let expires_at = now.after(self.lifetime);
-        stored::save(&self.db, &mut tx, claim, &reply, now, expires_at).await?;
+        stored::save(&mut tx, claim, &reply, now, expires_at).await?;
         tx.commit().await.map_err(Error::from)?;
         Ok(Outcome {
             reply,

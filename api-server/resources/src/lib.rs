@@ -9,7 +9,6 @@ pub mod payments;
 pub mod posts;
 mod statements;
 mod text;
-pub mod users;
 
 pub use statements::statements;
 pub use text::Text;

@@ -10,7 +10,7 @@ use identity::authority::Authority;
 use identity::sessions;
 use identity::sessions::Session;
 use web::context::request_context;
-use web::{bearer, cookies, csrf, rate_limits};
+use web::{bearer, cookies, csrf, dpop, rate_limits};
 
 /// The caller of a request by the kind of its credentials.
 pub(super) enum Caller {
@@ -42,15 +42,18 @@ pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, A
 }
 
 /// Authenticates the caller by its access token; `None` if the request has none. Fails with 400 for several
-/// `Authorization` headers, with 401 if the token is invalid, and with 429 if the caller is over its rate limit.
+/// `Authorization` headers, with 401 if the token is invalid or the caller does not prove the possession
+/// of its key, and with 429 if the caller is over its rate limit.
 pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principal>, ApiError> {
-    let Some(token) = bearer::token(&parts.headers)? else {
+    let Some(presented) = bearer::token(&parts.headers)? else {
         return Ok(None);
     };
     let token = app
         .verifier
-        .verify(token, request_context(&parts.extensions)?.now)
+        .verify(presented.token, request_context(&parts.extensions)?.now)
         .await?;
+    let key = token.key_thumbprint.as_deref();
+    dpop::check_possession(&app.proofs, parts, &app.metadata.resource, presented, key).await?;
     let user = match token.subject {
         Subject::Client => None,
         Subject::User(id, role) => Some(CallingUser {
@@ -80,7 +83,7 @@ pub(super) async fn check_again(principal: &Principal, app: &App) -> Result<(), 
 
 /// Fails with 401 if the authority has ended, and with 503 if the database is unavailable.
 pub(super) async fn check_authority(authority: Authority, app: &App) -> Result<(), ApiError> {
-    match authority.holds(&app.db, clock::now()).await? {
+    match authority.holds(app.db.reader(), clock::now()).await? {
         true => Ok(()),
         false => Err(error::unauthenticated().into()),
     }

@@ -41,7 +41,8 @@ struct EmailConfirmation {
 /// Request to confirm or change the e-mail address
 ///
 /// Mails a link to the current address or to the new one. The new address becomes the account's when the link is used, and
-/// the old address is notified. A new link replaces the earlier ones. An address gets at most three mails in 15 minutes.
+/// the old address is notified. A new link replaces the earlier ones. An address gets at most two such mails an hour; a further
+/// request sends nothing.
 #[utoipa::path(
     post, path = "/email-verifications", operation_id = "requestEmailVerification", tag = "Users",
     request_body = EmailVerification, security(("session" = [], "csrf" = [])),

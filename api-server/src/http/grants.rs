@@ -51,8 +51,9 @@ pub(crate) async fn withdraw(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<StatusCode, ApiError> {
-    let (db, revocations, client_id) = (&identity.db, &identity.revocations, client_id.or_not_found()?);
-    match consents::revoke(db, revocations, session.user.id, client_id.as_ref(), &context).await? {
+    let (revocations, client_id) = (&identity.revocations, client_id.or_not_found()?);
+    let tx = identity.db.begin().await?;
+    match consents::revoke(tx, revocations, session.user.id, client_id.as_ref(), &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found().into()),
     }

@@ -32,7 +32,7 @@ struct PasswordResetConfirmation {
 /// Request a password reset
 ///
 /// Mails a link to the account with this address. The response is the same if there is no such account. A new link
-/// replaces the earlier ones. An address gets at most three mails in 15 minutes.
+/// replaces the earlier ones. An address gets at most three mails with a link an hour; a further request sends nothing.
 #[utoipa::path(
     post, path = "/password-resets", operation_id = "requestPasswordReset", tag = "Users",
     request_body = PasswordReset, security((), ("csrf" = [])),
@@ -53,7 +53,8 @@ pub(crate) async fn request(
 /// Set a new password
 ///
 /// Takes the token from the mail, which works once. Ends all sessions of the user and revokes the tokens of all apps.
-/// It does not sign in and does not disable two-step sign-in. The address counts as confirmed.
+/// It does not sign in. The address counts as confirmed. Two-step sign-in stays on, unless it was turned on before an address of
+/// the account was first confirmed: then it is turned off, and the apps that were connected before are disconnected.
 #[utoipa::path(
     post, path = "/password-resets/confirmations", operation_id = "confirmPasswordReset", tag = "Users",
     request_body = PasswordResetConfirmation, security((), ("csrf" = [])),

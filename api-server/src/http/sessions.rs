@@ -54,8 +54,9 @@ pub(crate) async fn end(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<Response, ApiError> {
-    let (id, user_id) = (id.or_not_found()?.get(), Some(session.user.id));
-    if !sessions::revoke(&identity.db, &identity.revocations, user_id, id, &context).await? {
+    let (id, user_id) = (id.or_not_found()?.get(), session.user.id);
+    let tx = identity.db.begin().await?;
+    if !sessions::revoke(tx, &identity.revocations, user_id, id, &context).await? {
         return Err(Error::not_found().into());
     }
     Ok(match id == session.id {

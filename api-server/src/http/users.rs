@@ -12,9 +12,9 @@ use foundation::email::Email;
 use foundation::ids::Id;
 use identity::Identity;
 use identity::passwords::{Password, new_password_schema};
+use identity::sign_up::sign_up;
 use identity::users;
 use identity::users::User;
-use resources::users::sign_up;
 use storage::db::Db;
 use utoipa::ToSchema;
 use web::Context;
@@ -32,13 +32,13 @@ struct SignUp {
 
 /// Create an account
 ///
-/// The account has the role `user`. The call does not sign in.
+/// The account has the role `user`. The call does not sign in. It is forbidden if only administrators create accounts.
 #[utoipa::path(
     post, path = "/users", operation_id = "createUser", tag = "Users", request_body = SignUp,
     security((), ("csrf" = [])),
     responses(
         (status = 201, description = "The account.", body = User, headers(("Location"))),
-        PublicWrite, JsonBody, code::EmailTaken,
+        PublicWrite, JsonBody, code::EmailTaken, code::Forbidden,
     )
 )]
 pub(crate) async fn create(

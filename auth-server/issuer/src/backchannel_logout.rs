@@ -91,7 +91,7 @@ impl Outbox for LogoutDelivery {
 
     /// Posts the token to the client (§2.5). A client that is disabled or has no URL any more is left out.
     async fn send(&self, notice: &LogoutNotice) -> Result<(), Failure> {
-        let client = self.clients.find(&notice.client_id).await;
+        let client = self.clients.find(&notice.client_id, clock::now()).await;
         let client = client.map_err(|error| error.to_string())?;
         let client = client.filter(|client| client.disabled_at.is_none());
         let Some(url) = client.and_then(|client| client.backchannel_logout_uri.clone()) else {

@@ -2,15 +2,18 @@
 
 pub mod assertions;
 mod changes;
+pub mod documents;
 mod jwks;
 pub mod published_keys;
-pub(crate) mod redirect_uris;
+pub mod redirect_uris;
 mod rules;
 mod same_site;
 
 pub use changes::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, disable, enable, rotate_secret, update};
+pub(crate) use changes::{end_tokens, save};
 pub use jwks::{ALGORITHMS, MAX_JWKS_BYTES};
 pub use rules::MAX_RETRY_WINDOW;
+pub(crate) use rules::check_redirect_uris;
 
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -19,9 +22,10 @@ use foundation::scope;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
 use http_client::ForeignUrl;
+use identity::administrators;
 use identity::grants::clients;
 use identity::grants::clients::secrets::Secrets;
-use identity::grants::clients::{Client, ClientType, Clients};
+use identity::grants::clients::{Client, ClientOrigin, ClientType, Clients};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -75,6 +79,18 @@ pub struct Registration {
     /// The URL of such a JWK set, in place of `jwks`.
     #[schema(value_type = String, format = "uri", required = false)]
     pub jwks_uri: Option<ForeignUrl>,
+    /// Whether the client must push its authorization requests (RFC 9126 §6).
+    #[schema(required = false)]
+    pub require_pushed_authorization_requests: bool,
+    /// Whether the client gets only access tokens that are bound to a key (RFC 9449 §5.2).
+    #[schema(required = false)]
+    pub dpop_bound_access_tokens: bool,
+    /// Whether the client may use the device authorization grant (RFC 8628). A native client that does may have no redirect URI.
+    #[schema(required = false)]
+    pub device_authorization: bool,
+    /// Whether `/userinfo` answers the client with a signed JWT. Only clients that describe themselves choose it.
+    #[schema(ignore)]
+    pub signed_user_info: bool,
 }
 
 /// A client and, as one more member, the secret that was generated for it just now.
@@ -101,9 +117,21 @@ pub enum Error {
     /// No client has the id.
     #[error("no client has the id {0:?}")]
     NotFound(String),
+    /// The administrator was signed out after the credentials of the call were checked.
+    #[error("the administrator was signed out meanwhile")]
+    AdministratorSignedOut,
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
+}
+
+impl From<administrators::Error> for Error {
+    fn from(error: administrators::Error) -> Self {
+        match error {
+            administrators::Error::SignedOut => Self::AdministratorSignedOut,
+            administrators::Error::Database(error) => Self::Database(error),
+        }
+    }
 }
 
 /// Registers a client of the issuer with the URL `issuer`. Returns the client and, if it is confidential, its new secret, of
@@ -115,7 +143,7 @@ pub async fn register(
     context: &RequestContext,
 ) -> Result<(Client, Option<Secret>), Error> {
     let (client, secret) = registration.into_client(issuer, context.now)?;
-    let mut tx = db.begin().await?;
+    let mut tx = administrators::begin(db, context).await?;
     match clients::create(&mut tx, &client).await {
         Err(db::Error::Conflict) => return Err(Error::Taken(client.id)),
         done => done?,
@@ -128,10 +156,15 @@ pub async fn register(
     Ok((client, secret))
 }
 
-/// Returns whether `redirect_uri` matches a registered one; the port of a loopback address may differ.
+/// Returns whether `redirect_uri` matches a registered one; the port of `localhost` or of a loopback address may differ.
 pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
-    let mut registered = client.redirect_uris.iter();
-    registered.any(|registered| redirect_uris::matches(registered, redirect_uri))
+    registered_redirect_uri(client, redirect_uri).is_some()
+}
+
+/// Returns the registered redirect URI that `redirect_uri` matches.
+pub(crate) fn registered_redirect_uri<'a>(client: &'a Client, redirect_uri: &str) -> Option<&'a str> {
+    let mut registered = client.redirect_uris.iter().map(String::as_str);
+    registered.find(|registered| redirect_uris::matches(registered, redirect_uri))
 }
 
 /// Returns the client with this id if it is enabled and authenticated: a confidential client must present a valid secret, a
@@ -142,7 +175,7 @@ pub async fn authenticate(
     presented: Option<&str>,
     now: Timestamp,
 ) -> Result<Option<Arc<Client>>, db::Error> {
-    let client = clients.find(id).await?;
+    let client = clients.find(id, now).await?;
     let found = client.as_deref();
     let is_authentic = match presented {
         None => found.is_some_and(|client| !client.kind.is_confidential()),
@@ -170,8 +203,15 @@ impl<'a> ClientWithSecret<'a> {
 }
 
 impl Registration {
-    /// Checks the registration. Returns the client and, if it is confidential, its new secret.
-    fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
+    /// Checks the registration by an administrator. Returns the client and, if it is confidential, its new secret.
+    pub(crate) fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
+        let (client, secret) = self.into_unchecked(now);
+        rules::check(&client, issuer).map_err(Error::Invalid)?;
+        Ok((client, secret))
+    }
+
+    /// Returns the client of a registration that is still to be checked and, if it is confidential, its new secret.
+    fn into_unchecked(self, now: Timestamp) -> (Client, Option<Secret>) {
         let (secrets, secret) =
             match self.kind.is_confidential() && self.jwks.is_none() && self.jwks_uri.is_none() {
                 true => {
@@ -201,9 +241,17 @@ impl Registration {
             epoch: 0,
             created_at: now,
             disabled_at: None,
+            require_pushed_authorization_requests: self.require_pushed_authorization_requests,
+            dpop_bound_access_tokens: self.dpop_bound_access_tokens,
+            device_authorization: self.device_authorization,
+            signed_user_info: self.signed_user_info,
+            origin: ClientOrigin::Administrator,
+            unused_until: None,
+            registration_token_hash: None,
+            token_endpoint_auth_method: None,
+            identity_changed_at: None,
         };
-        rules::check(&client, issuer).map_err(Error::Invalid)?;
-        Ok((client, secret))
+        (client, secret)
     }
 }
 

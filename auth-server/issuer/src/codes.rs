@@ -5,6 +5,7 @@ mod exchange;
 pub use exchange::{ExchangeError, ExchangedCode, exchange};
 
 use crate::pkce::CodeChallenge;
+use crate::pushed_requests::RequestUri;
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::secret;
@@ -17,12 +18,12 @@ sql! {
     // The code belongs to the client's present epoch: it ends with it, like the tokens.
     INSERT = "INSERT INTO authorization_codes
               (code_hash, family_id, client_id, client_epoch, user_id, session_id, redirect_uri, code_challenge, scope,
-               expires_at, consent_id, nonce)
-              SELECT $1, $2, clients.id, clients.epoch, $4, $5, $6, $7, $8, $9, $10, $11
+               expires_at, consent_id, nonce, request_uri_hash, dpop_jkt)
+              SELECT $1, $2, clients.id, clients.epoch, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
               FROM clients WHERE clients.id = $3 AND clients.disabled_at IS NULL";
     FIND_USED = "SELECT family_id, client_id, user_id FROM authorization_codes
                  WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
-                   AND used_at IS NOT NULL";
+                   AND (dpop_jkt IS NULL OR dpop_jkt = $5) AND used_at IS NOT NULL";
     PRUNE = delete_expired!("authorization_codes", "code_hash", "expires_at + 0");
 }
 
@@ -54,6 +55,10 @@ pub struct NewCode<'a> {
     pub nonce: Option<&'a str>,
     /// The expiry.
     pub expires_at: Timestamp,
+    /// The reference of the pushed authorization request that it is issued for.
+    pub request_uri: Option<&'a RequestUri>,
+    /// The thumbprint of the key that the code is bound to (RFC 9449 §10).
+    pub dpop_jkt: Option<&'a str>,
 }
 
 /// A code as a client presents it, with the values that must match those of the authorization request.
@@ -67,6 +72,12 @@ pub struct PresentedCode<'a> {
     pub redirect_uri: &'a str,
     /// The PKCE challenge computed from the token request's `code_verifier`.
     pub code_challenge: &'a CodeChallenge,
+    /// The thumbprint of the key whose possession the client proved.
+    pub key: Option<&'a str>,
+    /// The thumbprint of the key to bind the refresh tokens to; `None` for a confidential client (RFC 9449 §5).
+    pub family_key: Option<&'a str>,
+    /// The registered redirect URI to record with the family; `None` unless the client describes itself by a document.
+    pub family_redirect_uri: Option<&'a str>,
 }
 
 /// The family that a used code began.
@@ -81,7 +92,8 @@ pub struct UsedCode {
 }
 
 /// Generates a code, and the id of the family of refresh tokens that it begins. Stores the code's hash and returns the
-/// code. Returns `None`, without effect, if the client is disabled.
+/// code. Returns `None`, without effect, if the client is disabled. Fails with [`Error::Conflict`] if a code was issued for the
+/// same pushed request.
 pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Option<Secret>, Error> {
     let code = random::token();
     let inserted = execute!(
@@ -98,6 +110,8 @@ pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Option<Secret>, Er
         new.expires_at,
         new.consent_id,
         new.nonce,
+        new.request_uri.map(RequestUri::hash),
+        new.dpop_jkt,
     )?;
     Ok((inserted == 1).then_some(code))
 }
@@ -113,6 +127,7 @@ pub async fn find_replayed(db: &Db, presented: PresentedCode<'_>) -> Result<Opti
         presented.client_id,
         presented.redirect_uri,
         presented.code_challenge.as_str(),
+        presented.key,
     )
 }
 

@@ -3,6 +3,7 @@
 //! stores nothing until a flow finishes, so a flood of requests cannot displace anyone's sign-in.
 
 use crate::params::Params;
+use crate::pushed_requests::RequestUri;
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::sealing::SealingKey;
@@ -32,6 +33,8 @@ pub struct Flows {
 pub struct FlowRequest {
     /// The parameters of the request.
     pub params: Params,
+    /// The reference of the request, if the client pushed it.
+    pub request_uri: Option<RequestUri>,
     /// The session in which the browser began the flow, if the user must sign in again. Sign-in replaces it by another
     /// session.
     pub outdated_session: Option<i64>,

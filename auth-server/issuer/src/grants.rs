@@ -4,24 +4,36 @@
 pub mod authorization;
 mod authorization_code;
 mod client_credentials;
+mod device_authorization;
+mod device_code;
+pub mod device_decision;
 pub mod end_session;
 mod id_tokens;
 pub mod interaction;
 mod introspection;
 mod lifetimes;
 mod oxide;
+mod proofs;
+mod pushed_requests;
 mod refresh_token;
 mod requests;
 mod revocation;
 mod tokens;
 mod user_info;
 
+pub use device_authorization::{
+    DEVICE_PAGE, DeviceAuthorization, DeviceAuthorizationRequest, DeviceAuthorizationResponse,
+};
+pub use device_code::DEVICE_CODE;
 pub use id_tokens::IdTokenHint;
 pub use introspection::Introspection;
 pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
+pub use pushed_requests::{PushedRequest, PushedRequestMode, ReceivedRequest};
 pub use requests::{AuthorizationRequest, EndSessionRequest, PresentedTokenRequest, TokenRequest};
 pub use user_info::UserInfo;
 
+use crate::clients::assertions::AssertionAudience;
+use crate::clients::documents::Documents;
 use crate::clients::published_keys::PublishedKeys;
 use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;
@@ -29,6 +41,7 @@ use crate::token_error::TokenError;
 use access_tokens::Verifier;
 use audit::events::Event;
 use audit::revocation::RevocationMirror;
+use dpop::Proofs;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::grants::clients::Clients;
@@ -55,28 +68,43 @@ pub struct Grants {
     pub refresh_tokens: RefreshTokens,
     /// Verifies access tokens as the API does.
     pub verifier: Verifier<Keyring>,
+    /// Accepts proofs of possession, each once.
+    pub proofs: Proofs,
     /// The issuer's URL, the `iss` of access tokens.
     pub issuer: String,
     /// The `aud` of access tokens.
     pub audience: String,
     /// The lifetimes of codes, tokens and the JWKS.
     pub lifetimes: TokenLifetimes,
+    /// Whether clients can, or must, push their authorization requests (RFC 9126 §5).
+    pub pushed_requests: PushedRequestMode,
+    /// The device authorization grant (RFC 8628); `None` if it is turned off.
+    pub device_authorization: Option<DeviceAuthorization>,
+    /// The values of `aud` that client assertions may have.
+    pub assertion_audience: AssertionAudience,
+    /// The clients that describe themselves by documents.
+    pub documents: Documents,
 }
 
 /// The message for a request for tokens of another resource.
 const ONE_RESOURCE: &str = "this issuer gives tokens for one resource only, which its documentation names";
 
 impl Grants {
-    /// Returns whether access tokens for this resource are issued (RFC 8707 §2): it is the audience of all access
-    /// tokens, with or without a slash at the end, or the request names none.
-    fn issues_tokens_for(&self, resource: Option<&str>) -> bool {
-        let without_slash = |uri: &'_ str| uri.strip_suffix('/').unwrap_or(uri).to_owned();
-        resource.is_none_or(|resource| without_slash(resource) == without_slash(&self.audience))
+    /// Returns whether access tokens for these resources are issued (RFC 8707 §2): each is the audience of all access
+    /// tokens, with or without a slash at the end. A request may name none.
+    fn issues_tokens_for(&self, resources: &[String]) -> bool {
+        fn without_slash(uri: &str) -> &str {
+            uri.strip_suffix('/').unwrap_or(uri)
+        }
+        let audience = without_slash(&self.audience);
+        resources
+            .iter()
+            .all(|resource| without_slash(resource) == audience)
     }
 
     /// Fails with `invalid_target` if a token request is for another resource.
-    pub fn check_resource(&self, resource: Option<&str>) -> Result<(), TokenError> {
-        match self.issues_tokens_for(resource) {
+    pub fn check_resource(&self, resources: &[String]) -> Result<(), TokenError> {
+        match self.issues_tokens_for(resources) {
             true => Ok(()),
             false => Err(TokenError::InvalidTarget(ONE_RESOURCE)),
         }
@@ -99,7 +127,7 @@ impl Grants {
 pub struct TokenResponse {
     /// A JWT (RFC 9068).
     pub access_token: String,
-    /// `Bearer`
+    /// `Bearer`, or `DPoP` if the access token is bound to a key (RFC 9449 §5).
     #[schema(example = "Bearer")]
     pub token_type: &'static str,
     /// The lifetime of the access token in seconds.

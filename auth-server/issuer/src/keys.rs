@@ -5,9 +5,11 @@
 //! compromised key is deleted, whatever its state. The SQL of each transition refuses any other order.
 
 mod args;
+mod change;
 pub mod installation_secret;
 mod keyring;
 mod lifecycle;
+pub mod list;
 mod master_keys;
 mod reseal;
 mod rotation;
@@ -15,16 +17,18 @@ mod signing;
 mod table;
 
 pub use args::SigningKeyArgs;
+pub use change::{KeyChange, Outcome};
 pub use keyring::{KeySet, Keyring};
-pub use lifecycle::{KeyChange, KeyStore, Outcome};
+pub use lifecycle::KeyStore;
 pub use master_keys::MasterKeys;
 pub use reseal::{Resealed, reseal};
 pub use rotation::KeyRotation;
 pub use signing::SigningKey;
 pub(crate) use table::MAX_ACCESS_TOKEN_LIFETIME;
-pub use table::{Key, State, list};
+pub use table::{Key, State, all};
 
 use foundation::clock::Timestamp;
+use identity::administrators;
 use std::time::Duration;
 use storage::db;
 
@@ -97,7 +101,19 @@ pub enum Error {
     /// A concurrent change came first at every attempt.
     #[error("other changes of the signing keys came first; retry")]
     Contended,
+    /// The administrator was signed out after the credentials of the call were checked.
+    #[error("the administrator was signed out meanwhile")]
+    AdministratorSignedOut,
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
+}
+
+impl From<administrators::Error> for Error {
+    fn from(error: administrators::Error) -> Self {
+        match error {
+            administrators::Error::SignedOut => Self::AdministratorSignedOut,
+            administrators::Error::Database(error) => Self::Database(error),
+        }
+    }
 }

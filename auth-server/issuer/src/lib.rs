@@ -4,20 +4,31 @@
 pub mod backchannel_logout;
 pub mod clients;
 pub mod codes;
+pub mod device_requests;
 pub mod flows;
 pub mod grants;
 pub mod keys;
 pub mod params;
 pub mod pkce;
+pub mod pushed_requests;
 pub mod refresh_tokens;
+pub mod registrations;
 pub mod token_error;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares them.
-pub fn statements() -> Vec<(&'static str, &'static str)> {
-    [
+pub fn statements() -> Vec<(String, String)> {
+    let constant = [
         &codes::statements(),
         clients::assertions::STATEMENTS,
+        device_requests::STATEMENTS,
+        clients::documents::snapshots::STATEMENTS,
         &keys::statements(),
+        pushed_requests::STATEMENTS,
+        registrations::initial_tokens::STATEMENTS,
     ]
-    .concat()
+    .concat();
+    let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
+    let constant = constant.into_iter().map(owned);
+    let lists = keys::list::statements().chain(registrations::initial_tokens::list::statements());
+    constant.chain(lists).collect()
 }

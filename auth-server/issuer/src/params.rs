@@ -1,4 +1,4 @@
-//! Request parameters, which must not be repeated (RFC 6749 §3.1, §3.2).
+//! Request parameters, which must not be repeated (RFC 6749 §3.1, §3.2), except for `resource` (RFC 8707 §2).
 
 mod fields;
 
@@ -13,6 +13,8 @@ use std::collections::HashSet;
 const MAX_LENGTH: usize = 8 * 1024;
 /// The most parameters of one request.
 const MAX_COUNT: usize = 100;
+/// The parameter that may be repeated.
+const REPEATABLE: &str = "resource";
 /// The result of [`Params::flaw`] for a repeated parameter. The authorization endpoint reports this flaw to the client
 /// by a redirect, and every other flaw on a page.
 pub const REPEATED: &str = "a parameter appears more than once";
@@ -33,16 +35,24 @@ impl Params {
         text.extend_pairs(&self.0).finish()
     }
 
-    /// Parses a JSON object of strings. Returns `None` for anything else, or if a member is repeated.
+    /// Parses a JSON object of strings, in which `resource` may be a list of strings. Returns `None` for anything else, or if a
+    /// member is repeated.
     pub fn from_json(text: &[u8]) -> Option<Self> {
         let Ok(Value::Object(members)) = foundation::json::parse(text) else {
             return None;
         };
-        let pairs = members.into_iter().map(|(name, value)| match value {
-            Value::String(value) => Some((name, value)),
-            _ => None,
-        });
-        pairs.collect::<Option<_>>().map(Self)
+        let mut pairs = Vec::new();
+        for (name, value) in members {
+            let values = match value {
+                Value::Array(values) if name == REPEATABLE => values,
+                value => vec![value],
+            };
+            for value in values {
+                let Value::String(value) = value else { return None };
+                pairs.push((name.clone(), value));
+            }
+        }
+        Some(Self(pairs))
     }
 
     /// Returns the first value of a parameter. A parameter without a value counts as omitted (RFC 6749 §3.1).
@@ -54,15 +64,43 @@ impl Params {
             .filter(|value| !value.is_empty())
     }
 
-    /// Reads the parameters into a struct of `String` and `Option<String>` fields.
+    /// Returns the values of a parameter, except for empty ones.
+    fn get_all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let found = self.0.iter().filter(move |(found, _)| found == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Reads the parameters into a struct of `String`, `Option<String>` and `Vec<String>` fields.
     ///
-    /// An omitted parameter makes an `Option` field `None` and a `String` field empty. A parameter without a
+    /// An omitted parameter makes an `Option` field `None` and the other fields empty. A parameter without a
     /// value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). If a parameter is repeated,
-    /// its first value is read: callers that must refuse repetition check [`Params::flaw`] before.
+    /// a `Vec` field has all its values and another field the first: callers that must refuse repetition check
+    /// [`Params::flaw`] before.
     ///
     /// Fails only if the struct has fields of other types.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         fields::read(self)
+    }
+
+    /// Returns the parameters from which [`Params::read`] reads an equal struct. Fails if the struct cannot be serialized.
+    pub fn write<T: Serialize>(fields: &T) -> Result<Self, serde_json::Error> {
+        let mut pairs = Vec::new();
+        if let Value::Object(members) = serde_json::to_value(fields)? {
+            for (name, value) in members {
+                let values = match value {
+                    Value::Array(values) => values,
+                    value => vec![value],
+                };
+                let values = values
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .filter(|value| !value.is_empty());
+                pairs.extend(values.map(|value| (name.clone(), value.to_owned())));
+            }
+        }
+        Ok(Self(pairs))
     }
 
     /// Returns the reason why the parameters as a whole are unacceptable, as text for messages. Returns `None` if they
@@ -79,7 +117,7 @@ impl Params {
             return Some("a parameter holds a NUL character");
         }
         let mut seen = HashSet::new();
-        let is_new = |(name, _): &(String, String)| seen.insert(name.clone());
+        let is_new = |(name, _): &(String, String)| name == REPEATABLE || seen.insert(name.clone());
         (!self.0.iter().all(is_new)).then_some(REPEATED)
     }
 
@@ -114,6 +152,25 @@ mod tests {
     }
 
     #[test]
+    fn the_parameters_of_a_struct_are_those_that_it_is_read_from() {
+        #[derive(Serialize)]
+        struct Form {
+            a: String,
+            b: Option<String>,
+            c: Option<String>,
+            resource: Vec<String>,
+        }
+        let form = Form {
+            a: String::new(),
+            b: None,
+            c: Some("é &".to_owned()),
+            resource: vec!["1".to_owned(), "2".to_owned()],
+        };
+        let expected = Params::from_form(b"c=%C3%A9+%26&resource=1&resource=2");
+        assert_eq!(Params::write(&form).unwrap(), expected);
+    }
+
+    #[test]
     fn repeated_parameters_are_flaws_and_empty_ones_are_absent() {
         let params = Params::from_form(b"a=1&b=&c=%C3%A9+%26&a=2");
         assert_eq!(params.flaw(), Some(REPEATED));
@@ -122,6 +179,7 @@ mod tests {
         assert_eq!(params.get("b"), None);
         assert_eq!(params.get("c"), Some("é &"));
         assert_eq!(Params::from_form(b"a=1&b=2").flaw(), None);
+        assert_eq!(Params::from_form(b"resource=1&a=2&resource=1").flaw(), None);
         assert!(Params::from_form(b"a=%00").flaw().is_some());
         assert!(Params::from_form("a&".repeat(101).as_bytes()).flaw().is_some());
     }
@@ -132,7 +190,19 @@ mod tests {
             Params::from_json(br#"{"a":"1"}"#),
             Some(Params::from_form(b"a=1"))
         );
-        for text in ["[]", r#"{"a":1}"#, r#"{"a":"1","a":"2"}"#, "a=1", ""] {
+        assert_eq!(
+            Params::from_json(br#"{"resource":["1","2"]}"#),
+            Some(Params::from_form(b"resource=1&resource=2"))
+        );
+        for text in [
+            "[]",
+            r#"{"a":1}"#,
+            r#"{"a":["1"]}"#,
+            r#"{"resource":["1",2]}"#,
+            r#"{"a":"1","a":"2"}"#,
+            "a=1",
+            "",
+        ] {
             assert_eq!(Params::from_json(text.as_bytes()), None, "{text}");
         }
     }

@@ -17,6 +17,11 @@ pub enum TokenError {
     /// The signed assertion does not authenticate the client.
     #[error(transparent)]
     InvalidAssertion(AssertionError),
+    /// The client describes itself by a document that was last fetched too long ago.
+    #[error(
+        "the client ID metadata document of the client was last fetched over seven days ago, and cannot be fetched now"
+    )]
+    OutdatedDocument,
     /// The code or refresh token is not valid for this client at this time.
     #[error("{0}")]
     InvalidGrant(&'static str),
@@ -24,7 +29,7 @@ pub enum TokenError {
     #[error("a client of the type service uses the grant_type client_credentials, and no other client does")]
     UnauthorizedClient,
     /// The grant type is unknown.
-    #[error("grant_type must be authorization_code, refresh_token or client_credentials")]
+    #[error("the grant_type is none of grant_types_supported in the metadata")]
     UnsupportedGrantType,
     /// The scope is unknown, or exceeds the granted one or, for a service, the registered one.
     #[error("the scope is unknown or exceeds what was granted")]
@@ -32,6 +37,20 @@ pub enum TokenError {
     /// The request is for another resource than the audience of this issuer's access tokens (RFC 8707 §2).
     #[error("{0}")]
     InvalidTarget(&'static str),
+    /// A pushed authorization request has an error of the authorization endpoint (RFC 9126 §2.3).
+    #[error("{description}")]
+    Rejected {
+        /// The value of `error`.
+        error: &'static str,
+        /// The value of `error_description`.
+        description: &'static str,
+    },
+    /// The DPoP proof of the request is not accepted.
+    #[error(transparent)]
+    Proof(#[from] dpop::Error),
+    /// The client must send a DPoP proof, and the request has none (RFC 9449 §5.2).
+    #[error("this client gets access tokens only with a DPoP proof: send it in the header DPoP")]
+    MissingProof,
     /// The database failed or did not answer.
     #[error("a part of the service does not answer; try again in a moment")]
     Database(#[from] db::Error),
@@ -47,6 +66,27 @@ pub enum TokenError {
     /// The service failed, for example at signing. The cause is for the log only.
     #[error("something went wrong on our side")]
     Internal(String),
+    /// The client is not registered for the device authorization grant.
+    #[error("this client is not registered for the device authorization grant")]
+    NoDeviceAuthorization,
+    /// The user has not decided about the request of the device (RFC 8628 §3.5).
+    #[error("the user has not decided yet; ask again after the interval")]
+    AuthorizationPending,
+    /// The same, and the client did not keep the interval (RFC 8628 §3.5).
+    #[error("the user has not decided yet; wait five seconds longer between two requests from now on")]
+    SlowDown,
+    /// The user denied the request of the device (RFC 8628 §3.5).
+    #[error("the user denied the request")]
+    AccessDenied,
+    /// The device code has expired (RFC 8628 §3.5).
+    #[error("the device_code has expired; begin again with a device authorization request")]
+    ExpiredToken,
+    /// Too many requests of this kind came from the client's network.
+    #[error("too many requests; try again in {}", foundation::duration::in_words(*.retry_after))]
+    TooManyRequests {
+        /// The time until another request is accepted.
+        retry_after: Duration,
+    },
 }
 
 impl From<access_tokens::Error> for TokenError {

@@ -49,7 +49,7 @@ pub enum Command {
 pub(super) async fn run(command: Command, services: Services) -> Result<(), Error> {
     match command {
         Command::List { json } => {
-            let keys = keys::list(&services.db).await?;
+            let keys = keys::all(&services.db).await?;
             let lines: Vec<String> = keys.iter().map(line).collect();
             print(json, &keys, &lines)
         }

@@ -35,7 +35,8 @@ pub struct AlertArgs {
         env = "LATCHKEY_ALERT_WEBHOOK_SECRET",
         global = true,
         value_name = "SECRET",
-        hide_env_values = true
+        hide_env_values = true,
+        allow_hyphen_values = true
     )]
     pub alert_webhook_secret: Option<String>,
 

@@ -16,7 +16,8 @@ pub struct MasterKeyArgs {
         env = "LATCHKEY_MASTER_KEY",
         global = true,
         value_name = "KEY",
-        hide_env_values = true
+        hide_env_values = true,
+        allow_hyphen_values = true
     )]
     pub master_key: Option<String>,
 
@@ -30,7 +31,8 @@ pub struct MasterKeyArgs {
         env = "LATCHKEY_MASTER_KEY_PREVIOUS",
         global = true,
         value_name = "KEY",
-        hide_env_values = true
+        hide_env_values = true,
+        allow_hyphen_values = true
     )]
     pub master_key_previous: Option<String>,
 

@@ -1,14 +1,27 @@
 //! Verification of the access tokens that callers of the issuer present.
 
 use access_tokens::Token;
+use axum::http::request::Parts;
 use foundation::clock::Timestamp;
 use issuer::grants::Grants;
 use std::sync::Arc;
-use web::{Error, bearer};
+use web::bearer::PresentedToken;
+use web::context::request_context;
+use web::{Error, bearer, dpop};
 
-/// Verifies an access token. Fails with 401 if it is invalid, and with 503 if that cannot be decided.
-pub(crate) async fn verify(grants: &Grants, token: &str, now: Timestamp) -> Result<Arc<Token>, Error> {
-    grants.verifier.verify(token, now).await.map_err(error_response)
+/// Verifies the access token of a request and, if it is bound to a key, the proof of its possession. Fails with 401 if either is
+/// invalid, and with 503 if that cannot be decided.
+pub(crate) async fn verify(
+    grants: &Grants,
+    parts: &Parts,
+    presented: PresentedToken<'_>,
+) -> Result<Arc<Token>, Error> {
+    let now = request_context(&parts.extensions)?.now;
+    let token = grants.verifier.verify(presented.token, now).await;
+    let token = token.map_err(error_response)?;
+    let key = token.key_thumbprint.as_deref();
+    dpop::check_possession(&grants.proofs, parts, &grants.issuer, presented, key).await?;
+    Ok(token)
 }
 
 /// Checks that a verified access token has neither expired nor been revoked meanwhile. Fails like [`verify`].

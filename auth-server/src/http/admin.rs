@@ -4,6 +4,7 @@ mod administrator;
 pub(crate) mod clients;
 pub(crate) mod consents;
 pub(crate) mod keys;
+pub(crate) mod registration_tokens;
 pub(crate) mod security_events;
 pub(crate) mod sessions;
 pub(crate) mod users;

@@ -1,28 +1,33 @@
 //! `GET` and `POST /authorize` (RFC 6749 §4.1.1).
 
 use super::browser::BrowserSession;
-use super::consent::owner;
 use super::documentation::AuthorizationErrors;
 use super::extract::FormOrQuery;
-use super::flow::{FlowCookie, FlowError};
+use super::flow::{FlowCookie, FlowError, cookie_attributes};
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
+use crate::pages;
+use crate::pages::text;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderValue, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use foundation::context::RequestContext;
 use identity::sessions::Session;
+use issuer::clients::documents::Step;
+use issuer::flows;
 use issuer::flows::FlowRequest;
-use issuer::grants::AuthorizationRequest;
-use issuer::grants::authorization::CheckedRequest;
+use issuer::grants::authorization::AuthorizationError;
 use issuer::grants::interaction::MissingInteraction;
-use web::Context;
+use issuer::grants::{AuthorizationRequest, ReceivedRequest};
+use std::time::Duration;
+use web::{Context, Policy, cookies};
 
 /// Request an authorization code
 ///
 /// The client redirects the browser here (RFC 6749 §4.1.1, RFC 7636). After sign-in and consent, the browser
 /// returns to the redirect URI with `code` or `error`, and with `state` and `iss`. With `prompt=none` it returns at once.
+/// A pushed request has the parameters `client_id` and `request_uri` only (RFC 9126).
 #[utoipa::path(
     get, path = paths::AUTHORIZE, operation_id = "authorize", tag = "OAuth", params(AuthorizationRequest),
     security((), ("session" = [])),
@@ -39,37 +44,68 @@ pub(crate) async fn authorize(
     BrowserSession(session): BrowserSession,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
-    let request = app.grants.check_request(&params).await?;
-    if request.interaction.is_silent {
-        return answer_without_pages(&app, request, session, &context).await;
+    let received = app.grants.receive(params, context.now).await?;
+    let demands = &received.demands;
+    if demands.interaction.is_silent {
+        return answer_without_pages(&app, received, session, &context).await;
     }
     let outdated = session
         .as_ref()
-        .filter(|session| request.needs_sign_in(session.user.id, session.signed_in_at, context.now));
+        .filter(|session| demands.needs_sign_in(session.user.id, session.signed_in_at, context.now));
     let page = match (&session, outdated) {
         (Some(_), None) => paths::CONSENT,
         _ => paths::SIGN_IN,
     };
     let request = FlowRequest {
-        params,
+        params: received.params,
+        request_uri: received.request_uri,
         outdated_session: outdated.map(|session| session.id),
     };
+    let language = language_cookie(request.params.get("ui_locales"), &app.policy);
     let (secret, cookie) = cookie.or_new(&app.policy);
     let flow = app.flows.begin(request, &secret, context.now);
     let next = see_other(&paths::in_flow(page, &flow));
-    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), next).into_response())
+    let cookies = AppendHeaders([cookie, language].map(|cookie| (header::SET_COOKIE, cookie)));
+    Ok((cookies, next).into_response())
+}
+
+/// Returns the cookie that keeps the language which the client asks for (`ui_locales`, OpenID Connect Core 1.0 §3.1.2.1) for the pages of
+/// the flow. Without a supported one it removes that of an earlier request.
+fn language_cookie(ui_locales: Option<&str>, policy: &Policy) -> HeaderValue {
+    let language = ui_locales.and_then(pages::Language::of_locales);
+    let (tag, lifetime) = match language {
+        Some(language) => (language.tag(), flows::LIFETIME),
+        None => ("", Duration::ZERO),
+    };
+    cookies::set(
+        pages::LANGUAGE_COOKIE,
+        tag,
+        Some(lifetime),
+        cookie_attributes(policy),
+    )
 }
 
 /// Redirects the browser to the client at once: with a code, or with the error that names the page that would be needed.
 async fn answer_without_pages(
     app: &App,
-    request: CheckedRequest,
+    received: ReceivedRequest,
     session: Option<Session>,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
-    let refuse = |missing| Ok(see_other(&app.grants.refuse(&request, missing)));
+    let demands = received.demands;
     let session =
-        session.filter(|session| !request.needs_sign_in(session.user.id, session.signed_in_at, context.now));
+        session.filter(|session| !demands.needs_sign_in(session.user.id, session.signed_in_at, context.now));
+    let request = match (received.checked, &session) {
+        (Some(request), _) => request,
+        (None, Some(session)) => {
+            let (params, user_id) = (&received.params, session.user.id);
+            app.grants
+                .check_request(params, Step::Show, user_id, context)
+                .await?
+        }
+        (None, None) => return Err(nobody_signed_in()),
+    };
+    let refuse = |missing| Ok(see_other(&app.grants.refuse(&request, missing)));
     let Some(session) = session else {
         return refuse(MissingInteraction::SignIn);
     };
@@ -84,8 +120,21 @@ async fn answer_without_pages(
     {
         return refuse(MissingInteraction::Consent);
     }
-    let to = Box::pin(app.grants.allow(request, owner(&session), context)).await?;
-    Ok(see_other(&to))
+    let request_uri = received.request_uri.as_ref();
+    let signed_out = app.grants.refuse(&request, MissingInteraction::SignIn);
+    match Box::pin(app.grants.allow(request, request_uri, &session, context)).await {
+        Err(AuthorizationError::SessionEnded) => Ok(see_other(&signed_out)),
+        to => Ok(see_other(&to?)),
+    }
+}
+
+/// Returns the error of a request without pages whose client is not known until somebody signs in: nothing may be redirected to it.
+fn nobody_signed_in() -> FlowError {
+    FlowError::Response(pages::error_of_app(
+        &text::of("nobody-signed-in"),
+        "The request has prompt=none, but the application describes itself by a document, which is fetched for signed-in users \
+         only (login_required).",
+    ))
 }
 
 /// Request an authorization code by a form
@@ -103,8 +152,10 @@ async fn answer_without_pages(
 )]
 pub(crate) async fn authorize_by_form(
     State(app): State<App>,
+    Context(context): Context,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
-    app.grants.check_request(&params).await?;
-    Ok(see_other(&format!("{}?{}", paths::AUTHORIZE, params.to_form())))
+    let repeated = format!("{}?{}", paths::AUTHORIZE, params.to_form());
+    app.grants.receive(params, context.now).await?;
+    Ok(see_other(&repeated))
 }

@@ -1,6 +1,7 @@
 //! The session of the browser that sent a request.
 
 use crate::pages;
+use crate::pages::text;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -41,11 +42,7 @@ pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<O
 /// Returns the response of a page to an error of [`find_session`] or of the session cookie.
 pub(crate) fn rejection(error: Error) -> Response {
     match error.code() {
-        Code::Unauthenticated => pages::error(
-            StatusCode::BAD_REQUEST,
-            "Your browser sent two session cookies",
-            "It does not say which one is yours, so neither counts. Delete the cookies of this site and sign in again.",
-        ),
+        Code::Unauthenticated => pages::error(StatusCode::BAD_REQUEST, &text::of("two-cookies")),
         _ => error.into_response(),
     }
 }

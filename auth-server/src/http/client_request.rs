@@ -11,11 +11,12 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
 use issuer::clients;
-use issuer::clients::assertions::{self, ASSERTION_TYPE, PresentedAssertion};
+use issuer::clients::assertions::{self, ASSERTION_TYPE, PresentedAssertion, Recipient};
 use issuer::grants::Grants;
 use issuer::params::Params;
 use issuer::token_error::TokenError;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::sync::Arc;
 use web::csrf::Mismatch;
 use web::headers::single;
@@ -56,6 +57,12 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
     };
     let handled = async {
         let params = read_params(&parts.headers, &bytes)?;
+        if grants.documents.is_on()
+            && let Some(client_id) = claimed_client(&params)
+        {
+            let kept = grants.documents.keep_fresh(&client_id, context).await;
+            kept.map_err(TokenError::from)?;
+        }
         let client = authenticate(grants, &parts.headers, &params, context.now).await?;
         let request = params.read();
         let request = request.map_err(|error| TokenError::Internal(error.to_string()))?;
@@ -88,6 +95,17 @@ fn read_params(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> 
     match params.flaw() {
         Some(flaw) => Err(invalid(flaw)),
         None => Ok(params),
+    }
+}
+
+/// Returns the id of the client that a request claims to come from, if its body has one. It is not authenticated.
+fn claimed_client(params: &Params) -> Option<Cow<'_, str>> {
+    match params.get("client_id") {
+        Some(client_id) => Some(Cow::Borrowed(client_id)),
+        None => params
+            .get("client_assertion")
+            .and_then(assertions::claimed_client)
+            .map(Cow::Owned),
     }
 }
 
@@ -147,11 +165,15 @@ async fn by_assertion(
         assertion,
         client_id: params.get("client_id"),
     };
+    let recipient = Recipient {
+        issuer: &grants.issuer,
+        audience: grants.assertion_audience,
+    };
     let client = assertions::authenticate_by_assertion(
         &grants.clients,
         &grants.published_keys,
         &grants.db,
-        &grants.issuer,
+        recipient,
         presented,
         now,
     );

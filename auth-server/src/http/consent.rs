@@ -10,11 +10,12 @@ use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
+use crate::pages::text;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use identity::sessions::Session;
-use issuer::grants::authorization::ResourceOwner;
+use issuer::clients::documents::Step;
 use issuer::grants::interaction::MissingInteraction;
 use web::Context;
 
@@ -44,24 +45,32 @@ pub(crate) async fn show(
     let begun = app.flows.find(flow, &secret, context.now).await?;
     let begun = begun.ok_or(FlowError::NotFound)?;
     let session = session.filter(|session| begun.admits(session.id));
-    let session = require_session(session, flow, query.signed_in.is_some())?;
-    let request = app.grants.check_request(&begun.params).await?;
-    if !request.admits(session.user.id) {
+    let session = require_session(session, Some(flow), query.signed_in.is_some())?;
+    let user_id = session.user.id;
+    let checked = app
+        .grants
+        .check_request(&begun.params, Step::Show, user_id, &context);
+    let request = Box::pin(checked).await?;
+    if !request.demands.admits(user_id) {
         return Ok(see_other(
             &app.grants.refuse(&request, MissingInteraction::SignIn),
         ));
     }
-    let Some(missing) = app.grants.missing_consent(&request, session.user.id).await? else {
+    let Some(missing) = app.grants.missing_consent(&request, user_id).await? else {
         let finished = app.flows.finish(flow, &secret, context.now).await?;
         finished.ok_or(FlowError::NotFound)?;
-        let to = Box::pin(app.grants.allow(request, owner(&session), &context)).await?;
+        let request_uri = begun.request_uri.as_ref();
+        let to = Box::pin(app.grants.allow(request, request_uri, &session, &context)).await?;
         return Ok(see_other(&to));
     };
+    let logo = app.grants.documents.logo(&request.client).await?;
     Ok(renderer.show(|form| {
         pages::consent(&pages::ConsentPage {
             form,
             flow,
             client: &request.client,
+            logo: logo.as_deref(),
+            client_version: request.client_version(),
             scope: request.scope,
             granted: missing.granted,
             redirect_uri: request.redirect_uri(),
@@ -88,57 +97,60 @@ pub(crate) async fn submit(
     SessionForm(session, fields): SessionForm<ConsentForm>,
 ) -> Result<Response, FlowError> {
     let flow = fields.flow.as_deref().unwrap_or_default();
-    let is_allowed = is_allowed(&fields)?;
-    let session = require_session(session, flow, false)?;
+    let is_allowed = is_allowed(&fields.decision)?;
+    let session = require_session(session, Some(flow), false)?;
     let secret = cookie.required()?;
     let begun = app.flows.finish(flow, &secret, context.now).await?;
     // The form is shown only in a session that the flow admits, so the cookie changed since.
     let begun = begun.filter(|begun| begun.admits(session.id));
     let begun = begun.ok_or(FlowError::NotFound)?;
-    let request = app.grants.check_request(&begun.params).await?;
-    if !request.admits(session.user.id) {
+    let user_id = session.user.id;
+    let checked = app
+        .grants
+        .check_request(&begun.params, Step::Decide, user_id, &context);
+    let request = Box::pin(checked).await?;
+    if !request.demands.admits(user_id) {
         return Err(FlowError::NotFound);
     }
+    if request.client_version() != fields.client_version {
+        return Err(client_changed());
+    }
+    let request_uri = begun.request_uri.as_ref();
     let to = match is_allowed {
-        true => Box::pin(app.grants.allow(request, owner(&session), &context)).await?,
-        false => app.grants.deny(&request, owner(&session), &context).await?,
+        true => Box::pin(app.grants.allow(request, request_uri, &session, &context)).await?,
+        false => app.grants.deny(&request, &session, &context).await?,
     };
     Ok(see_other(&to))
 }
 
-fn is_allowed(fields: &ConsentForm) -> Result<bool, FlowError> {
-    match fields.decision.as_str() {
+/// Returns whether the user allows the request. Fails with a page if the form has no decision.
+pub(super) fn is_allowed(decision: &str) -> Result<bool, FlowError> {
+    match decision {
         "allow" => Ok(true),
         "deny" => Ok(false),
         _ => Err(FlowError::Response(pages::error(
             StatusCode::BAD_REQUEST,
-            "No decision was made",
-            "Go back and choose Allow or Deny.",
+            &text::of("no-decision"),
         ))),
     }
 }
 
-/// Returns the session. Fails with a redirect to the sign-in page or to the password page if that must come first.
-fn require_session(session: Option<Session>, flow: &str, just_signed_in: bool) -> Result<Session, FlowError> {
-    let response = match session {
-        Some(session) if !session.password_change_required => return Ok(session),
-        Some(_) => see_other(&paths::in_flow(paths::PASSWORD, flow)),
-        None if just_signed_in => pages::error(
-            StatusCode::BAD_REQUEST,
-            "Your browser did not keep the session cookie",
-            "The password was right, but the browser did not send the cookie of the new session. Allow cookies for \
-             this site. Some browsers drop secure cookies on plain http, even on localhost: use Chrome or Firefox \
-             there.",
-        ),
-        None => see_other(&paths::in_flow(paths::SIGN_IN, flow)),
-    };
-    Err(FlowError::Response(response))
+/// Returns the error for a decision about a client that has changed since the page showed it.
+fn client_changed() -> FlowError {
+    FlowError::Response(pages::error(StatusCode::BAD_REQUEST, &text::of("client-changed")))
 }
 
-/// Returns the user of a session as the resource owner of a request.
-pub(super) fn owner(session: &Session) -> ResourceOwner {
-    ResourceOwner {
-        user_id: session.user.id,
-        session_id: session.id,
-    }
+/// Returns the session. Fails with a redirect to the sign-in page or to the password page if that must come first.
+pub(super) fn require_session(
+    session: Option<Session>,
+    flow: Option<&str>,
+    just_signed_in: bool,
+) -> Result<Session, FlowError> {
+    let response = match session {
+        Some(session) if !session.password_change_required => return Ok(session),
+        Some(_) => see_other(&paths::of_flow(paths::PASSWORD, flow)),
+        None if just_signed_in => pages::error(StatusCode::BAD_REQUEST, &text::of("cookie-dropped")),
+        None => see_other(&paths::sign_in(flow)),
+    };
+    Err(FlowError::Response(response))
 }

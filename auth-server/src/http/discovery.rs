@@ -2,6 +2,7 @@
 //! 1.0) and `/.well-known/jwks.json` (RFC 7517).
 
 use super::paths;
+use crate::pages::LANGUAGES;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
@@ -9,8 +10,9 @@ use axum::response::{IntoResponse, Response};
 use foundation::{schema, scope};
 use identity::authentication_methods::AuthenticationMethods;
 use issuer::clients::ALGORITHMS;
-use issuer::grants::Grants;
 use issuer::grants::interaction::PROMPTS;
+use issuer::grants::{DEVICE_CODE, Grants, PushedRequestMode};
+use issuer::registrations::{ClientRegistration, Registrations};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -23,6 +25,14 @@ const CLIENT_AUTHENTICATION: [&str; 4] = [
     "client_secret_basic",
     "client_secret_post",
     "private_key_jwt",
+];
+
+/// The grant types. The last one can be turned off.
+const GRANT_TYPES: [&str; 4] = [
+    "authorization_code",
+    "refresh_token",
+    "client_credentials",
+    DEVICE_CODE,
 ];
 
 /// The claims of ID tokens and of the UserInfo endpoint.
@@ -44,7 +54,7 @@ const CLAIMS: [&str; 14] = [
 ];
 
 /// The metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3, OpenID Connect RP-Initiated
-/// Logout 1.0 §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1). A member is `false` where its absence would mean
+/// Logout 1.0 §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1, RFC 9126 §5, RFC 9449 §5.1, RFC 8628 §4). A member is `false` where its absence would mean
 /// `true`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata<'a> {
@@ -67,6 +77,7 @@ pub(crate) struct IssuerMetadata<'a> {
     introspection_signing_alg_values_supported: &'a [&'static str],
     code_challenge_methods_supported: &'a [&'static str],
     prompt_values_supported: &'a [&'static str],
+    ui_locales_supported: &'a [&'static str],
     authorization_response_iss_parameter_supported: bool,
     userinfo_endpoint: String,
     end_session_endpoint: String,
@@ -81,6 +92,24 @@ pub(crate) struct IssuerMetadata<'a> {
     request_uri_parameter_supported: bool,
     backchannel_logout_supported: bool,
     backchannel_logout_session_supported: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, nullable = false)]
+    pushed_authorization_request_endpoint: Option<String>,
+    require_pushed_authorization_requests: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    dpop_signing_alg_values_supported: Option<&'a [&'static str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    device_authorization_endpoint: Option<String>,
+    /// Absent if clients cannot register themselves (RFC 7591).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    registration_endpoint: Option<String>,
+    /// Present and `true` if clients may describe themselves (draft-ietf-oauth-client-id-metadata-document).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    client_id_metadata_document_supported: bool,
 }
 
 /// The schema of a JWK set (RFC 7517 §5). The JSON itself comes from the keyring, which serializes it once per
@@ -111,8 +140,11 @@ fn jwk() -> Object {
     get, path = "/.well-known/oauth-authorization-server", operation_id = "readIssuerMetadata", tag = "Discovery",
     responses((status = 200, description = "The metadata.", body = IssuerMetadata, headers(("Cache-Control"))))
 )]
-pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
-    metadata_of(&grants.issuer)
+pub(crate) async fn metadata(
+    State(grants): State<Arc<Grants>>,
+    State(registrations): State<Arc<Registrations>>,
+) -> impl IntoResponse {
+    metadata_of(&grants, registrations.policy)
 }
 
 /// Read the issuer's configuration
@@ -122,11 +154,16 @@ pub(crate) async fn metadata(State(grants): State<Arc<Grants>>) -> impl IntoResp
     get, path = "/.well-known/openid-configuration", operation_id = "readOpenIdConfiguration", tag = "Discovery",
     responses((status = 200, description = "The metadata.", body = IssuerMetadata, headers(("Cache-Control"))))
 )]
-pub(crate) async fn openid_configuration(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
-    metadata_of(&grants.issuer)
+pub(crate) async fn openid_configuration(
+    State(grants): State<Arc<Grants>>,
+    State(registrations): State<Arc<Registrations>>,
+) -> impl IntoResponse {
+    metadata_of(&grants, registrations.policy)
 }
 
-fn metadata_of(issuer: &str) -> Response {
+fn metadata_of(grants: &Grants, registration: ClientRegistration) -> Response {
+    let issuer = &grants.issuer;
+    let has_devices = grants.device_authorization.is_some();
     let metadata = Json(IssuerMetadata {
         issuer,
         authorization_endpoint: format!("{issuer}/authorize"),
@@ -137,7 +174,10 @@ fn metadata_of(issuer: &str) -> Response {
         scopes_supported: &scope::ALL,
         response_types_supported: &["code"],
         response_modes_supported: &["query"],
-        grant_types_supported: &["authorization_code", "refresh_token", "client_credentials"],
+        grant_types_supported: match has_devices {
+            true => &GRANT_TYPES,
+            false => &GRANT_TYPES[..3],
+        },
         token_endpoint_auth_methods_supported: &CLIENT_AUTHENTICATION,
         token_endpoint_auth_signing_alg_values_supported: &ALGORITHMS,
         revocation_endpoint_auth_methods_supported: &CLIENT_AUTHENTICATION,
@@ -148,6 +188,7 @@ fn metadata_of(issuer: &str) -> Response {
         introspection_signing_alg_values_supported: &["RS256"],
         code_challenge_methods_supported: &["S256"],
         prompt_values_supported: &PROMPTS,
+        ui_locales_supported: &LANGUAGES,
         authorization_response_iss_parameter_supported: true,
         userinfo_endpoint: format!("{issuer}{}", paths::USER_INFO),
         end_session_endpoint: format!("{issuer}{}", paths::SIGN_OUT),
@@ -159,9 +200,20 @@ fn metadata_of(issuer: &str) -> Response {
         claim_types_supported: &["normal"],
         claims_parameter_supported: false,
         request_parameter_supported: false,
+        // This is about URIs that clients make, not about those of pushed requests.
         request_uri_parameter_supported: false,
         backchannel_logout_supported: true,
         backchannel_logout_session_supported: true,
+        pushed_authorization_request_endpoint: grants
+            .pushed_requests
+            .is_on()
+            .then(|| format!("{issuer}/par")),
+        require_pushed_authorization_requests: grants.pushed_requests == PushedRequestMode::Required,
+        dpop_signing_alg_values_supported: grants.proofs.algorithms(),
+        device_authorization_endpoint: has_devices.then(|| format!("{issuer}/device_authorization")),
+        registration_endpoint: (registration != ClientRegistration::Off)
+            .then(|| format!("{issuer}{}", paths::REGISTER)),
+        client_id_metadata_document_supported: grants.documents.is_on(),
     });
     ([(header::CACHE_CONTROL, "public, max-age=3600")], metadata).into_response()
 }

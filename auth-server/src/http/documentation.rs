@@ -26,16 +26,20 @@ pages! {
     /// The error of a page that names the user.
     SessionErrors: 400 "The browser sent two session cookies.";
     /// The errors of an authorization request that are not sent to the client.
-    AuthorizationErrors: 400 "The client or its redirect URI is unknown, or the request cannot be read.";
+    AuthorizationErrors: 400 "The client or its redirect URI is unknown, or the request cannot be read.",
+        429 "Too many documents of applications were fetched.", 503 "A part of the service does not answer.";
     /// The errors of a request to sign out.
     SignOutErrors: 400 "The client is unknown, or has not registered the redirect URI, or the request cannot be read.";
     /// The errors of a flow that cannot continue.
     FlowErrors: 400 "The flow has expired or belongs to another browser, or the form cannot be read.",
-        503 "A part of the service does not answer.";
+        429 "Too many documents of applications were fetched.", 503 "A part of the service does not answer.";
     /// The errors of the sign-in form.
     SignInErrors: 401 "The e-mail, the password or the one-time code is wrong, or a one-time code is required.",
         422 "The captcha must be solved.", 429 "Sign-in is blocked for a while.",
         503 "Too many people are signing in at once.";
+    /// The errors of the sign-up form.
+    SignUpErrors: 409 "Another account has this address.", 422 "The address or the password is not acceptable.",
+        429 "Too many accounts were created from the network.", 503 "Too many people are signing up at once.";
     /// The error of a link without a token.
     LinkErrors: 400 "The link is incomplete.";
     /// The errors of the form that requests a password reset.
@@ -46,6 +50,15 @@ pages! {
         503 "Too many people are signing in at once.";
     /// The errors of the form behind the link that confirms an address.
     VerifyErrors: 409 "Another account has this address.", 422 "The link does not work.";
+    /// The errors of the account page.
+    AccountErrors: 429 "Too many mails were requested.", 503 "A part of the service does not answer.";
+    /// The errors of the forms that ask a signed-in user for the password or a code.
+    ReauthenticationErrors: 422 "The password, the code or the address is wrong.",
+        429 "Sign-in is blocked for a while, or too many mails were requested.",
+        503 "Too many people are signing in at once, or a part of the service does not answer.";
+    /// The errors of the form for the code of a device.
+    DeviceErrors: 422 "The code is unknown, expired or used.", 429 "Too many wrong codes were entered.",
+        503 "A part of the service does not answer.";
     /// The errors of the form to change a password.
     PasswordErrors: 422 "The current password is wrong, or the new one is not acceptable.",
         429 "Sign-in is blocked for a while.", 503 "Too many people are signing in at once.";

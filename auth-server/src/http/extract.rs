@@ -2,6 +2,7 @@
 
 use super::browser;
 use crate::pages;
+use crate::pages::text;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
@@ -115,20 +116,14 @@ fn query(parts: &Parts) -> Params {
 }
 
 fn unreadable(flaw: &str) -> Response {
-    pages::error(
-        StatusCode::BAD_REQUEST,
-        "This form cannot be read",
-        &format!("The form was not accepted: {flaw}. Go back, reload the page and try again."),
+    pages::error_of_app(
+        &text::of("form-unreadable"),
+        &format!("The form was not accepted: {flaw}."),
     )
 }
 
 fn forged(mismatch: csrf::Mismatch) -> Response {
-    let mut page = pages::error(
-        StatusCode::FORBIDDEN,
-        "This form could not be verified",
-        "Your browser did not send the cookie that belongs to this form, or the form was sent by another site. Allow \
-         cookies, go back, reload the page and try again.",
-    );
+    let mut page = pages::error(StatusCode::FORBIDDEN, &text::of("form-forged"));
     // The security event is recorded from the error, and the user sees the page.
     page.extensions_mut().insert(Error::from(mismatch));
     page

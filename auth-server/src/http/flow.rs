@@ -1,7 +1,9 @@
 //! The authorization flow of a browser: the cookie that it is bound to, and the ways in which it ends early.
 
+use super::paths;
 use super::redirects::see_other;
 use crate::pages;
+use crate::pages::text;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -11,8 +13,10 @@ use foundation::secret::Secret;
 use issuer::flows;
 use issuer::grants::authorization::AuthorizationError;
 use std::convert::Infallible;
+use std::time::Duration;
 use storage::db;
 use storage::redis::Unavailable;
+use web::error::retry_after;
 use web::{Error, Policy, cookies};
 
 const COOKIE: &str = "flow";
@@ -31,12 +35,12 @@ impl FlowCookie {
     /// Returns the secret, or a new one if the browser has none, and the `Set-Cookie` header that stores it.
     pub(crate) fn or_new(self, policy: &Policy) -> (Secret, HeaderValue) {
         let secret = self.0.unwrap_or_else(random::token);
-        let attributes = if policy.base_url.scheme() == "https" {
-            "; HttpOnly; Secure"
-        } else {
-            "; HttpOnly"
-        };
-        let cookie = cookies::set(COOKIE, secret.expose(), Some(flows::LIFETIME), attributes);
+        let cookie = cookies::set(
+            COOKIE,
+            secret.expose(),
+            Some(flows::LIFETIME),
+            cookie_attributes(policy),
+        );
         (secret, cookie)
     }
 
@@ -51,6 +55,14 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Self::read(&parts.headers))
+    }
+}
+
+/// Returns the attributes of the cookies of a flow.
+pub(super) fn cookie_attributes(policy: &Policy) -> &'static str {
+    match policy.base_url.scheme() {
+        "https" => "; HttpOnly; Secure",
+        _ => "; HttpOnly",
     }
 }
 
@@ -73,12 +85,15 @@ impl IntoResponse for FlowError {
         match self {
             Self::NotFound => pages::flow_not_found(),
             Self::Unavailable(error) => unavailable(&error),
-            Self::Authorization(AuthorizationError::Page(message)) => pages::error(
-                StatusCode::BAD_REQUEST,
-                "This authorization request is invalid",
-                &message,
-            ),
-            Self::Authorization(AuthorizationError::Redirect(to)) => see_other(&to),
+            Self::Authorization(AuthorizationError::Page(message)) => {
+                pages::error_of_app(&text::of("invalid-authorization"), &message)
+            }
+            Self::Authorization(AuthorizationError::Redirect(response)) => see_other(&response.redirect),
+            Self::Authorization(AuthorizationError::SessionEnded) => see_other(paths::SIGN_IN),
+            Self::Authorization(AuthorizationError::TooManyDocuments { retry_after }) => {
+                too_many_documents(retry_after)
+            }
+            Self::Authorization(AuthorizationError::StoreUnavailable(error)) => unavailable(&error),
             Self::Authorization(AuthorizationError::Database(error)) | Self::Database(error) => {
                 Error::from(error).into_response()
             }
@@ -90,13 +105,15 @@ impl IntoResponse for FlowError {
     }
 }
 
+fn too_many_documents(delay: Duration) -> Response {
+    let text = text::of("too-many-documents").with("wait", text::duration(delay));
+    let page = pages::error(StatusCode::TOO_MANY_REQUESTS, &text);
+    ([(header::RETRY_AFTER, retry_after(delay))], page).into_response()
+}
+
 fn unavailable(error: &Unavailable) -> Response {
     tracing::error!(%error, "authorization flow state unavailable");
-    let page = pages::error(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "Sign-in is temporarily unavailable",
-        "A part of the service does not answer. Wait a moment and reload the page. Nothing was lost.",
-    );
+    let page = pages::error(StatusCode::SERVICE_UNAVAILABLE, &text::of("flow-unavailable"));
     ([(header::RETRY_AFTER, "1")], page).into_response()
 }
 

@@ -6,6 +6,7 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::ForgotForm;
 use super::paths;
 use crate::pages;
+use crate::pages::text;
 use axum::extract::State;
 use axum::response::Response;
 use foundation::context::RequestContext;
@@ -24,7 +25,7 @@ use web::Context;
     )
 )]
 pub(crate) async fn show(renderer: FormRenderer) -> Response {
-    renderer.show(|form| pages::render(&pages::ForgotPage { form, email: "" }))
+    renderer.show(|form| pages::forgot(&pages::ForgotPage { form, email: "" }))
 }
 
 /// Submit the form for a forgotten password
@@ -47,18 +48,12 @@ pub(crate) async fn submit(
 ) -> Response {
     let email = fields.email.as_str();
     match request(&identity, email, &context).await {
-        Ok(()) => pages::message(
-            "Check your mail",
-            "If an account with this address exists, a link to choose a new password is on its way. It may take a \
-             minute.",
-            None,
-        ),
-        Err(error) => renderer.show_again(error, |form| pages::render(&pages::ForgotPage { form, email })),
+        Ok(()) => pages::notify(&text::of("forgot-sent")),
+        Err(error) => renderer.show_again(error, |form| pages::forgot(&pages::ForgotPage { form, email })),
     }
 }
 
 async fn request(identity: &Identity, email: &str, context: &RequestContext) -> Result<(), FormError> {
-    let email =
-        Email::parse(email).map_err(|problem| FormError::invalid(format!("The address {problem}.")))?;
+    let email = Email::parse(email).map_err(|_| FormError::invalid(&text::of("email-invalid")))?;
     Ok(password_resets::request(identity, &email, context).await?)
 }

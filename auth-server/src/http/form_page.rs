@@ -1,11 +1,15 @@
 //! Pages with a form: shown first, and shown again with an error message.
 
-use crate::pages::{self, FormState};
+use super::reset;
+use crate::pages::FormState;
+use crate::pages::text::{self, Text};
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use identity::{login, mail_throttle, password_resets, passwords};
+use identity::passwords::PasswordFlaw;
+use identity::{login, mail_throttle, password_resets, passwords, sign_up, users};
+use issuer::grants::device_decision::UserCodeError;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,33 +94,33 @@ pub(crate) struct Correctable {
 
 impl FormError {
     /// Shows the form again with this status and message.
-    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, message: &Text<'_>) -> Self {
         Self::Correctable(Correctable {
             status,
-            message: message.into(),
+            message: message.plain(),
             retry_after: None,
         })
     }
 
     /// 422: the input is invalid.
-    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid(message: &Text<'_>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-    /// 429: a limit was reached.
-    fn too_many(message: String, retry_after: Duration) -> Self {
+    /// 429: a limit was reached. The argument `wait` of the message is the time until a retry makes sense.
+    fn too_many(message: Text<'_>, retry_after: Duration) -> Self {
         Self::Correctable(Correctable {
             status: StatusCode::TOO_MANY_REQUESTS,
-            message,
+            message: message.with("wait", text::duration(retry_after)).plain(),
             retry_after: Some(retry_after),
         })
     }
 
     /// 503: a retry in a moment may succeed.
-    fn unavailable(message: &str) -> Self {
+    fn unavailable(message: &Text<'_>) -> Self {
         Self::Correctable(Correctable {
             status: StatusCode::SERVICE_UNAVAILABLE,
-            message: message.to_owned(),
+            message: message.plain(),
             retry_after: Some(RETRY_DELAY),
         })
     }
@@ -130,21 +134,17 @@ impl From<Error> for FormError {
 
 impl From<login::Error> for FormError {
     fn from(error: login::Error) -> Self {
-        let unauthorized = |message: &str| Self::new(StatusCode::UNAUTHORIZED, message);
+        let unauthorized = |message| Self::new(StatusCode::UNAUTHORIZED, &message);
         match error {
-            login::Error::WrongCredentials => unauthorized("The e-mail or the password is wrong."),
-            login::Error::CodeMissing => unauthorized(
-                "Enter your password again, and the code from your authenticator app or a recovery code.",
-            ),
-            login::Error::WrongCode => unauthorized("The one-time code is wrong or was used already."),
-            login::Error::SignedOut => unauthorized("You were signed out. Sign in again."),
-            login::Error::CaptchaRequired => Self::invalid("Solve the captcha to continue."),
-            login::Error::Locked { retry_after } => {
-                Self::too_many(format!("Sign-in is blocked: {error}."), retry_after)
-            }
+            login::Error::WrongCredentials => unauthorized(text::of("wrong-credentials")),
+            login::Error::CodeMissing => unauthorized(text::of("code-missing")),
+            login::Error::WrongCode => unauthorized(text::of("wrong-code")),
+            login::Error::SignedOut => unauthorized(text::of("session-ended")),
+            login::Error::CaptchaRequired => Self::invalid(&text::of("captcha-required")),
+            login::Error::Locked { retry_after } => Self::too_many(text::of("sign-in-locked"), retry_after),
             login::Error::StoreUnavailable(_) | login::Error::CaptchaUnavailable(_) => {
                 tracing::error!(%error, "sign-in unavailable");
-                Self::unavailable("Sign-in is not possible right now. Try again in a moment.")
+                Self::unavailable(&text::of("sign-in-unavailable"))
             }
             login::Error::Passwords(error) => error.into(),
             login::Error::Seed(_) | login::Error::Database(_) => Error::from(error).into(),
@@ -155,10 +155,35 @@ impl From<login::Error> for FormError {
 impl From<passwords::Error> for FormError {
     fn from(error: passwords::Error) -> Self {
         match error {
-            passwords::Error::Overloaded => {
-                Self::unavailable("Many people are signing in right now. Try again in a moment.")
-            }
+            passwords::Error::Overloaded => Self::unavailable(&text::of("overloaded")),
             passwords::Error::Failed(_) => Error::from(error).into(),
+        }
+    }
+}
+
+impl From<PasswordFlaw> for FormError {
+    fn from(flaw: PasswordFlaw) -> Self {
+        Self::invalid(&match flaw {
+            PasswordFlaw::TooShort { min } => text::of("password-too-short").count("min", min as u64),
+            PasswordFlaw::TooLong => text::of("password-too-long"),
+            PasswordFlaw::TooCommon => text::of("password-too-common"),
+        })
+    }
+}
+
+impl From<sign_up::Error> for FormError {
+    fn from(error: sign_up::Error) -> Self {
+        match error {
+            sign_up::Error::Users(users::Error::EmailTaken) => {
+                Self::new(StatusCode::CONFLICT, &text::of("sign-up-email-taken"))
+            }
+            sign_up::Error::Users(users::Error::Database(error)) => Error::from(error).into(),
+            sign_up::Error::Passwords(error) => error.into(),
+            sign_up::Error::TooMany { retry_after } => {
+                Self::too_many(text::of("sign-up-too-many"), retry_after)
+            }
+            // Without sign-up there is no page.
+            sign_up::Error::Off => Error::not_found().into(),
         }
     }
 }
@@ -167,13 +192,31 @@ impl From<mail_throttle::MailThrottled> for FormError {
     fn from(error: mail_throttle::MailThrottled) -> Self {
         match error {
             mail_throttle::MailThrottled::TooMany { retry_after } => {
-                Self::too_many(format!("No mail was sent: {error}."), retry_after)
+                Self::too_many(text::of("mail-too-many"), retry_after)
             }
             mail_throttle::MailThrottled::StoreUnavailable(error) => {
                 tracing::error!(%error, "mail limits unavailable");
-                Self::unavailable("No mail can be sent right now. Try again in a moment.")
+                Self::unavailable(&text::of("mail-unavailable"))
             }
             mail_throttle::MailThrottled::Database(error) => Error::from(error).into(),
+        }
+    }
+}
+
+impl From<UserCodeError> for FormError {
+    fn from(error: UserCodeError) -> Self {
+        let unavailable = || Self::unavailable(&text::of("device-code-unavailable"));
+        match error {
+            UserCodeError::Unknown => Self::invalid(&text::of("device-code-unknown")),
+            UserCodeError::TooMany { retry_after } => {
+                Self::too_many(text::of("device-code-too-many"), retry_after)
+            }
+            UserCodeError::Busy => unavailable(),
+            UserCodeError::StoreUnavailable(error) => {
+                tracing::error!(%error, "counts of wrong user codes unavailable");
+                unavailable()
+            }
+            UserCodeError::Database(error) => Error::from(error).into(),
         }
     }
 }
@@ -182,7 +225,7 @@ impl From<password_resets::Error> for FormError {
     fn from(error: password_resets::Error) -> Self {
         match error {
             password_resets::Error::TokenInvalid => {
-                Self::Final(pages::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
+                Self::Final(reset::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
             }
             password_resets::Error::Passwords(error) => error.into(),
             password_resets::Error::Database(error) => Error::from(error).into(),

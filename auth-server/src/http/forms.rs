@@ -25,7 +25,7 @@ pub(crate) struct SignInForm {
     recaptcha: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in.
+    /// The authorization flow that continues after sign-in, or `device:` and a user code to enter.
     pub(crate) flow: Option<String>,
 }
 
@@ -37,6 +37,19 @@ impl SignInForm {
     }
 }
 
+/// The sign-up form.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SignUpForm {
+    /// The e-mail address of the account.
+    pub(crate) email: String,
+    /// The password to set.
+    pub(crate) password: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The authorization flow that continues after sign-up, or `device:` and a user code to enter.
+    pub(crate) flow: Option<String>,
+}
+
 /// The consent form.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct ConsentForm {
@@ -46,6 +59,8 @@ pub(crate) struct ConsentForm {
     csrf: String,
     /// The authorization flow that the decision is about.
     pub(crate) flow: Option<String>,
+    /// The version of the description of an application that describes itself, as the page showed it.
+    pub(crate) client_version: Option<String>,
 }
 
 /// The form to change a password.
@@ -113,8 +128,107 @@ impl SignOutForm {
             client_id: self.client_id,
             post_logout_redirect_uri: self.post_logout_redirect_uri,
             state: self.state,
+            // Part of the form's address, where the language of every page is read.
+            ui_locales: None,
         }
     }
+}
+
+/// The form for the code of a device.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct DeviceForm {
+    /// The code, in either case, with or without the hyphen.
+    #[schema(example = "BCDF-GHJK")]
+    pub(crate) user_code: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form to decide about the request of a device.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct DeviceDecisionForm {
+    /// `allow` or `deny`
+    pub(crate) decision: String,
+    /// The request, from the page that showed it.
+    pub(crate) request: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form of the account page that has no other field.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct AccountForm {
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that changes the address of an account.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct EmailForm {
+    /// The new address.
+    pub(crate) email: String,
+    /// The password of the account.
+    pub(crate) password: String,
+    /// A one-time code or a recovery code, if the account uses two-step sign-in.
+    pub(crate) otp: Option<String>,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that begins to turn two-step sign-in on.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct TwoStepEnrollmentForm {
+    /// The password of the account.
+    pub(crate) password: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form with the first one-time code.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct TwoStepConfirmationForm {
+    /// The code that the authenticator app shows.
+    pub(crate) otp: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that turns two-step sign-in off.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct TwoStepOffForm {
+    /// The password of the account.
+    pub(crate) password: String,
+    /// A one-time code or a recovery code.
+    pub(crate) otp: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that ends a session.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SessionEndForm {
+    /// The id of the session.
+    pub(crate) session: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that disconnects an app.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct AppForm {
+    /// The `client_id` of the app.
+    pub(crate) app: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The query of the account page.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AccountQuery {
+    /// Present right after sign-in.
+    #[param(ignore)]
+    pub(crate) signed_in: Option<String>,
 }
 
 /// The query of a page that may belong to an authorization flow.
@@ -131,6 +245,17 @@ pub(crate) struct FlowQuery {
 pub(crate) struct ConsentQuery {
     /// The authorization flow that the page belongs to.
     pub(crate) flow: Option<String>,
+    /// Present right after sign-in.
+    #[param(ignore)]
+    pub(crate) signed_in: Option<String>,
+}
+
+/// The query of the page for the code of a device.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DeviceQuery {
+    /// The code to fill in (`verification_uri_complete`, RFC 8628 §3.3.1).
+    pub(crate) user_code: Option<String>,
     /// Present right after sign-in.
     #[param(ignore)]
     pub(crate) signed_in: Option<String>,
@@ -156,10 +281,20 @@ macro_rules! csrf_protected {
 
 csrf_protected!(
     SignInForm,
+    SignUpForm,
     ConsentForm,
     PasswordForm,
     SignOutForm,
     ForgotForm,
     ResetForm,
-    VerifyForm
+    VerifyForm,
+    DeviceForm,
+    DeviceDecisionForm,
+    AccountForm,
+    EmailForm,
+    TwoStepEnrollmentForm,
+    TwoStepConfirmationForm,
+    TwoStepOffForm,
+    SessionEndForm,
+    AppForm
 );

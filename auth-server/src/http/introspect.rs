@@ -44,6 +44,7 @@ pub(crate) async fn introspect(
         request,
         &context,
         async |client, headers, request: PresentedTokenRequest| {
+            grants.documents.check_usable(client, context.now).await?;
             let introspection = grants.introspect(client, request.token()?, context.now).await?;
             if !prefers_to_json(headers, SIGNED) {
                 return Ok(Json(introspection).into_response());

@@ -6,8 +6,9 @@ use super::extract::{PageQuery, SessionForm};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, PasswordForm};
 use super::paths;
+use super::reauthentication;
 use super::redirects::see_other;
-use crate::pages;
+use crate::pages::{self, FormState};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
@@ -33,15 +34,26 @@ use web::cookies;
     )
 )]
 pub(crate) async fn show(
+    State(identity): State<Identity>,
     PageQuery(query): PageQuery<FlowQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Response {
     let flow = query.flow.as_deref();
     match session {
-        Some(_) => renderer.show(|form| pages::render(&pages::PasswordPage { form, flow })),
+        Some(session) => renderer.show(|form| page(&identity, form, &session, flow)),
         None => see_other(&paths::sign_in(flow)),
     }
+}
+
+fn page(identity: &Identity, form: FormState<'_>, session: &Session, flow: Option<&str>) -> Response {
+    pages::password(&pages::PasswordPage {
+        form,
+        email: &session.user.email,
+        flow,
+        is_required: session.password_change_required,
+        min_length: identity.passwords.min_length() as u64,
+    })
 }
 
 /// Submit the form to change the password
@@ -71,7 +83,7 @@ pub(crate) async fn submit(
             let cookie = (header::SET_COOKIE, cookies::clear_sid());
             (AppendHeaders([cookie]), sign_in).into_response()
         }
-        Err(error) => renderer.show_again(error, |form| pages::render(&pages::PasswordPage { form, flow })),
+        Err(error) => renderer.show_again(error, |form| page(&identity, form, &session, flow)),
     }
 }
 
@@ -83,13 +95,12 @@ async fn change(
 ) -> Result<(), FormError> {
     let new = identity
         .passwords
-        .parse_new_for(&fields.new_password, &session.user.email)
-        .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
-    let wrong = || FormError::invalid("The current password is wrong.");
+        .parse_new_for(&fields.new_password, &session.user.email)?;
     // Text that cannot be any password is not the current one.
-    let current = Password::parse(&fields.current_password).map_err(|_| wrong())?;
+    let current =
+        Password::parse(&fields.current_password).map_err(|_| reauthentication::wrong_password())?;
     match change_password(identity, session, current, new, context).await {
-        Err(login::Error::WrongCredentials) => Err(wrong()),
+        Err(login::Error::WrongCredentials) => Err(reauthentication::wrong_password()),
         Ok(()) => Ok(()),
         Err(error) => Err(error.into()),
     }

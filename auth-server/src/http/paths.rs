@@ -1,23 +1,47 @@
 //! The paths of the pages, and the queries that carry an authorization flow from page to page.
 
 use audit::mail::Link;
+use issuer::device_requests::UserCode;
+use issuer::grants::DEVICE_PAGE;
 
 pub(crate) const AUTHORIZE: &str = "/authorize";
 pub(crate) const SIGN_IN: &str = "/signin";
+pub(crate) const SIGN_UP: &str = "/signup";
+pub(crate) const ACCOUNT: &str = "/account";
+pub(crate) const ACCOUNT_SESSION_END: &str = "/account/sessions/end";
+pub(crate) const ACCOUNT_APP_DISCONNECT: &str = "/account/apps/disconnect";
+pub(crate) const ACCOUNT_EMAIL: &str = "/account/email";
+pub(crate) const ACCOUNT_EMAIL_CONFIRMATION: &str = "/account/email/confirmation";
+pub(crate) const TWO_STEP: &str = "/account/two-step";
+pub(crate) const TWO_STEP_ENROLLMENT: &str = "/account/two-step/enrollment";
+pub(crate) const TWO_STEP_CONFIRMATION: &str = "/account/two-step/confirmation";
+pub(crate) const TWO_STEP_OFF: &str = "/account/two-step/off";
 pub(crate) const CONSENT: &str = "/consent";
 pub(crate) const SIGN_OUT: &str = "/signout";
 pub(crate) const SIGN_OUT_CONFIRMATION: &str = "/signout/confirmation";
+pub(crate) const REGISTER: &str = "/register";
 pub(crate) const USER_INFO: &str = "/userinfo";
 pub(crate) const PASSWORD: &str = "/password";
 pub(crate) const FORGOT: &str = "/forgot";
 pub(crate) const RESET: &str = Link::RESET;
 pub(crate) const VERIFY: &str = Link::VERIFY;
+pub(crate) const DEVICE: &str = DEVICE_PAGE;
+pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
+
+/// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
+/// The sealed text of an authorization flow has no colon.
+const DEVICE_FLOW: &str = "device:";
 
 /// Returns the path of the sign-in page, within an authorization flow if there is one.
 pub(crate) fn sign_in(flow: Option<&str>) -> String {
+    of_flow(SIGN_IN, flow)
+}
+
+/// Returns the path of a page, within an authorization flow if there is one.
+pub(crate) fn of_flow(page: &str, flow: Option<&str>) -> String {
     match flow {
-        Some(flow) => in_flow(SIGN_IN, flow),
-        None => SIGN_IN.to_owned(),
+        Some(flow) => in_flow(page, flow),
+        None => page.to_owned(),
     }
 }
 
@@ -26,10 +50,22 @@ pub(crate) fn in_flow(page: &str, flow: &str) -> String {
     with_query(page, &[("flow", flow)])
 }
 
-/// Returns the path of the consent page right after sign-in. If the session is missing there, the browser dropped the
-/// cookie.
-pub(crate) fn consent_after_sign_in(flow: &str) -> String {
-    with_query(CONSENT, &[("flow", flow), ("signed_in", "1")])
+/// Returns the `flow` of a browser on its way to the page for the code of a device.
+pub(crate) fn device_flow(code: Option<&UserCode>) -> String {
+    let code = code.map(UserCode::to_string).unwrap_or_default();
+    format!("{DEVICE_FLOW}{code}")
+}
+
+/// Returns the path of the page that is next right after sign-in: in a flow the consent page, or that for the code of a device, otherwise
+/// the account. If the session is missing there, the browser dropped the cookie.
+pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
+    let Some(flow) = flow else {
+        return with_query(ACCOUNT, &[("signed_in", "1")]);
+    };
+    match flow.strip_prefix(DEVICE_FLOW) {
+        Some(code) => with_query(DEVICE, &[("user_code", code), ("signed_in", "1")]),
+        None => with_query(CONSENT, &[("flow", flow), ("signed_in", "1")]),
+    }
 }
 
 fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {

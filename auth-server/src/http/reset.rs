@@ -5,7 +5,7 @@ use super::extract::{PageForm, PageQuery};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, ResetForm};
 use super::paths;
-use crate::pages;
+use crate::pages::{self, FormState, text};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -25,12 +25,28 @@ use web::Context;
         LinkErrors,
     )
 )]
-pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormRenderer) -> Response {
-    let token = query.token.as_str();
-    if token.is_empty() {
-        return pages::invalid_link(StatusCode::BAD_REQUEST);
+pub(crate) async fn show(
+    State(identity): State<Identity>,
+    PageQuery(query): PageQuery<LinkQuery>,
+    renderer: FormRenderer,
+) -> Response {
+    match query.token.as_str() {
+        "" => invalid_link(StatusCode::BAD_REQUEST),
+        token => renderer.show(|form| page(&identity, form, token)),
     }
-    renderer.show(|form| pages::render(&pages::ResetPage { form, token }))
+}
+
+fn page(identity: &Identity, form: FormState<'_>, token: &str) -> Response {
+    pages::reset(&pages::ResetPage {
+        form,
+        token,
+        min_length: identity.passwords.min_length() as u64,
+    })
+}
+
+/// Returns the page for a link whose token is missing or invalid.
+pub(super) fn invalid_link(status: StatusCode) -> Response {
+    pages::error_with_link(status, &text::of("invalid-reset-link"), paths::FORGOT)
 }
 
 /// Submit the form to reset the password
@@ -52,20 +68,13 @@ pub(crate) async fn submit(
 ) -> Response {
     let token = fields.token.as_str();
     match reset(&identity, &fields, &context).await {
-        Ok(()) => pages::message(
-            "Your password was changed",
-            "You were signed out on all devices, and all apps were disconnected.",
-            Some((paths::SIGN_IN, "Sign in with the new password")),
-        ),
-        Err(error) => renderer.show_again(error, |form| pages::render(&pages::ResetPage { form, token })),
+        Ok(()) => pages::notify_with_link(&text::of("reset-done"), paths::SIGN_IN),
+        Err(error) => renderer.show_again(error, |form| page(&identity, form, token)),
     }
 }
 
 async fn reset(identity: &Identity, fields: &ResetForm, context: &RequestContext) -> Result<(), FormError> {
-    let password = identity
-        .passwords
-        .parse_new(&fields.new_password)
-        .map_err(|problem| FormError::invalid(format!("The new password {problem}.")))?;
+    let password = identity.passwords.parse_new(&fields.new_password)?;
     let token = Secret::new(fields.token.as_str());
     Ok(password_resets::confirm(identity, &token, password, context).await?)
 }

@@ -10,6 +10,7 @@ use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
+use crate::pages::text;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
@@ -28,14 +29,14 @@ use web::cookies;
 
 /// Show the sign-in page
 ///
-/// Outside an authorization flow, a signed-in user sees a message instead of the form. Within a flow, the form suggests the
-/// `login_hint` of the request.
+/// Outside an authorization flow, a signed-in user comes to the account. Within a flow, the form suggests the `login_hint` of the request.
 #[utoipa::path(
     get, path = paths::SIGN_IN, operation_id = "showSignIn", tag = "Pages", params(FlowQuery),
     security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
+        (status = 303, description = "Redirect to the account, or to the same page on the host of the base URL.",
+         headers(("Location"))),
         FlowErrors,
     )
 )]
@@ -48,9 +49,10 @@ pub(crate) async fn show(
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let flow = query.flow.as_deref();
-    if let (Some(session), None) = (session, flow) {
-        return Ok(pages::signed_in(&session.user.email));
+    if session.is_some() && flow.is_none() {
+        return Ok(see_other(paths::ACCOUNT));
     }
+    let sign_up = sign_up_path(&app.identity, flow);
     let hint = login_hint(&app.flows, flow, cookie, context.now).await?;
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
@@ -59,6 +61,7 @@ pub(crate) async fn show(
             email: &hint,
             asks_code: false,
             captcha: None,
+            sign_up,
         })
     }))
 }
@@ -80,12 +83,13 @@ async fn login_hint(
 
 /// Submit the sign-in form
 ///
-/// Starts a session. Within an authorization flow, the consent page is next.
+/// Starts a session. Within an authorization flow, the consent page is next. A user who came to enter the code of a device goes on
+/// there.
 #[utoipa::path(
     post, path = paths::SIGN_IN, operation_id = "submitSignIn", tag = "Pages", security(()),
     request_body(content = SignInForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 303, description = "Signed in. Redirect to the consent page, or to the sign-in page outside a flow.",
+        (status = 303, description = "Signed in. Redirect to the page on which the flow continues, or to the account outside a flow.",
          headers(("Location"), ("Set-Cookie"))),
         FormErrors, SignInErrors,
     )
@@ -99,11 +103,7 @@ pub(crate) async fn submit(
 ) -> Response {
     let flow = fields.flow.as_deref();
     match sign_in(&identity, &fields, &headers, &context).await {
-        Ok(sid) => {
-            let cookie = cookies::set_sid(&sid, identity.session_lifetimes.absolute);
-            let next = flow.map_or_else(|| paths::sign_in(None), paths::consent_after_sign_in);
-            (AppendHeaders([(header::SET_COOKIE, cookie)]), see_other(&next)).into_response()
-        }
+        Ok(sid) => signed_in(&identity, &sid, flow),
         Err(failure) => renderer.show_again(failure.error, |form| {
             pages::sign_in(&pages::SignInPage {
                 form,
@@ -112,9 +112,24 @@ pub(crate) async fn submit(
                 asks_code: failure.asks_code,
                 // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
                 captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
+                sign_up: sign_up_path(&identity, flow),
             })
         }),
     }
+}
+
+/// Returns the response to a user who has a new session: a redirect to the next page, with the session cookie.
+pub(super) fn signed_in(identity: &Identity, sid: &Secret, flow: Option<&str>) -> Response {
+    let cookie = cookies::set_sid(sid, identity.session_lifetimes.absolute);
+    let next = see_other(&paths::after_sign_in(flow));
+    (AppendHeaders([(header::SET_COOKIE, cookie)]), next).into_response()
+}
+
+/// Returns the path of the sign-up page, if users can create accounts.
+fn sign_up_path(identity: &Identity, flow: Option<&str>) -> Option<String> {
+    identity
+        .allows_sign_ups
+        .then(|| paths::of_flow(paths::SIGN_UP, flow))
 }
 
 /// Verifies the credentials and returns the identifier of the new session.
@@ -127,7 +142,7 @@ async fn sign_in(
     let password = Password::parse(&fields.password).map_err(|_| login::Error::WrongCredentials)?;
     let otp = fields.otp.as_deref().map(Otp::parse).transpose();
     let otp = otp.map_err(|_| SignInFailure {
-        error: FormError::new(StatusCode::UNAUTHORIZED, "The one-time code is too long."),
+        error: FormError::new(StatusCode::UNAUTHORIZED, &text::of("code-too-long")),
         asks_code: true,
     })?;
     let request = SignInRequest {

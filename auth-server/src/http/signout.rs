@@ -10,9 +10,11 @@ use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
+use crate::pages::text;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::login;
 use identity::sessions::Session;
@@ -44,11 +46,11 @@ pub(crate) async fn show(
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, Response> {
     let request = read(&params)?;
-    let logout = check(&app.grants, &request).await?;
+    let logout = check(&app.grants, &request, context.now).await?;
     match session {
         Some(session) if logout.names(&session) => end(&app, &session, &logout, &context).await,
         Some(session) => Ok(renderer.show(|form| {
-            pages::render(&pages::SignOutPage {
+            pages::sign_out(&pages::SignOutPage {
                 form,
                 email: &session.user.email,
                 request: &request,
@@ -72,9 +74,10 @@ pub(crate) async fn show(
 )]
 pub(crate) async fn show_by_form(
     State(app): State<App>,
+    Context(context): Context,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, Response> {
-    check(&app.grants, &read(&params)?).await?;
+    check(&app.grants, &read(&params)?, context.now).await?;
     Ok(see_other(&format!("{}?{}", paths::SIGN_OUT, params.to_form())))
 }
 
@@ -96,7 +99,7 @@ pub(crate) async fn confirm(
     Context(context): Context,
     SessionForm(session, fields): SessionForm<SignOutForm>,
 ) -> Result<Response, Response> {
-    let logout = check(&app.grants, &fields.into_request()).await?;
+    let logout = check(&app.grants, &fields.into_request(), context.now).await?;
     match session {
         Some(session) => end(&app, &session, &logout, &context).await,
         None => Ok(signed_out(&logout)),
@@ -113,8 +116,12 @@ fn read(params: &Params) -> Result<EndSessionRequest, Response> {
     }
 }
 
-async fn check(grants: &Grants, request: &EndSessionRequest) -> Result<CheckedLogout, Response> {
-    let checked = grants.check_logout(request).await;
+async fn check(
+    grants: &Grants,
+    request: &EndSessionRequest,
+    now: Timestamp,
+) -> Result<CheckedLogout, Response> {
+    let checked = grants.check_logout(request, now).await;
     checked.map_err(|error| match error {
         EndSessionError::Invalid(message) => invalid(message),
         EndSessionError::Database(error) => Error::from(error).into_response(),
@@ -122,11 +129,7 @@ async fn check(grants: &Grants, request: &EndSessionRequest) -> Result<CheckedLo
 }
 
 fn invalid(message: &str) -> Response {
-    pages::error(
-        StatusCode::BAD_REQUEST,
-        "This request to sign out is invalid",
-        message,
-    )
+    pages::error_of_app(&text::of("invalid-sign-out"), message)
 }
 
 /// Ends the session. Returns the response that follows, which removes the cookie.
@@ -145,10 +148,6 @@ async fn end(
 fn signed_out(logout: &CheckedLogout) -> Response {
     match &logout.redirect {
         Some(to) => see_other(to),
-        None => pages::message(
-            "You are signed out",
-            "Your session in this browser has ended.",
-            Some((paths::SIGN_IN, "Sign in")),
-        ),
+        None => pages::notify_with_link(&text::of("signed-out"), paths::SIGN_IN),
     }
 }

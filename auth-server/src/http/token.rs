@@ -9,29 +9,34 @@ use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use foundation::context::RequestContext;
 use identity::grants::clients::{Client, ClientType};
-use issuer::grants::{Grants, TokenRequest, TokenResponse};
+use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
 use std::sync::Arc;
 use web::openapi::error_responses::code;
-use web::{Context, Policy};
+use web::{Context, Policy, dpop};
 
-/// Exchange a code, a refresh token or a service's credentials
+/// Exchange a code, a refresh token, a device code or a service's credentials
 ///
 /// Returns an access token and the next refresh token (RFC 6749 §4.1.3, §6). A code and a refresh token are
 /// valid once. The reuse of either one revokes all tokens that were issued for it. A service gets an access token for itself
-/// alone (§4.4). Errors follow RFC 6749 §5.2.
+/// alone (§4.4). With a device code, the client repeats the request until the user has decided (RFC 8628 §3.4). Errors follow
+/// RFC 6749 §5.2.
+///
+/// With a DPoP proof in the header `DPoP`, the access token is bound to the key of the proof, and so are the refresh tokens of a
+/// public client (RFC 9449 §5).
 ///
 /// An app that was registered with `--refresh-cookie` gets its refresh token in the cookie `refresh_` followed by its `client_id`,
 /// and refreshes without `refresh_token`, with the header `x-csrf-token`.
 #[utoipa::path(
     post, path = "/token", operation_id = "exchangeToken", tag = "OAuth",
+    params(("DPoP" = Option<String>, Header, description = "A proof of possession of the key to which the tokens are bound.")),
     request_body(content(
         (TokenRequest = "application/x-www-form-urlencoded"),
         (TokenRequest = "application/json"),
     )),
     security((), ("client" = [])),
     responses(
-        (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"), ("Set-Cookie"))),
+        (status = 200, description = "The tokens.", body = TokenResponse, headers(("Cache-Control"), ("Set-Cookie"), ("DPoP-Nonce"))),
         TokenErrorResponses, code::CsrfMismatch,
     )
 )]
@@ -49,12 +54,20 @@ pub(crate) async fn token(
             if client.refresh_cookie {
                 read_cookie(&mut request, client, headers, &policy)?;
             }
-            let mut tokens = grant(&grants, client, request, &context).await?;
+            let proof = dpop::proof(headers).map_err(TokenError::from)?;
+            let proof = grants.accept_proof("/token", proof, context.now).await?;
+            if proof.is_none() && client.dpop_bound_access_tokens {
+                return Err(TokenError::MissingProof.into());
+            }
+            let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
+            let mut tokens = grant(&grants, client, request, key.as_deref(), &context).await?;
             let cookie = match client.refresh_cookie {
                 true => refresh_cookie::move_from(&mut tokens, client, grants.lifetimes.refresh.idle),
                 false => None,
             };
-            Ok((cookie.map(|cookie| [(header::SET_COOKIE, cookie)]), Json(tokens)))
+            let cookie = cookie.map(|cookie| [(header::SET_COOKIE, cookie)]);
+            let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
+            Ok((cookie, next_nonce, Json(tokens)))
         },
     )
     .await
@@ -84,19 +97,23 @@ fn read_cookie(
     Ok(())
 }
 
-/// Runs the grant that a token request names. A service acts for itself only, and no other client does.
+/// Runs the grant that a token request names. The tokens are bound to the key with the thumbprint `key`, if it is set. A service
+/// acts for itself only, and no other client does.
 async fn grant(
     grants: &Grants,
     client: &Client,
     request: TokenRequest,
+    key: Option<&str>,
     context: &RequestContext,
 ) -> Result<TokenResponse, TokenError> {
-    grants.check_resource(request.resource.as_deref())?;
+    grants.documents.check_usable(client, context.now).await?;
+    grants.check_resource(&request.resource)?;
     let is_service = client.kind == ClientType::Service;
     match request.grant_type.as_str() {
-        "authorization_code" if !is_service => grants.exchange_code(client, &request, context).await,
-        "refresh_token" if !is_service => grants.rotate(client, &request, context).await,
-        "client_credentials" if is_service => grants.issue_to_service(client, &request, context).await,
+        "authorization_code" if !is_service => grants.exchange_code(client, &request, key, context).await,
+        "refresh_token" if !is_service => grants.rotate(client, &request, key, context).await,
+        "client_credentials" if is_service => grants.issue_to_service(client, &request, key, context).await,
+        DEVICE_CODE => grants.exchange_device_code(client, &request, key, context).await,
         "authorization_code" | "refresh_token" | "client_credentials" => Err(TokenError::UnauthorizedClient),
         "" => Err(TokenError::InvalidRequest("grant_type is required".to_owned())),
         _ => Err(TokenError::UnsupportedGrantType),

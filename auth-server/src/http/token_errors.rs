@@ -12,8 +12,9 @@ use storage::db;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
-use web::Code;
+use web::dpop::NONCE;
 use web::openapi::error_responses;
+use web::{Code, Error};
 
 /// The error responses of the token endpoint in the OpenAPI document.
 pub(crate) struct TokenErrorResponses;
@@ -21,22 +22,31 @@ pub(crate) struct TokenErrorResponses;
 pub(crate) struct RevocationErrorResponses;
 /// The error responses to introspection requests.
 pub(crate) struct IntrospectionErrorResponses;
+/// The error responses to pushed authorization requests.
+pub(crate) struct PushErrorResponses;
+/// The error responses to device authorization requests.
+pub(crate) struct DeviceErrorResponses;
 
-/// The body of an error response (RFC 6749 §5.2).
+/// The body of an error response (RFC 6749 §5.2, RFC 7591 §3.2.2).
 #[derive(Serialize, ToSchema)]
-struct Body<'a> {
+pub(super) struct Body<'a> {
     /// The error code.
-    error: &'a str,
+    pub(super) error: &'a str,
     /// The explanation, for the client's developer.
-    error_description: &'a str,
+    pub(super) error_description: &'a str,
     /// The id of the request in the log.
     #[serde(rename = "correlationId")]
-    correlation_id: &'a str,
+    pub(super) correlation_id: &'a str,
 }
 
 /// Returns the response to a failed token request. Logs the error if the service, not the client, caused it.
 pub(crate) fn respond(error: &TokenError, context: &RequestContext) -> Response {
     log(error);
+    if let TokenError::TooManyRequests { retry_after } = error {
+        // In the form of the other limits.
+        let limited = Error::new(Code::RateLimited, error.to_string());
+        return limited.retry_after(*retry_after).into_response();
+    }
     let (status, code) = status_and_code(error);
     let body = Body {
         error: code,
@@ -51,6 +61,11 @@ pub(crate) fn respond(error: &TokenError, context: &RequestContext) -> Response 
             header::WWW_AUTHENTICATE,
             HeaderValue::from_static("Basic realm=\"token\""),
         );
+    }
+    if let TokenError::Proof(dpop::Error::UseNonce(nonce)) = error
+        && let Ok(nonce) = HeaderValue::try_from(nonce)
+    {
+        headers.insert(NONCE, nonce);
     }
     if status == StatusCode::SERVICE_UNAVAILABLE {
         let seconds = HeaderValue::from(retry_after(error).as_secs());
@@ -74,15 +89,24 @@ fn log(failure: &TokenError) {
 fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
     match error {
         TokenError::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
-        TokenError::InvalidClient | TokenError::InvalidAssertion(_) => {
+        TokenError::InvalidClient | TokenError::InvalidAssertion(_) | TokenError::OutdatedDocument => {
             (StatusCode::UNAUTHORIZED, "invalid_client")
         }
         TokenError::InvalidGrant(_) => (StatusCode::BAD_REQUEST, "invalid_grant"),
-        TokenError::UnauthorizedClient => (StatusCode::BAD_REQUEST, "unauthorized_client"),
+        TokenError::UnauthorizedClient | TokenError::NoDeviceAuthorization => {
+            (StatusCode::BAD_REQUEST, "unauthorized_client")
+        }
         TokenError::UnsupportedGrantType => (StatusCode::BAD_REQUEST, "unsupported_grant_type"),
         TokenError::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope"),
         TokenError::InvalidTarget(_) => (StatusCode::BAD_REQUEST, "invalid_target"),
+        TokenError::Rejected { error, .. } => (StatusCode::BAD_REQUEST, error),
+        TokenError::MissingProof
+        | TokenError::Proof(dpop::Error::Invalid(_) | dpop::Error::OtherKey | dpop::Error::Off) => {
+            (StatusCode::BAD_REQUEST, "invalid_dpop_proof")
+        }
+        TokenError::Proof(dpop::Error::UseNonce(_)) => (StatusCode::BAD_REQUEST, "use_dpop_nonce"),
         TokenError::Database(db::Error::Unavailable(_))
+        | TokenError::Proof(dpop::Error::Full)
         | TokenError::Unavailable(_)
         | TokenError::NoSigningKey { .. } => (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable"),
         TokenError::Database(db::Error::Full(_)) => {
@@ -91,6 +115,11 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
         TokenError::Database(_) | TokenError::Internal(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, "server_error")
         }
+        TokenError::AuthorizationPending => (StatusCode::BAD_REQUEST, "authorization_pending"),
+        TokenError::SlowDown => (StatusCode::BAD_REQUEST, "slow_down"),
+        TokenError::AccessDenied => (StatusCode::BAD_REQUEST, "access_denied"),
+        TokenError::ExpiredToken => (StatusCode::BAD_REQUEST, "expired_token"),
+        TokenError::TooManyRequests { .. } => (StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable"),
     }
 }
 
@@ -112,6 +141,12 @@ impl IntoResponses for TokenErrorResponses {
             TokenError::UnsupportedGrantType,
             TokenError::InvalidScope,
             TokenError::InvalidTarget("the resource is unknown"),
+            TokenError::Proof(dpop::Error::Invalid("it was used before")),
+            TokenError::Proof(dpop::Error::UseNonce(String::new())),
+            TokenError::AuthorizationPending,
+            TokenError::SlowDown,
+            TokenError::AccessDenied,
+            TokenError::ExpiredToken,
             TokenError::Database(db::Error::timed_out()),
             TokenError::Database(db::Error::disk_full()),
             TokenError::Internal(String::new()),
@@ -144,6 +179,44 @@ impl IntoResponses for IntrospectionErrorResponses {
     }
 }
 
+impl IntoResponses for DeviceErrorResponses {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        documented(&[
+            TokenError::InvalidRequest("a parameter appears more than once".to_owned()),
+            TokenError::InvalidClient,
+            TokenError::NoDeviceAuthorization,
+            TokenError::InvalidScope,
+            TokenError::InvalidTarget("the resource is unknown"),
+            TokenError::Database(db::Error::timed_out()),
+            TokenError::Database(db::Error::disk_full()),
+            TokenError::Internal(String::new()),
+        ])
+    }
+}
+
+impl IntoResponses for PushErrorResponses {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        let rejected = |error, description| TokenError::Rejected { error, description };
+        documented(&[
+            TokenError::InvalidRequest("a pushed request has no request_uri".to_owned()),
+            TokenError::InvalidClient,
+            TokenError::UnauthorizedClient,
+            rejected("invalid_scope", "the scope is unknown or not registered"),
+            rejected("invalid_target", "the resource is unknown"),
+            rejected("unsupported_response_type", "response_type must be code"),
+            rejected(
+                "request_not_supported",
+                "send the parameters of the request in its query",
+            ),
+            TokenError::Proof(dpop::Error::Invalid("it was used before")),
+            TokenError::Proof(dpop::Error::UseNonce(String::new())),
+            TokenError::Database(db::Error::timed_out()),
+            TokenError::Database(db::Error::disk_full()),
+            TokenError::Internal(String::new()),
+        ])
+    }
+}
+
 /// Returns the documentation of the responses with these errors, and of those to a body that cannot be read.
 fn documented(errors: &[TokenError]) -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
     let mut responses = BTreeMap::new();
@@ -161,23 +234,29 @@ fn documented(errors: &[TokenError]) -> BTreeMap<String, RefOr<utoipa::openapi::
 /// Adds the error as an example to the documented response of its status.
 fn add_example(error: &TokenError, responses: &mut BTreeMap<String, utoipa::openapi::Response>) {
     let (status, code) = status_and_code(error);
-    let response = responses.entry(status.as_str().to_owned()).or_insert_with(|| {
-        let content = ContentBuilder::new().schema(Some(Body::schema()));
-        ResponseBuilder::new()
-            .description("The request was not fulfilled (RFC 6749 §5.2).")
-            .header("Cache-Control", Header::default())
-            .content("application/json", content.build())
-            .build()
-    });
     let body = Body {
         error: code,
         error_description: &error.to_string(),
         correlation_id: "4bf92f3577b34da6a3ce929d0e0e4736",
     };
+    let response = responses.entry(status.as_str().to_owned()).or_insert_with(|| {
+        let content = ContentBuilder::new().schema(Some(Body::schema()));
+        ResponseBuilder::new()
+            .description("The request was not fulfilled (RFC 6749 §5.2).")
+            .header("Cache-Control", Header::default())
+            .header("DPoP-Nonce", Header::default())
+            .content("application/json", content.build())
+            .build()
+    });
+    add_body(&body, response);
+}
+
+/// Adds an error body as an example to a documented response.
+pub(super) fn add_body(body: &Body<'_>, response: &mut utoipa::openapi::Response) {
     let example = ExampleBuilder::new()
         .value(serde_json::to_value(body).ok())
         .build();
     if let Some(RefOr::T(content)) = response.content.get_mut("application/json") {
-        content.examples.insert(code.to_owned(), example.into());
+        content.examples.insert(body.error.to_owned(), example.into());
     }
 }

@@ -14,6 +14,7 @@ use issuer::grants::UserInfo;
 use issuer::params::Params;
 use serde::Deserialize;
 use utoipa::ToSchema;
+use web::bearer::PresentedToken;
 use web::content_negotiation::excludes_json;
 use web::openapi::error_responses::code;
 use web::{Code, Context, Error, bearer, body, error_responses, rate_limits};
@@ -36,7 +37,8 @@ struct UserInfoForm {
 /// Read claims about the user
 ///
 /// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A request
-/// that accepts `application/jwt` and no JSON gets them as a JWT that the issuer has signed.
+/// that accepts `application/jwt` and no JSON gets them as a JWT that the issuer has signed, and so does a client that has
+/// registered `userinfo_signed_response_alg`.
 #[utoipa::path(
     get, path = paths::USER_INFO, operation_id = "readUserInfo", tag = "OpenID Connect",
     security(("oauth2" = ["openid"])),
@@ -53,8 +55,8 @@ pub(crate) async fn read(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let token = bearer::token(&parts.headers)?.map(str::to_owned);
-    respond(&app, &parts, token, &context).await
+    let presented = bearer::token(&parts.headers)?;
+    respond(&app, &parts, presented, &context).await
 }
 
 /// Read claims about the user by POST
@@ -77,18 +79,20 @@ pub(crate) async fn read_by_post(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
-    let token = match (
-        bearer::token(&parts.headers)?,
-        token_in_body(&parts.headers, body).await?,
-    ) {
+    let in_body = token_in_body(&parts.headers, body).await?;
+    let in_body = in_body.as_deref().map(|token| PresentedToken {
+        token,
+        is_dpop: false,
+    });
+    let presented = match (bearer::token(&parts.headers)?, in_body) {
         (Some(_), Some(_)) => {
             return Err(bearer::invalid_request(
                 "The request has an access token in its Authorization header and another one in its body. Send one.",
             ));
         }
-        (in_header, in_body) => in_header.map(str::to_owned).or(in_body),
+        (in_header, in_body) => in_header.or(in_body),
     };
-    respond(&app, &parts, token, &context).await
+    respond(&app, &parts, presented, &context).await
 }
 
 /// Returns the access token of a form; `None` if the body is no form or has none. Fails with 400 if the form repeats a
@@ -111,17 +115,17 @@ async fn token_in_body(headers: &HeaderMap, body: Body) -> Result<Option<String>
 async fn respond(
     app: &App,
     parts: &Parts,
-    token: Option<String>,
+    presented: Option<PresentedToken<'_>>,
     context: &RequestContext,
 ) -> Result<Response, Error> {
-    let token = token.ok_or_else(|| {
+    let presented = presented.ok_or_else(|| {
         Error::new(
             Code::Unauthenticated,
             "Send an access token with the scope openid.",
         )
         .header(header::WWW_AUTHENTICATE, "Bearer")
     })?;
-    let token = access_token::verify(&app.grants, &token, context.now).await?;
+    let token = access_token::verify(&app.grants, parts, presented).await?;
     rate_limits::by_principal(&app.rate_limiter, parts, token.user_id(), &token.client_id)?;
     if token.user_id().is_none() {
         return Err(bearer::user_required());
@@ -133,7 +137,9 @@ async fn respond(
     let user_info =
         user_info.ok_or_else(|| bearer::invalid_token("the account of its user has ended".to_owned()))?;
     let no_store = [(header::CACHE_CONTROL, "no-store")];
-    if !excludes_json(&parts.headers, SIGNED) {
+    let is_signed = excludes_json(&parts.headers, SIGNED)
+        || app.grants.signs_user_info(&token.client_id, context.now).await?;
+    if !is_signed {
         return Ok((no_store, Json(user_info)).into_response());
     }
     let signed = app

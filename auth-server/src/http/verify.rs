@@ -6,6 +6,7 @@ use super::form_page::FormRenderer;
 use super::forms::{LinkQuery, VerifyForm};
 use super::paths;
 use crate::pages;
+use crate::pages::text;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -30,9 +31,9 @@ use web::Error;
 pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormRenderer) -> Response {
     let token = query.token.as_str();
     if token.is_empty() {
-        return pages::invalid_link(StatusCode::BAD_REQUEST);
+        return invalid_link(StatusCode::BAD_REQUEST);
     }
-    renderer.show(|form| pages::render(&pages::VerifyPage { form, token }))
+    renderer.show(|form| pages::verify(&pages::VerifyPage { form, token }))
 }
 
 /// Submit the form to confirm an e-mail address
@@ -53,17 +54,13 @@ pub(crate) async fn submit(
 ) -> Response {
     let token = Secret::new(fields.token);
     match email_verifications::confirm(&identity, &token, &context).await {
-        Ok(()) => pages::message(
-            "Your address is confirmed",
-            "It is now the address of your account.",
-            Some((paths::SIGN_IN, "Sign in")),
-        ),
-        Err(VerifyError::TokenInvalid) => pages::invalid_link(StatusCode::UNPROCESSABLE_ENTITY),
-        Err(VerifyError::EmailTaken) => pages::error(
-            StatusCode::CONFLICT,
-            "Another account has this address",
-            "Sign in to that account, or choose another address for this one. Nothing was changed.",
-        ),
+        Ok(()) => pages::notify_with_link(&text::of("verify-done"), paths::SIGN_IN),
+        Err(VerifyError::TokenInvalid) => invalid_link(StatusCode::UNPROCESSABLE_ENTITY),
+        Err(VerifyError::EmailTaken) => pages::error(StatusCode::CONFLICT, &text::of("verify-taken")),
         Err(error) => Error::from(error).into_response(),
     }
+}
+
+fn invalid_link(status: StatusCode) -> Response {
+    pages::error_with_link(status, &text::of("invalid-link"), paths::ACCOUNT)
 }

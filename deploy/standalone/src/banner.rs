@@ -1,11 +1,16 @@
 //! The start-up banner.
 
-use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, InitialPassword, has_demo_client};
+use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, InitialPassword};
 use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 
-/// Prints the URLs, the initial password of a new administrator and a first command to standard output.
-pub(crate) fn print(urls: &Urls, password: Option<&InitialPassword>) -> io::Result<()> {
+/// Prints the URLs, the demo client if there is one, the initial password of a new administrator and a first command to standard
+/// output.
+pub(crate) fn print(
+    urls: &Urls,
+    has_demo_client: bool,
+    password: Option<&InitialPassword>,
+) -> io::Result<()> {
     let base = origin_of(&urls.base);
     let issuer = &urls.issuer;
     let mut out = io::stdout().lock();
@@ -17,7 +22,7 @@ pub(crate) fn print(urls: &Urls, password: Option<&InitialPassword>) -> io::Resu
         out,
         "  discovery     {issuer}/.well-known/oauth-authorization-server"
     )?;
-    if has_demo_client(urls) {
+    if has_demo_client {
         writeln!(
             out,
             "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{}",

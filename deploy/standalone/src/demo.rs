@@ -1,20 +1,23 @@
 //! The demo pages: the front page, and the redirect URI of the demo client.
 
-use crate::first_start::has_demo_client;
 use askama::Template;
-use auth_server::pages::render;
+use auth_server::pages::{Brand, present, render, text};
 use axum::Router;
 use axum::extract::RawQuery;
+use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::get;
-use foundation::urls::Urls;
+use std::sync::Arc;
 
 /// The path of the demo client's redirect URI.
 pub(crate) const PATH: &str = "/demo";
 
 #[derive(Template)]
 #[template(path = "home.html")]
-struct Home;
+struct Home {
+    /// Whether users can create accounts.
+    allows_sign_ups: bool,
+}
 
 /// The parameters of an authorization response (RFC 6749 §4.1.2).
 #[derive(Default, Template)]
@@ -26,21 +29,20 @@ struct Callback {
     error_description: String,
 }
 
-/// Returns the routes of the demo pages: the front page, and the redirect URI if there is a demo client.
+/// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, and the redirect URI if there
+/// is a demo client.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"
 )]
-pub(crate) fn routes(urls: &Urls) -> Router {
+pub(crate) fn routes(has_demo_client: bool, allows_sign_ups: bool, brand: Arc<Brand>) -> Router {
+    let home = async move || render(&text::of("home").plain(), &Home { allows_sign_ups });
     let routes = Router::new().route("/", get(home));
-    match has_demo_client(urls) {
+    let routes = match has_demo_client {
         true => routes.route(PATH, get(callback)),
         false => routes,
-    }
-}
-
-async fn home() -> Response {
-    render(&Home)
+    };
+    routes.layer(from_fn_with_state(brand, present))
 }
 
 async fn callback(RawQuery(query): RawQuery) -> Response {
@@ -54,5 +56,5 @@ async fn callback(RawQuery(query): RawQuery) -> Response {
             _ => {}
         }
     }
-    render(&callback)
+    render(&text::of("demo").plain(), &callback)
 }

@@ -1,24 +1,21 @@
 //! The first start generates the sealing keys and creates the administrator and the demo client. A later start adds
 //! only what is missing.
 
-use auth_server::clients::{Registration, register};
+use auth_server::clients::{Error as ClientError, Registration, disable, register};
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::private_files::{self, Existing};
 use foundation::sealing::SealingKey;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
-use foundation::urls::Urls;
-use http_client::is_loopback;
 use identity::accounts;
 use identity::grants::clients;
-use identity::grants::clients::ClientType;
+use identity::grants::clients::{Client, ClientType};
 use identity::users;
 use identity::users::{NewUser, Role};
 use runtime::startup::{Error, Runtime};
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use url::Url;
 
 /// The e-mail address of the administrator.
 pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
@@ -70,24 +67,57 @@ pub(crate) fn load_key(
     text.parse().map_err(|error| failed(&error))
 }
 
-/// Returns whether the installation has the demo client: only on loopback, because any program on a user's machine can
-/// act as this public first-party client.
-pub(crate) fn has_demo_client(urls: &Urls) -> bool {
-    Url::parse(&urls.issuer).is_ok_and(|issuer| is_loopback(&issuer))
+/// Creates the administrator if it is missing, and the demo client if it is missing and the installation is on loopback. Disables
+/// the demo client if the installation has become one of production. Returns the initial password if this call created the
+/// administrator.
+pub(crate) async fn bootstrap(
+    runtime: &Runtime,
+    is_production: bool,
+) -> Result<Option<InitialPassword>, Error> {
+    let context = RequestContext::without_request();
+    let password = create_administrator(runtime, &context).await?;
+    let demo_client = clients::find(&runtime.identity.db, DEMO_CLIENT_ID).await?;
+    let changed = match demo_client {
+        None if !is_production => create_demo_client(runtime, &context).await,
+        Some(client) if is_production => disable_demo_client(runtime, &client, &context).await,
+        _ => Ok(()),
+    };
+    match changed {
+        Ok(()) | Err(ClientError::Taken(_)) => Ok(password),
+        Err(error) => Err(Error::Other(error.to_string())),
+    }
 }
 
-/// Creates the administrator and the demo client if they are missing. Returns the initial password if this call created
-/// the administrator.
-pub(crate) async fn bootstrap(runtime: &Runtime) -> Result<Option<InitialPassword>, Error> {
-    let (db, context) = (&runtime.identity.db, RequestContext::without_request());
-    let password = create_administrator(runtime, &context).await?;
-    if has_demo_client(&runtime.urls) && clients::find(db, DEMO_CLIENT_ID).await?.is_none() {
-        match register(db, &runtime.urls.issuer, demo_client(runtime), &context).await {
-            Ok(_) | Err(auth_server::clients::Error::Taken(_)) => {}
-            Err(error) => return Err(Error::Other(error.to_string())),
-        }
+async fn create_demo_client(runtime: &Runtime, context: &RequestContext) -> Result<(), ClientError> {
+    let (db, issuer) = (&runtime.identity.db, &runtime.urls.issuer);
+    register(db, issuer, demo_client(runtime), context)
+        .await
+        .map(|_| ())
+}
+
+/// Disables the demo client, unless it is disabled or the operator has made another client of it. Any program on a user's machine
+/// can act as this public first-party client.
+async fn disable_demo_client(
+    runtime: &Runtime,
+    client: &Client,
+    context: &RequestContext,
+) -> Result<(), ClientError> {
+    let created = demo_client(runtime);
+    // The first redirect URI is at the former base URL.
+    let is_unchanged = client.name == created.name
+        && client.first_party
+        && client.scope == created.scope
+        && client.redirect_uris.get(1..) == created.redirect_uris.get(1..);
+    if client.disabled_at.is_some() || !is_unchanged {
+        return Ok(());
     }
-    Ok(password)
+    let (db, revocations) = (&runtime.identity.db, &runtime.identity.revocations);
+    disable(db, revocations, DEMO_CLIENT_ID, context).await?;
+    tracing::warn!(
+        client_id = DEMO_CLIENT_ID,
+        "the demo client is disabled, because this installation is not on loopback any more"
+    );
+    Ok(())
 }
 
 /// Creates an administrator unless there is one. If several processes do this at the same time, one of them creates the
@@ -133,6 +163,7 @@ fn demo_client(runtime: &Runtime) -> Registration {
         kind: ClientType::Spa,
         jwks: None,
         jwks_uri: None,
+        dpop_bound_access_tokens: false,
         redirect_uris: vec![
             runtime.policy.url(crate::demo::PATH),
             "http://127.0.0.1/callback".to_owned(),
@@ -143,7 +174,10 @@ fn demo_client(runtime: &Runtime) -> Registration {
         default_scope: None,
         first_party: true,
         refresh_cookie: false,
+        require_pushed_authorization_requests: false,
         refresh_retry_window: None,
+        device_authorization: false,
+        signed_user_info: false,
     }
 }
 

@@ -56,13 +56,15 @@ async fn run(args: Args) -> Result<(), Error> {
     let master_key = load_or_generate_key(configured_master_key?, MASTER_KEY, data_dir)?;
     let master_keys = args.issuer.master_keys(master_key)?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
-    let password = first_start::bootstrap(&runtime).await?;
+    let is_production = runtime.is_production;
+    let password = first_start::bootstrap(&runtime, is_production).await?;
     // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
     // reachable from this machine.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
     let health = issuer.add_health_checks(api.add_health_checks(runtime.health()));
-    let demo = demo::routes(&runtime.urls);
+    let allows_sign_ups = runtime.identity.allows_sign_ups;
+    let demo = demo::routes(!is_production, allows_sign_ups, issuer.brand());
     let routes = issuer.routes().merge(api.routes()).merge(demo.into());
-    banner::print(&runtime.urls, password.as_ref())?;
+    banner::print(&runtime.urls, !is_production, password.as_ref())?;
     runtime.serve(routes, health).await
 }

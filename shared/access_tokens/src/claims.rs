@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::member::Member;
 use foundation::scope::Scope;
 use foundation::{json, secret};
-use serde::de::Deserialize;
+use serde::de::{Deserialize, Deserializer};
 
 /// The members of a JOSE header (RFC 7515 §4) that this API reads.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -52,6 +52,21 @@ pub(crate) struct Claims<'a> {
     pub(crate) iat: Member<'a>,
     #[serde(borrow)]
     pub(crate) nbf: Member<'a>,
+    #[serde(borrow, deserialize_with = "present")]
+    pub(crate) cnf: Option<Confirmation<'a>>,
+}
+
+/// The members of `cnf` (RFC 7800 §3.1) that this API reads.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct Confirmation<'a> {
+    #[serde(borrow)]
+    pub(crate) jkt: Member<'a>,
+}
+
+/// Reads a claim that must not be null.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Decodes a segment of a JWS: base64url without padding. Fails with [`Error::Invalid`] if it is anything else.

@@ -63,6 +63,8 @@ pub struct Token {
     pub jti: String,
     /// `user_epoch`: the epoch of the user in which the token was issued; 0 if the token has none.
     pub user_epoch: i64,
+    /// `cnf.jkt`: the thumbprint of the key that the token is bound to (RFC 9449 §6.1); `None` for a bearer token.
+    pub key_thumbprint: Option<String>,
     /// `nbf`.
     valid_from: Option<Timestamp>,
     /// Empty if the token has none. No family has an empty id.
@@ -155,6 +157,11 @@ impl<K: PublicKeys> Verifier<K> {
             valid_from: match claims.nbf.is_present() {
                 true => Some(claims.nbf.required_date("nbf")?),
                 false => None,
+            },
+            // A token that is bound in a way that this API does not know is refused.
+            key_thumbprint: match &claims.cnf {
+                Some(cnf) => Some(cnf.jkt.required_id("cnf.jkt")?.to_owned()),
+                None => None,
             },
             sub: sub.to_owned(),
             jti: claims.jti.required_id("jti")?.to_owned(),

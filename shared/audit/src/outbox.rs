@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::db::Error;
 use tokio::sync::Semaphore;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 /// The age at which a row that could not be delivered is given up.
 pub const GIVE_UP_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
@@ -104,11 +104,11 @@ impl From<String> for Failure {
 struct Lane {
     /// A permit for each row that may be sent at the same time.
     turns: Arc<Semaphore>,
-    /// Starts the attempts of the rows that were last found to be due.
-    starting: Option<JoinHandle<()>>,
+    /// Starts the attempts of the rows that were last found to be due. Dropped, it starts no further attempt.
+    starting: JoinSet<()>,
 }
 
-/// Sends due rows until the task is aborted.
+/// Sends due rows until the task is aborted or dropped. Attempts that have begun then still end and record their results.
 pub async fn run<O: Outbox>(outbox: O) {
     let slots = Arc::new(Semaphore::new(O::CONCURRENCY));
     let mut lanes = HashMap::new();
@@ -133,11 +133,12 @@ async fn start_due<O: Outbox>(
     for (recipient, rows) in by_recipient {
         let lane = lanes.entry(recipient).or_insert_with(|| Lane {
             turns: Arc::new(Semaphore::new(O::CONCURRENCY_PER_RECIPIENT)),
-            starting: None,
+            starting: JoinSet::new(),
         });
-        if lane.starting.as_ref().is_none_or(JoinHandle::is_finished) {
+        while lane.starting.try_join_next().is_some() {}
+        if lane.starting.is_empty() {
             let start = start_all(outbox.clone(), Arc::clone(slots), Arc::clone(&lane.turns), rows);
-            lane.starting = Some(tokio::spawn(start));
+            lane.starting.spawn(start);
         }
     }
     Ok(())

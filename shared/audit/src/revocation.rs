@@ -4,6 +4,7 @@
 mod list;
 mod list_maintenance;
 mod mirror;
+mod revoked_subjects;
 pub(crate) mod rows;
 
 pub use mirror::RevocationMirror;

@@ -3,6 +3,7 @@
 use crate::clock::{self, Timestamp};
 use crate::{network, random};
 use std::net::IpAddr;
+use std::sync::OnceLock;
 
 /// The context of one HTTP request, or of an action without a request: a command or a background task.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct RequestContext {
     pub user_agent: Option<String>,
     /// The administrator whose request it is, if it is one at `/admin/…`. Its security events name this one.
     pub administrator: Option<Administrator>,
+    /// The pattern of the path, such as `/posts/{id}`, once the router has matched it.
+    pub route: OnceLock<String>,
 }
 
 /// An administrator who calls `/admin/…`.
@@ -39,7 +42,13 @@ impl RequestContext {
             address: None,
             user_agent: None,
             administrator: None,
+            route: OnceLock::new(),
         }
+    }
+
+    /// Returns the pattern of the path, or an empty string without a matched route.
+    pub fn route(&self) -> &str {
+        self.route.get().map_or("", String::as_str)
     }
 
     /// Returns the network of the client, or an empty string if there is no client address, as on the command line.

@@ -41,14 +41,38 @@ pub fn serialize_as_seconds<S: Serializer>(length: &Duration, serializer: S) -> 
     serializer.serialize_u64(length.as_secs())
 }
 
-/// Formats a duration for messages: in seconds below a minute, in minutes below two hours, in hours below two days,
-/// otherwise in days, rounded up to a whole unit. Examples: "24 hours", "15 minutes", "40 seconds".
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A second.
+    Second,
+    /// A minute.
+    Minute,
+    /// An hour.
+    Hour,
+    /// A day.
+    Day,
+}
+
+/// Rounds a duration up to a whole number of seconds below a minute, of minutes below two hours, of hours below two days, otherwise of
+/// days. The number is at least 1.
+pub fn rounded(length: Duration) -> (u64, Unit) {
+    match length.as_secs() {
+        seconds if seconds < 60 => (seconds.max(1), Unit::Second),
+        seconds if seconds < 7_200 => (seconds.div_ceil(60), Unit::Minute),
+        seconds if seconds < 172_800 => (seconds.div_ceil(3_600), Unit::Hour),
+        seconds => (seconds.div_ceil(86_400), Unit::Day),
+    }
+}
+
+/// Formats a duration for messages, [rounded]. Examples: "24 hours", "15 minutes", "40 seconds".
 pub fn in_words(length: Duration) -> String {
-    let (n, unit) = match length.as_secs() {
-        seconds if seconds < 60 => (seconds.max(1), "second"),
-        seconds if seconds < 7_200 => (seconds.div_ceil(60), "minute"),
-        seconds if seconds < 172_800 => (seconds.div_ceil(3_600), "hour"),
-        seconds => (seconds.div_ceil(86_400), "day"),
+    let (n, unit) = rounded(length);
+    let unit = match unit {
+        Unit::Second => "second",
+        Unit::Minute => "minute",
+        Unit::Hour => "hour",
+        Unit::Day => "day",
     };
     format!("{n} {unit}{}", if n == 1 { "" } else { "s" })
 }

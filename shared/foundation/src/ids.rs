@@ -8,8 +8,8 @@ use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 /// The maximum id: 2^53 − 1, the largest integer that every JSON parser represents exactly.
 const MAX: i64 = (1 << 53) - 1;
 
-/// The longest id that is a text, in characters.
-const MAX_LENGTH: usize = 64;
+/// The longest id that is a text, in characters: the id of a client may be a URL.
+const MAX_LENGTH: usize = 2_000;
 
 /// The id of a user, a session, a post or a comment: from 1 to 2^53 − 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ crate::schema! {
     TextId = schema::text(0, MAX_LENGTH, "^[!-~]*$", "The id of a client, of a signing key or of a consent.");
 }
 
-/// The id of a client, of a signing key or of a consent: up to 64 visible ASCII characters.
+/// The id of a client, of a signing key or of a consent: up to 2,000 visible ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextId(String);
 
@@ -70,7 +70,7 @@ impl FromStr for TextId {
         let is_id = text.len() <= MAX_LENGTH && text.bytes().all(|byte| byte.is_ascii_graphic());
         match is_id {
             true => Ok(Self(text.to_owned())),
-            false => Err("must have up to 64 visible ASCII characters"),
+            false => Err("must have up to 2000 visible ASCII characters"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Requests to URLs that a [`Guard`] accepted.
 
+use crate::guarded_resolver::GuardedResolver;
 use crate::{ForeignUrl, Guard, error_chain, max_age, read_body};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
 use std::io;
 use std::net::SocketAddr;
@@ -11,8 +11,10 @@ use std::time::Duration;
 
 /// The time limit of a fetch, from the resolution of the name to the end of the body.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The media types that are accepted (RFC 8259 §11, RFC 7517 §8.5.2).
-const MEDIA_TYPES: [&str; 2] = ["application/json", "application/jwk-set+json"];
+/// The media types of JSON documents (RFC 8259 §11, RFC 7517 §8.5.2).
+const JSON: [&str; 2] = ["application/json", "application/jwk-set+json"];
+/// The media types of images.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Calls URLs of third parties.
 #[derive(Clone, Debug)]
@@ -26,7 +28,7 @@ pub struct GuardedClient {
 pub struct Document {
     /// The body, which is not parsed.
     pub body: Vec<u8>,
-    /// The `max-age` of the response, if it has one.
+    /// The `max-age` of the response, if it has one; zero if the response says that it may not be used again without asking.
     pub max_age: Option<Duration>,
 }
 
@@ -37,13 +39,6 @@ pub struct FetchError {
     pub reason: String,
     /// The cause, for the log.
     pub detail: String,
-}
-
-/// Resolves names and passes only addresses that the guard allows. The connection is made to these very addresses, so a name
-/// that resolves differently the next time gains nothing.
-struct GuardedResolver<L> {
-    guard: Guard,
-    lookup: Arc<L>,
 }
 
 impl GuardedClient {
@@ -88,7 +83,14 @@ impl GuardedClient {
     /// Fetches a JSON document of at most `limit` bytes, in at most five seconds. Accepts only a direct response with the status
     /// 200 and a media type for JSON.
     pub async fn get_json(&self, url: &ForeignUrl, limit: usize) -> Result<Document, FetchError> {
-        within_time_limit(self.fetch(url, limit)).await
+        within_time_limit(self.fetch(url, limit, &JSON)).await
+    }
+
+    /// Fetches an image of at most `limit` bytes, in at most five seconds. Accepts only a direct response with the status 200 and the
+    /// media type of a PNG, JPEG, GIF or WebP image. Its content is not checked.
+    pub async fn get_image(&self, url: &ForeignUrl, limit: usize) -> Result<Vec<u8>, FetchError> {
+        let image = within_time_limit(self.fetch(url, limit, &IMAGES)).await?;
+        Ok(image.body)
     }
 
     /// Posts a form, in at most five seconds. Returns the status of the direct response, whose body is not read. Fails if
@@ -103,9 +105,14 @@ impl GuardedClient {
             .map(|response| response.status())
     }
 
-    async fn fetch(&self, url: &ForeignUrl, limit: usize) -> Result<Document, FetchError> {
+    async fn fetch(
+        &self,
+        url: &ForeignUrl,
+        limit: usize,
+        media_types: &[&str],
+    ) -> Result<Document, FetchError> {
         let request = self.client.get(url.url().clone());
-        let response = send(request.header(ACCEPT, MEDIA_TYPES.join(", "))).await?;
+        let response = send(request.header(ACCEPT, media_types.join(", "))).await?;
         if response.status() != StatusCode::OK {
             return Err(FetchError::new(
                 "its server answered with another status than 200",
@@ -113,16 +120,19 @@ impl GuardedClient {
             ));
         }
         let headers = response.headers();
-        if !has_json(headers) {
+        if !has_media_type(headers, media_types) {
             return Err(FetchError::new(
                 format!(
                     "the response has another media type than {}",
-                    MEDIA_TYPES.join(" and ")
+                    media_types.join(" and ")
                 ),
                 format!("Content-Type: {:?}", headers.get(CONTENT_TYPE)),
             ));
         }
-        let max_age = max_age(headers);
+        let max_age = match forbids_reuse(headers) {
+            true => Some(Duration::ZERO),
+            false => max_age(headers),
+        };
         let body = read_body(response, limit).await.map_err(|detail| {
             FetchError::new(
                 format!("the response is longer than {limit} bytes, or incomplete"),
@@ -140,22 +150,6 @@ impl FetchError {
             reason: reason.into(),
             detail: detail.into(),
         }
-    }
-}
-
-impl<L, F> Resolve for GuardedResolver<L>
-where
-    L: Fn(String) -> F + Send + Sync + 'static,
-    F: Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'static,
-{
-    fn resolve(&self, name: Name) -> Resolving {
-        let addresses = (self.lookup)(name.as_str().to_owned());
-        let guard = self.guard;
-        Box::pin(async move {
-            let addresses = addresses.await?;
-            guard.check(&addresses)?;
-            Ok(Box::new(addresses.into_iter()) as Addrs)
-        })
     }
 }
 
@@ -180,8 +174,8 @@ async fn send(request: RequestBuilder) -> Result<Response, FetchError> {
     })
 }
 
-/// Returns whether the media type of a response, without its parameters, is one for JSON.
-fn has_json(headers: &HeaderMap) -> bool {
+/// Returns whether the media type of a response, without its parameters, is one of these.
+fn has_media_type(headers: &HeaderMap, accepted: &[&str]) -> bool {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let media_type = value
         .unwrap_or_default()
@@ -189,9 +183,18 @@ fn has_json(headers: &HeaderMap) -> bool {
         .next()
         .unwrap_or_default()
         .trim();
-    MEDIA_TYPES
+    accepted
         .iter()
         .any(|accepted| media_type.eq_ignore_ascii_case(accepted))
+}
+
+/// Returns whether a response has the directive `no-store` or `no-cache` (RFC 9111 §5.2.2).
+fn forbids_reuse(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(CACHE_CONTROL).iter();
+    let mut directives = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    directives.any(|directive| matches!(directive.trim(), "no-store" | "no-cache"))
 }
 
 #[cfg(test)]

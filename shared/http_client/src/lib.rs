@@ -4,6 +4,7 @@
 mod addresses;
 mod guard;
 mod guarded_client;
+mod guarded_resolver;
 
 pub use guard::{ForeignUrl, Guard};
 pub use guarded_client::{Document, FetchError, GuardedClient};

@@ -9,7 +9,7 @@ use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, NewUser, User, changes};
-use crate::{mailed_tokens, second_factor};
+use crate::{administrators, mailed_tokens, second_factor};
 use audit::events::{Event, EventName, pseudonyms};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
@@ -48,6 +48,15 @@ pub enum Error {
     /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
+}
+
+impl From<administrators::Error> for Error {
+    fn from(error: administrators::Error) -> Self {
+        match error {
+            administrators::Error::SignedOut => Self::AdministratorSignedOut,
+            administrators::Error::Database(error) => Self::Database(error),
+        }
+    }
 }
 
 /// The limit of sign-ups from one network, of which each hashes a password and may mail a stranger.

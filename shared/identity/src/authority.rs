@@ -2,7 +2,7 @@
 //! the statement or the transaction that writes.
 
 use foundation::clock::Timestamp;
-use storage::db::{Db, Error};
+use storage::db::{Error, Executor, Tx};
 use storage::{fetch_optional, sql};
 
 /// `authority_holds!("$1", "$2", "$3", " FOR SHARE")` is an SQL condition: the [`Authority`] whose `user_id`, `epoch`
@@ -27,10 +27,26 @@ macro_rules! authority_holds {
     };
 }
 
+/// The text of the statement that finds a session if the authority `$1`, `$2`, `$3` holds. `$user_lock` and `$session_lock` are
+/// locking clauses, or empty. The condition on the user names no column of the session, so PostgreSQL locks the user first.
+macro_rules! lock_session {
+    ($user_lock:literal, $session_lock:literal) => {
+        concat!(
+            "SELECT sessions.id FROM sessions WHERE sessions.id = $3 AND sessions.expires_at > $4
+               AND EXISTS (SELECT 1 FROM users WHERE users.id = $1 AND users.epoch = $2",
+            $user_lock,
+            ")",
+            $session_lock
+        )
+    };
+}
+
 sql! {
     HOLDS = concat!(
         "SELECT CAST(1 AS BIGINT) FROM (SELECT 1) AS one WHERE ", authority_holds!("$1", "$2", "$3", ""),
         " AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = $3 AND sessions.expires_at <= $4)");
+    LOCK_SESSION_SQLITE = lock_session!("", "");
+    LOCK_SESSION_POSTGRES = lock_session!(" FOR NO KEY UPDATE", " FOR NO KEY UPDATE OF sessions");
 }
 
 /// A user whose credentials were verified, with the epoch and the session on which these credentials depend. The
@@ -50,13 +66,101 @@ pub struct Authority {
 impl Authority {
     /// Returns whether the epoch is the user's current one, and the session exists and has not reached the end of its
     /// absolute lifetime at `now`. Fails if the database does.
-    pub async fn holds(self, db: &Db, now: Timestamp) -> Result<bool, Error> {
+    pub async fn holds(self, on: Executor<'_>, now: Timestamp) -> Result<bool, Error> {
         let Self {
             user_id,
             epoch,
             session_id,
         } = self;
-        let row = fetch_optional!(db.reader(), (i64,), HOLDS, user_id, epoch, session_id, now)?;
+        let row = fetch_optional!(on, (i64,), HOLDS, user_id, epoch, session_id, now)?;
         Ok(row.is_some())
+    }
+
+    /// Locks the rows of the user and of the session until the transaction ends, and returns whether the authority holds, as
+    /// [`Authority::holds`] does; false for an authority without a session. If so, what this transaction writes is committed before
+    /// the authority ends. The user comes first, as in the transactions that end all sessions of a user.
+    pub async fn lock_session(self, tx: &mut Tx, now: Timestamp) -> Result<bool, Error> {
+        let Self {
+            user_id,
+            epoch,
+            session_id,
+        } = self;
+        let lock = tx.on().choose(LOCK_SESSION_SQLITE, LOCK_SESSION_POSTGRES);
+        let row = fetch_optional!(tx.on(), (i64,), lock, user_id, epoch, session_id, now)?;
+        Ok(row.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use storage::db::Db;
+    use storage::execute;
+    use tempfile::TempDir;
+
+    const AUTHORITY: Authority = Authority {
+        user_id: 1,
+        epoch: 3,
+        session_id: Some(2),
+    };
+
+    /// A database with the user and the session of [`AUTHORITY`], which expires at `expires_at`.
+    async fn open(expires_at: Timestamp) -> (TempDir, Db) {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("test.db").display());
+        let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
+        db.migrate().await.unwrap();
+        let user = "INSERT INTO users (id, email, email_key, email_verified, role, password_hash, epoch,
+                                       password_change_required, created_at, updated_at)
+                    VALUES (1, 'ann@example.org', 'ann@example.org', FALSE, 'user', '', 3, FALSE, 0, 0)";
+        execute!(db.writer(), user).unwrap();
+        let session =
+            "INSERT INTO sessions (id, sid_hash, user_id, created_at, last_seen_at, expires_at, amr)
+                       VALUES (2, x'00', 1, 0, 0, $1, 'pwd')";
+        execute!(db.writer(), session, expires_at).unwrap();
+        (directory, db)
+    }
+
+    /// Whether the authority holds, and whether a statement that writes and a transaction that locks find so.
+    async fn checks(db: &Db, authority: Authority, now: Timestamp) -> [bool; 3] {
+        let write = concat!(
+            "UPDATE users SET updated_at = 0 WHERE id = 1 AND ",
+            authority_holds!("$1", "$2", "$3", "")
+        );
+        let Authority {
+            user_id,
+            epoch,
+            session_id,
+        } = authority;
+        let written = execute!(db.writer(), write, user_id, epoch, session_id).unwrap();
+        let mut tx = db.begin().await.unwrap();
+        [
+            authority.holds(db.reader(), now).await.unwrap(),
+            written == 1,
+            authority.lock_session(&mut tx, now).await.unwrap(),
+        ]
+    }
+
+    #[tokio::test]
+    async fn an_authority_ends_with_its_epoch_and_its_session() {
+        let now = Timestamp::from_micros(1_000_000);
+        let expires_at = now.after(Duration::from_secs(1));
+        let (_directory, db) = open(expires_at).await;
+        assert_eq!(checks(&db, AUTHORITY, now).await, [true, true, true]);
+        let former = Authority {
+            epoch: 2,
+            ..AUTHORITY
+        };
+        assert_eq!(checks(&db, former, now).await, [false, false, false]);
+        // The statement that writes leaves the expiry to the check before it.
+        assert_eq!(checks(&db, AUTHORITY, expires_at).await, [false, true, false]);
+        execute!(db.writer(), "DELETE FROM sessions WHERE id = 2").unwrap();
+        assert_eq!(checks(&db, AUTHORITY, now).await, [false, false, false]);
+        let of_token = Authority {
+            session_id: None,
+            ..AUTHORITY
+        };
+        assert_eq!(checks(&db, of_token, now).await, [true, true, false]);
     }
 }

@@ -116,9 +116,10 @@ pub async fn request_change(
     }
     let (user, mails) = (&session.user, &identity.mails);
     let mut tx = identity.db.begin().await.map_err(MailThrottled::from)?;
-    if !users::lock(&mut tx, &verified)
+    if users::lock(&mut tx, &verified)
         .await
         .map_err(MailThrottled::from)?
+        .is_none()
     {
         return Err(credential_check::Error::WrongCredentials.into());
     }

@@ -3,6 +3,7 @@
 //! This crate depends on sqlx and not on axum. Each table is written by one module.
 
 pub mod accounts;
+pub mod administrators;
 pub mod authentication_methods;
 pub mod authority;
 pub mod captcha;
@@ -23,6 +24,7 @@ mod services;
 pub mod sessions;
 pub mod settings;
 mod sign_out;
+pub mod sign_up;
 mod totp;
 pub mod users;
 
@@ -34,16 +36,20 @@ pub fn statements() -> Vec<(String, String)> {
     let constant = [
         authority::STATEMENTS,
         grants::clients::STATEMENTS,
+        grants::clients::documents::STATEMENTS,
+        grants::clients::registration::STATEMENTS,
         grants::clients::secrets::STATEMENTS,
         grants::consents::STATEMENTS,
         grants::refresh_families::STATEMENTS,
         grants::refresh_families::revocation::STATEMENTS,
+        grants::refresh_families::rotation::STATEMENTS,
         logout_notices::STATEMENTS,
         mailed_tokens::STATEMENTS,
         recovery_codes::STATEMENTS,
         sessions::STATEMENTS,
         sessions::lists::STATEMENTS,
         totp::STATEMENTS,
+        users::credentials::STATEMENTS,
         users::STATEMENTS,
         users::account::STATEMENTS,
         users::changes::STATEMENTS,

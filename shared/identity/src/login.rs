@@ -14,6 +14,7 @@ use audit::mail::Notice;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
+use storage::db::{self, Tx};
 
 /// The result of a successful sign-in.
 #[derive(Debug)]
@@ -44,19 +45,34 @@ pub async fn login(
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
     let verified = authenticate(identity, request, &presented, context).await?;
-    let user_id = verified.id;
     let new_hash = identity
         .passwords
         .rehash_if_outdated(presented.password, &verified.password_hash)
         .await;
 
     let mut tx = identity.db.begin().await?;
-    if !users::lock(&mut tx, &verified).await? {
-        return Err(Error::WrongCredentials);
-    }
+    let user = users::lock(&mut tx, &verified).await?;
+    let user = user.ok_or(Error::WrongCredentials)?;
     if let Some(hash) = new_hash {
         users::update_hash(&mut tx, &verified, &hash).await?;
     }
+    let methods = match verified.mfa {
+        true => AuthenticationMethods::PasswordAndCode,
+        false => AuthenticationMethods::Password,
+    };
+    Ok(begin_session(identity, tx, user, methods, former, context).await?)
+}
+
+/// Starts a session of a user whose identity is proven, in a transaction that this function commits. `former` is the `sid` of the browser's
+/// previous session, which ends as in [`login`].
+pub(crate) async fn begin_session(
+    identity: &Identity,
+    mut tx: Tx,
+    user: User,
+    methods: AuthenticationMethods,
+    former: Option<&Secret>,
+    context: &RequestContext,
+) -> Result<NewSession, db::Error> {
     // The new session inherits nothing from the former one, which prevents session fixation.
     let mut announcements = Vec::new();
     if let Some(former) = former
@@ -65,24 +81,17 @@ pub async fn login(
         let selection = Selection::OfSession(former_id);
         announcements.push(refresh_families::revoke(&mut tx, selection, context).await?);
     }
-    let methods = match verified.mfa {
-        true => AuthenticationMethods::PasswordAndCode,
-        false => AuthenticationMethods::Password,
-    };
     let (sid, of_oldest) =
-        sessions::start(&mut tx, user_id, methods, identity.session_lifetimes, context).await?;
+        sessions::start(&mut tx, user.id, methods, identity.session_lifetimes, context).await?;
     announcements.extend(of_oldest);
     Event::success(EventName::LoginSuccess)
-        .user(user_id)
+        .user(user.id)
         .record(&mut tx, context)
         .await?;
     tx.commit().await?;
     for announcement in announcements {
         identity.revocations.announce(announcement).await;
     }
-    let user = users::find(&identity.db, user_id)
-        .await?
-        .ok_or(Error::WrongCredentials)?;
     Ok(NewSession { user, sid })
 }
 

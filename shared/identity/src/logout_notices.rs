@@ -3,7 +3,7 @@
 
 use audit::outbox::Due;
 use foundation::clock::Timestamp;
-use storage::db::{Db, Error, Tx, delete_in_batches};
+use storage::db::{Db, Error, Tx, change_in_batches};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions with this
@@ -14,8 +14,8 @@ macro_rules! queue {
             "INSERT INTO logout_notices (client_id, user_id, session_id, created_at, due_at, attempts)
              SELECT DISTINCT family.client_id, family.user_id, family.session_id,
                              CAST($2 AS BIGINT), CAST($2 AS BIGINT), CAST(0 AS BIGINT)
-             FROM refresh_families AS family JOIN clients ON clients.id = family.client_id
-             WHERE clients.backchannel_logout_uri IS NOT NULL AND clients.disabled_at IS NULL
+             FROM refresh_families AS family
+             WHERE (SELECT backchannel_logout_uri IS NOT NULL AND disabled_at IS NULL FROM clients WHERE id = family.client_id)
                AND ' ' || family.scope || ' ' LIKE '% openid %' AND ",
             $condition
         )
@@ -124,7 +124,7 @@ impl FailedAttempt<'_> {
         let (id, attempts, client, at) = self.notices();
         let delete =
             async |limit: i64| execute!(db.writer(), GIVE_UP, id, attempts, client, at, created_at, limit);
-        delete_in_batches(delete).await.map(|_| ())
+        change_in_batches(delete).await.map(|_| ())
     }
 
     /// Returns the parameters of the condition `failed!`.

@@ -51,7 +51,7 @@ pub async fn enroll(
         credential_check::reauthenticate(identity, user, presented, RequiredFactors::Password, context)
             .await?;
     let mut tx = identity.db.begin().await?;
-    if !users::lock(&mut tx, &verified).await? {
+    if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
     }
     credential_check::hold_session(&mut tx, session, context).await?;
@@ -60,6 +60,19 @@ pub async fn enroll(
     let enrollment = enrollment.ok_or(Error::AlreadyEnabled)?;
     tx.commit().await?;
     Ok(enrollment)
+}
+
+/// Returns the pending enrollment of the session's user again; `None` if none is pending.
+pub async fn pending(
+    identity: &Identity,
+    session: &Session,
+) -> Result<Option<Enrollment>, credential_check::Error> {
+    let user = &session.user;
+    let Some(sealed) = totp::find_pending(&identity.db, user.id).await? else {
+        return Ok(None);
+    };
+    let key = &identity.account_key;
+    Ok(totp::pending_enrollment(key, user.id, &user.email, &sealed)?)
 }
 
 /// Completes the pending enrollment if `otp` is a code of its seed. Returns new recovery codes, and the new `sid` of
@@ -120,7 +133,7 @@ pub async fn disable(
     let verified =
         credential_check::reauthenticate(identity, user, presented, RequiredFactors::All, context).await?;
     let mut tx = identity.db.begin().await?;
-    if !users::lock(&mut tx, &verified).await? {
+    if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
     }
     credential_check::hold_session(&mut tx, session, context).await?;

@@ -67,8 +67,8 @@ pub async fn request(
 
 /// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token
 /// of the user, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
-/// unless it was turned on before the address was verified: then somebody else may have set the account up, and the bearer of the
-/// token takes it over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is
+/// unless it was turned on before the address was verified: then somebody else may have set the account up, or moved it to this
+/// address, and the bearer of the token takes it over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is
 /// not valid. A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,

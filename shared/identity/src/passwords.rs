@@ -72,6 +72,23 @@ pub struct Passwords {
     block_list: BlockList,
 }
 
+/// The reason why a text is not acceptable as a password. Displayed as the end of a sentence that begins with "The password".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PasswordFlaw {
+    /// It has more than [`MAX_LENGTH`] characters.
+    #[error("is longer than 128 characters")]
+    TooLong,
+    /// It is shorter than new passwords must be.
+    #[error("is shorter than {min} characters")]
+    TooShort {
+        /// The least number of characters.
+        min: usize,
+    },
+    /// It is one of the passwords that attackers try first, or resembles the e-mail address.
+    #[error("is too common: choose one that is harder to guess")]
+    TooCommon,
+}
+
 /// The reason why a password was not hashed or verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -84,17 +101,16 @@ pub enum Error {
 }
 
 impl Password {
-    /// Parses a password of at most [`MAX_LENGTH`] characters, without the rules for new passwords. The error continues
-    /// a sentence that begins with "The password".
-    pub fn parse(text: &str) -> Result<Self, &'static str> {
+    /// Parses a password of at most [`MAX_LENGTH`] characters, without the rules for new passwords.
+    pub fn parse(text: &str) -> Result<Self, PasswordFlaw> {
         // An NFC character decomposes into at most four characters of at most four bytes. This cheap check avoids
         // normalizing megabytes.
         if text.len() > 4 * 4 * MAX_LENGTH {
-            return Err("is longer than 128 characters");
+            return Err(PasswordFlaw::TooLong);
         }
         let text: String = text.nfc().collect();
         if text.chars().count() > MAX_LENGTH {
-            return Err("is longer than 128 characters");
+            return Err(PasswordFlaw::TooLong);
         }
         Ok(Self(text))
     }
@@ -121,23 +137,27 @@ impl Passwords {
         })
     }
 
+    /// Returns the minimum length of a new password, in characters.
+    pub fn min_length(&self) -> usize {
+        self.min_length
+    }
+
     /// Parses a new password, which must have between the policy's minimum length and [`MAX_LENGTH`] characters and
-    /// must not be a common password. There are no composition rules (NIST SP 800-63B §3.1.1.2). The error continues a
-    /// sentence that begins with "The password". If the account's e-mail is known, use
-    /// [`parse_new_for`](Self::parse_new_for).
-    pub fn parse_new(&self, text: &str) -> Result<Password, String> {
+    /// must not be a common password. There are no composition rules (NIST SP 800-63B §3.1.1.2). If the
+    /// account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
+    pub fn parse_new(&self, text: &str) -> Result<Password, PasswordFlaw> {
         self.parse_new_for(text, "")
     }
 
     /// Parses a new password of the account with this e-mail, like [`parse_new`](Self::parse_new), and also refuses
     /// passwords that resemble the e-mail.
-    pub fn parse_new_for(&self, text: &str, email: &str) -> Result<Password, String> {
+    pub fn parse_new_for(&self, text: &str, email: &str) -> Result<Password, PasswordFlaw> {
         let password = Password::parse(text)?;
         if password.0.chars().count() < self.min_length {
-            return Err(format!("is shorter than {} characters", self.min_length));
+            return Err(PasswordFlaw::TooShort { min: self.min_length });
         }
         if self.block_list.refuses(&password.0, email) {
-            return Err("is too common: choose one that is harder to guess".to_owned());
+            return Err(PasswordFlaw::TooCommon);
         }
         Ok(password)
     }

@@ -20,6 +20,8 @@ pub struct Identity {
     pub expiring: ExpiringStore,
     /// The limits on failed sign-ins that apply in addition to the lockout.
     pub throttles: Throttles,
+    /// Whether users can create accounts.
+    pub allows_sign_ups: bool,
     /// Whether the sign-ups from one network are limited.
     pub limits_sign_ups: bool,
     /// The captcha that is required after repeated failures, if one is configured.

@@ -20,10 +20,11 @@ use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
-    // Returns the newest session of the user that is beyond the maximum, if there is one.
+    // Returns the newest session of the user that is beyond the maximum, if there is one. Here and below, `id + 0` is compared in place
+    // of `id`, so that PostgreSQL finds the sessions by their user, and not all that are older.
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-              RETURNING (SELECT former.id FROM sessions AS former WHERE former.user_id = $2 AND former.id < sessions.id
+              RETURNING (SELECT former.id FROM sessions AS former WHERE former.user_id = $2 AND former.id + 0 < sessions.id
                          ORDER BY former.id DESC LIMIT 1 OFFSET $9) AS beyond";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
@@ -33,11 +34,11 @@ sql! {
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";
-    // Without a user, the session of any user.
-    DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = COALESCE($2, user_id) RETURNING user_id";
+    FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
+    DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
-    DELETE_UP_TO = "DELETE FROM sessions WHERE user_id = $1 AND id <= $2 RETURNING id";
+    DELETE_UP_TO = "DELETE FROM sessions WHERE user_id = $1 AND id + 0 <= $2 RETURNING id";
     PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
 
@@ -246,19 +247,24 @@ pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     }
 }
 
-/// Ends a session, and revokes the refresh families of first-party clients that were created in it. Returns whether
-/// there was a session with this id, of this user or else of any user.
+/// Returns the user of the session with this id, if there is one.
+pub(crate) async fn find_user(db: &Db, id: i64) -> Result<Option<i64>, Error> {
+    let row = fetch_optional!(db.reader(), (i64,), FIND_USER, id)?;
+    Ok(row.map(|(user_id,)| user_id))
+}
+
+/// Ends a session of a user, in a transaction that this function commits, and revokes the refresh families of first-party
+/// clients that were created in it. Returns whether the user has a session with this id.
 pub async fn revoke(
-    db: &Db,
+    mut tx: Tx,
     revocations: &RevocationMirror,
-    user_id: Option<i64>,
+    user_id: i64,
     id: i64,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    let mut tx = db.begin().await?;
-    let Some((user_id,)) = fetch_optional!(tx.on(), (i64,), DELETE_OF_USER, id, user_id)? else {
+    if execute!(tx.on(), DELETE_OF_USER, id, user_id)? == 0 {
         return Ok(false);
-    };
+    }
     logout_notices::queue_of_session(&mut tx, id, context.now).await?;
     let announcement = refresh_families::revoke(&mut tx, Selection::OfSession(id), context).await?;
     let event = Event::success(EventName::SessionRevoked).user(user_id);

@@ -5,7 +5,7 @@ mod sign_in;
 pub use sign_in::SignInArgs;
 
 use crate::{mailed_tokens, passwords, sessions};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use foundation::duration::parse_duration;
 use foundation::sealing::SealingKey;
 use foundation::settings::{InvalidSetting, read_key};
@@ -21,13 +21,37 @@ pub struct AccountKeyArgs {
         env = "LATCHKEY_ACCOUNT_KEY",
         global = true,
         value_name = "KEY",
-        hide_env_values = true
+        hide_env_values = true,
+        allow_hyphen_values = true
     )]
     pub account_key: Option<String>,
 
     /// A file with the account key.
     #[arg(long, env = "LATCHKEY_ACCOUNT_KEY_FILE", global = true, value_name = "FILE")]
     pub account_key_file: Option<PathBuf>,
+}
+
+/// The setting of sign-up.
+#[derive(Args, Clone, Debug)]
+pub struct SignUpArgs {
+    /// Whether users can create accounts, on the page `/signup` and by the API. If not, only administrators create them.
+    #[arg(
+        long,
+        env = "LATCHKEY_SIGN_UP",
+        global = true,
+        default_value = "on",
+        value_name = "MODE"
+    )]
+    pub sign_up: SignUpMode,
+}
+
+/// The values of the setting of sign-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SignUpMode {
+    /// Everybody can create an account.
+    On,
+    /// Only administrators can.
+    Off,
 }
 
 /// The lifetimes of sessions.

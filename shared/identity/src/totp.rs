@@ -29,7 +29,7 @@ const SEED_LEN: usize = 20;
 /// The issuer that authenticator apps display.
 const ISSUER: &str = "Latchkey";
 
-/// A new TOTP seed, for the user's authenticator app. It is returned only when the enrollment begins.
+/// A new TOTP seed, for the user's authenticator app. It is returned until a first code completes the enrollment.
 #[derive(Debug)]
 pub struct Enrollment {
     /// The seed in base32.
@@ -55,16 +55,25 @@ pub(crate) async fn begin_enrollment(
     if execute!(tx.on(), INSERT_PENDING, user_id, sealed, now)? == 0 {
         return Ok(None);
     }
-    Ok(generator(&seed, email).map(|totp| Enrollment {
-        secret: Secret::new(totp.secret().to_base32()),
-        otpauth_url: Secret::new(totp.to_url().unwrap_or_default()),
-    }))
+    Ok(enrollment(&seed, email))
 }
 
 /// Returns the pending seed of a user, if there is one.
 pub(crate) async fn find_pending(db: &Db, user_id: i64) -> Result<Option<SealedSeed>, Error> {
     let row = fetch_optional!(db.reader(), (Vec<u8>,), FIND_PENDING, user_id)?;
     Ok(row.map(|(sealed,)| SealedSeed(sealed)))
+}
+
+/// Returns a pending seed of the user with this address for the authenticator app again. Fails if the seed was sealed under
+/// another key.
+pub(crate) fn pending_enrollment(
+    key: &SealingKey,
+    user_id: i64,
+    email: &str,
+    sealed: &SealedSeed,
+) -> Result<Option<Enrollment>, UnsealError> {
+    let seed = key.open(&seal_name(user_id), &sealed.0)?;
+    Ok(enrollment(&seed, email))
 }
 
 /// Returns the confirmed seed of a user, if there is one.
@@ -125,6 +134,14 @@ fn generator(seed: &[u8], email: &str) -> Option<Totp> {
         .with_account_name(email)
         .build()
         .ok()
+}
+
+/// Returns a seed for the authenticator app, or `None` if it is too short. Stored seeds are long enough.
+fn enrollment(seed: &[u8], email: &str) -> Option<Enrollment> {
+    generator(seed, email).map(|totp| Enrollment {
+        secret: Secret::new(totp.secret().to_base32()),
+        otpauth_url: Secret::new(totp.to_url().unwrap_or_default()),
+    })
 }
 
 /// Returns the name under which a user's seed is sealed, see [`SealingKey::seal`].

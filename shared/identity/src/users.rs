@@ -2,8 +2,10 @@
 
 pub mod account;
 pub mod changes;
+pub(crate) mod credentials;
 pub mod list;
 
+pub use credentials::{StoredCredentials, credentials, credentials_by_id, highest_imported_cost};
 pub use foundation::role::Role;
 
 use crate::passwords::HashedPassword;
@@ -14,16 +16,6 @@ use serde::Serialize;
 use storage::db::{self, Db, Tx};
 use storage::{execute, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
-
-/// The query of [`StoredCredentials`] without its condition. It reads the table `totp` too, which another module owns,
-/// so that a sign-in takes one round trip.
-macro_rules! credentials {
-    () => {
-        "SELECT id, email, email_verified, password_hash, epoch, unlocked_at,
-                EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa
-         FROM users"
-    };
-}
 
 sql! {
     INSERT = "INSERT INTO users
@@ -36,15 +28,11 @@ sql! {
     FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' AND deleted_at IS NULL LIMIT 1";
     FIND_ENABLED = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                     WHERE id = $1 AND disabled_at IS NULL";
-    CREDENTIALS = concat!(credentials!(), " WHERE email_key = $1 AND disabled_at IS NULL");
-    CREDENTIALS_BY_ID = concat!(credentials!(), " WHERE id = $1 AND disabled_at IS NULL");
     FIND_ENABLED_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
                              WHERE email_key = $1 AND disabled_at IS NULL";
-    // The two digits of the cost in a bcrypt hash, such as `$2b$10$…`. An index has them.
-    HIGHEST_IMPORTED_COST = "SELECT substr(password_hash, 5, 2) FROM users WHERE substr(password_hash, 1, 2) = '$2'
-                             ORDER BY substr(password_hash, 5, 2) DESC LIMIT 1";
     LOCK = "UPDATE users SET epoch = epoch
-            WHERE id = $1 AND epoch = $2 AND disabled_at IS NULL";
+            WHERE id = $1 AND epoch = $2 AND disabled_at IS NULL
+            RETURNING id, email, email_verified, role, created_at, updated_at";
     LOCK_EMAIL = "UPDATE users SET email_key = email_key
                   WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
     UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND epoch = $2";
@@ -56,7 +44,7 @@ sql! {
     RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
                       WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
     SET_EMAIL = "UPDATE users SET email = $3, email_key = $4, email_verified = TRUE, updated_at = $5,
-                        email_verified_at = CASE WHEN email_verified THEN email_verified_at ELSE $5 END
+                        email_verified_at = CASE WHEN email_verified AND email_key = $4 THEN email_verified_at ELSE $5 END
                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
 }
 
@@ -86,26 +74,6 @@ pub struct NewUser {
     pub role: Role,
     /// The hash of the password.
     pub password: HashedPassword,
-}
-
-/// The stored values against which presented credentials are verified.
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub struct StoredCredentials {
-    /// The user's id.
-    pub id: i64,
-    /// The user's e-mail address.
-    pub email: String,
-    /// Whether the address was confirmed.
-    pub email_verified: bool,
-    /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
-    pub password_hash: String,
-    /// The number of times that all sessions and tokens of the user ended, as with each change of the credentials. A new hash of
-    /// the same password leaves it as it is.
-    pub epoch: i64,
-    /// The time at which the failed sign-ins were last cleared.
-    pub unlocked_at: Option<Timestamp>,
-    /// Whether sign-in requires a one-time code too.
-    pub mfa: bool,
 }
 
 /// The reason why a user was not created.
@@ -169,27 +137,18 @@ pub async fn has_administrator(db: &Db) -> Result<bool, db::Error> {
     Ok(fetch_optional!(db.reader(), (i64,), FIND_ADMIN)?.is_some())
 }
 
-/// Returns the credentials of the enabled account with this address.
-pub async fn credentials(db: &Db, email: &Email) -> Result<Option<StoredCredentials>, db::Error> {
-    fetch_optional!(db.reader(), StoredCredentials, CREDENTIALS, email.key())
-}
-
-/// Returns the credentials of the enabled account with this id.
-pub async fn credentials_by_id(db: &Db, id: i64) -> Result<Option<StoredCredentials>, db::Error> {
-    fetch_optional!(db.reader(), StoredCredentials, CREDENTIALS_BY_ID, id)
-}
-
-/// Returns the highest cost of the imported bcrypt hashes, or `None` if there are none.
-pub async fn highest_imported_cost(db: &Db) -> Result<Option<u32>, db::Error> {
-    let row = fetch_optional!(db.reader(), (String,), HIGHEST_IMPORTED_COST)?;
-    Ok(row.and_then(|(digits,)| digits.parse().ok()))
-}
-
-/// Locks the user's row until the transaction ends, and returns whether the account is enabled and its credentials are
-/// still the verified ones. If so, a session that starts in this transaction cannot outlive a concurrent change of the
+/// Locks the user's row until the transaction ends, and returns the user. Returns `None` if the account is disabled or its credentials are
+/// no longer the verified ones. If not, a session that starts in this transaction cannot outlive a concurrent change of the
 /// password.
-pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), LOCK, verified.id, verified.epoch)? == 1)
+pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<Option<User>, db::Error> {
+    lock_in_epoch(tx, verified.id, verified.epoch).await
+}
+
+/// Locks the user's row until the transaction ends, and returns the user. Returns `None` if the account is disabled or the epoch has
+/// ended. If not, a refresh family of this epoch that is created in this transaction ends with the epoch.
+pub async fn lock_in_epoch(tx: &mut Tx, id: i64, epoch: i64) -> Result<Option<User>, db::Error> {
+    let row = fetch_optional!(tx.on(), UserRow, LOCK, id, epoch)?;
+    Ok(row.map(User::from))
 }
 
 /// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has this
@@ -236,7 +195,7 @@ pub(crate) async fn verify_email(
     Ok(execute!(tx.on(), VERIFY_EMAIL, id, email_key, now)? == 1)
 }
 
-/// Returns the time at which an address of the account was verified for the first time; `None` if none was.
+/// Returns the time at which the address of the account was verified for the first time; `None` if it was not.
 pub(crate) async fn email_verified_at(tx: &mut Tx, id: i64) -> Result<Option<Timestamp>, db::Error> {
     let row = fetch_optional!(tx.on(), (Option<Timestamp>,), EMAIL_VERIFIED_AT, id)?;
     Ok(row.and_then(|(at,)| at))

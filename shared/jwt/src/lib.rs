@@ -7,13 +7,18 @@
 
 mod registry;
 
+/// The members of a JWK that hold private or symmetric keys (RFC 7518 §6).
+const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair, PublicKeyComponents};
 use aws_lc_rs::signature::{ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256};
-use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, aws_lc};
+use jsonwebtoken::crypto::{self, CryptoProvider, JwtSigner, JwtVerifier, aws_lc};
+use jsonwebtoken::jwk::{Jwk, ThumbprintHash};
 use jsonwebtoken::signature::{self, Signer, Verifier};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, errors};
 use registry::Registry;
+use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
 static PRIVATE_KEYS: Registry<KeyPair> = Registry::new();
@@ -93,6 +98,31 @@ impl VerifyingKey {
     pub fn decoding_key(&self) -> &DecodingKey {
         &self.decoding_key
     }
+}
+
+/// Returns whether a JWK has a member with a private or a symmetric key, so that it is not a public key.
+pub fn has_private_member(jwk: &Value) -> bool {
+    PRIVATE_MEMBERS.iter().any(|member| jwk.get(member).is_some())
+}
+
+/// Returns the SHA-256 thumbprint of a public key in base64url (RFC 7638 §3); `None` if the library does not know its type. Its members
+/// must be base64url. Fails with [`Error::OtherProvider`].
+pub fn thumbprint(jwk: &Jwk) -> Result<Option<String>, Error> {
+    // The library would otherwise install its own provider at its first use.
+    ensure_installed()?;
+    Ok(jwk.thumbprint(ThumbprintHash::SHA256).ok())
+}
+
+/// Returns whether a key of somebody else verifies a signature in base64url over `message`. Fails with
+/// [`Error::OtherProvider`].
+pub fn is_signed_by(
+    key: &DecodingKey,
+    algorithm: Algorithm,
+    message: &[u8],
+    signature: &str,
+) -> Result<bool, Error> {
+    ensure_installed()?;
+    Ok(crypto::verify(signature, message, key, algorithm).unwrap_or(false))
 }
 
 fn ensure_installed() -> Result<(), Error> {

@@ -14,8 +14,9 @@ pub use values::parse_origin;
 use crate::metrics::MetricsArgs;
 use crate::telemetry::LogArgs;
 use clap::Args;
+use dpop::DpopArgs;
 use foundation::settings::InvalidSetting;
-use identity::settings::{AccountKeyArgs, MailedLinkArgs, PasswordArgs, SessionArgs, SignInArgs};
+use identity::settings::{AccountKeyArgs, MailedLinkArgs, PasswordArgs, SessionArgs, SignInArgs, SignUpArgs};
 use std::path::PathBuf;
 use storage::db::Db;
 use storage::settings::{DatabaseArgs, RateLimitArgs, RedisArgs};
@@ -54,6 +55,10 @@ pub struct CommonArgs {
     #[command(flatten)]
     pub account_key: AccountKeyArgs,
 
+    /// The setting of DPoP proofs.
+    #[command(flatten)]
+    pub dpop: DpopArgs,
+
     /// Settings of the metrics.
     #[command(flatten)]
     pub metrics: MetricsArgs,
@@ -65,6 +70,10 @@ pub struct CommonArgs {
     /// Settings of sign-in: the limits on failed sign-ins, and the captcha.
     #[command(flatten)]
     pub sign_in: SignInArgs,
+
+    /// The setting of sign-up.
+    #[command(flatten)]
+    pub sign_up: SignUpArgs,
 
     /// Settings of the log.
     #[command(flatten)]

@@ -24,17 +24,24 @@ const MIN_AVERAGE: u64 = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct PacedStream<S> {
     stream: S,
-    /// The pace of the current response; `None` if the peer has not kept a write of it waiting.
-    pace: Option<Pace>,
+    /// The measurement of the current response; `None` if the peer has not kept a write of it waiting.
+    measurement: Option<Measurement>,
 }
 
-/// How fast a peer accepts a response since it first kept a write waiting. The time in which there is nothing to write does not
+/// The pace of a peer, and the timer of its current period.
+#[derive(Debug)]
+struct Measurement {
+    pace: Pace,
+    timer: Pin<Box<Sleep>>,
+}
+
+/// The speed at which a peer accepts a response since it first kept a write waiting. The time in which there is nothing to write does not
 /// count.
 #[derive(Debug)]
 struct Pace {
     began: Instant,
     /// The end of the current period.
-    period_end: Pin<Box<Sleep>>,
+    period_end: Instant,
     /// The number of bytes that the peer has accepted in this period.
     in_period: u64,
     /// The number of bytes that it has accepted in all.
@@ -45,24 +52,31 @@ struct Pace {
 
 impl<S> PacedStream<S> {
     pub(crate) const fn new(stream: S) -> Self {
-        Self { stream, pace: None }
+        Self {
+            stream,
+            measurement: None,
+        }
     }
 
     /// Counts the bytes of a write that was polled with the result `written`, and returns the result. Returns an error
     /// in its place if the write is pending and the peer is too slow.
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if let Some(pace) = &mut self.pace {
-            pace.resume();
+        if let Some(Measurement { pace, .. }) = &mut self.measurement {
+            pace.resume(Instant::now());
         }
         match written {
             Poll::Ready(Ok(count)) => {
-                if let Some(pace) = &mut self.pace {
-                    pace.in_period += count as u64;
-                    pace.in_all += count as u64;
+                if let Some(Measurement { pace, .. }) = &mut self.measurement {
+                    pace.accept(count as u64);
                 }
                 Poll::Ready(Ok(count))
             }
-            Poll::Pending if self.pace.get_or_insert_with(Pace::new).is_too_slow(cx) => {
+            Poll::Pending
+                if self
+                    .measurement
+                    .get_or_insert_with(Measurement::begin)
+                    .is_too_slow(cx) =>
+            {
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             other => other,
@@ -70,46 +84,78 @@ impl<S> PacedStream<S> {
     }
 }
 
+impl Measurement {
+    fn begin() -> Self {
+        let pace = Pace::new(Instant::now());
+        let timer = Box::pin(sleep_until(pace.period_end));
+        Self { pace, timer }
+    }
+
+    /// Returns whether the peer is too slow. If not, the task is woken at the end of the period.
+    fn is_too_slow(&mut self, cx: &mut Context<'_>) -> bool {
+        while !self.pace.is_too_slow(Instant::now()) {
+            if self.timer.deadline() != self.pace.period_end {
+                self.timer.as_mut().reset(self.pace.period_end);
+            }
+            if self.timer.as_mut().poll(cx).is_pending() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
 impl Pace {
-    fn new() -> Self {
-        let began = Instant::now();
+    fn new(now: Instant) -> Self {
         Self {
-            began,
-            period_end: Box::pin(sleep_until(began + PERIOD)),
+            began: now,
+            period_end: now + PERIOD,
             in_period: 0,
             in_all: 0,
             idle_since: None,
         }
     }
 
-    /// Moves all times by that in which there was nothing to write.
-    fn resume(&mut self) {
+    /// Counts bytes that the peer has accepted.
+    const fn accept(&mut self, bytes: u64) {
+        self.in_period += bytes;
+        self.in_all += bytes;
+    }
+
+    /// Begins a time in which there is nothing to write, unless one has begun.
+    fn pause(&mut self, now: Instant) {
+        self.idle_since.get_or_insert(now);
+    }
+
+    /// Ends the time in which there was nothing to write, and moves all times by it.
+    fn resume(&mut self, now: Instant) {
         if let Some(since) = self.idle_since.take() {
-            let idle = since.elapsed();
+            let idle = now.duration_since(since);
             self.began += idle;
-            let period_end = self.period_end.deadline() + idle;
-            self.period_end.as_mut().reset(period_end);
+            self.period_end += idle;
         }
     }
 
-    /// Returns whether the peer is too slow. If not, the task is woken at the end of the period.
-    fn is_too_slow(&mut self, cx: &mut Context<'_>) -> bool {
-        while self.period_end.as_mut().poll(cx).is_ready() {
-            let waited = self.began.elapsed();
-            let is_below_average = waited >= LONG && self.in_all < MIN_AVERAGE * waited.as_secs();
-            if self.in_period < MIN_ACCEPTED || is_below_average {
-                return true;
-            }
-            self.in_period = 0;
-            self.period_end.as_mut().reset(Instant::now() + PERIOD);
+    /// Returns whether the period has ended and the peer was too slow in it, or in all periods together. If the period has ended
+    /// and the peer was not too slow, begins the next one.
+    fn is_too_slow(&mut self, now: Instant) -> bool {
+        if now < self.period_end {
+            return false;
         }
+        let waited = now.duration_since(self.began);
+        let is_below_average = waited >= LONG && self.in_all < MIN_AVERAGE * waited.as_secs();
+        if self.in_period < MIN_ACCEPTED || is_below_average {
+            return true;
+        }
+        self.in_period = 0;
+        self.period_end = now + PERIOD;
         false
     }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
-    /// What the peer sends belongs to the next request, whose response has a pace of its own. During a response, hyper reads at most
-    /// once.
+    /// Ends the measurement of the pace, because input belongs to the next request, whose response has a pace of its own. During a
+    /// response, hyper reads at most once.
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -118,7 +164,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         if buffer.filled().len() > before {
-            self.pace = None;
+            self.measurement = None;
         }
         read
     }
@@ -145,13 +191,75 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
 
     /// hyper flushes when it has written all that it has: a whole response, or a part of a compressed one or of a stream.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Some(pace) = &mut self.pace {
-            pace.idle_since.get_or_insert_with(Instant::now);
+        if let Some(Measurement { pace, .. }) = &mut self.measurement {
+            pace.pause(Instant::now());
         }
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const KIB: u64 = 1024;
+    const HOUR: u32 = 3600;
+
+    /// Returns the time after which a peer is disconnected that accepts `bytes` in each second and keeps the next write waiting for the
+    /// rest of it, or `None` if it lasts for an hour. In every tenth second there is nothing to write for `pause` more.
+    fn lasts(bytes: u64, pause: Duration) -> Option<Duration> {
+        let began = Instant::now();
+        let mut now = began;
+        let mut pace = Pace::new(began);
+        (1..=HOUR).find_map(|second| {
+            pace.accept(bytes);
+            if second.is_multiple_of(10) {
+                pace.pause(now);
+                now += pause;
+                pace.resume(now);
+            }
+            now += SECOND;
+            pace.is_too_slow(now).then(|| now - began)
+        })
+    }
+
+    #[test]
+    fn a_peer_must_accept_half_a_mebibyte_in_each_period() {
+        for rate in [0, KIB, 17 * KIB] {
+            assert_eq!(lasts(rate, Duration::ZERO), Some(PERIOD), "{rate}");
+        }
+        assert_eq!(lasts(18 * KIB, Duration::ZERO), Some(LONG));
+    }
+
+    #[test]
+    fn a_peer_must_accept_64_kib_a_second_in_five_minutes() {
+        for rate in [30 * KIB, 63 * KIB] {
+            assert_eq!(lasts(rate, Duration::ZERO), Some(LONG), "{rate}");
+        }
+        for rate in [64 * KIB, 70 * KIB] {
+            assert_eq!(lasts(rate, Duration::ZERO), None, "{rate}");
+        }
+    }
+
+    #[test]
+    fn time_without_anything_to_write_does_not_count() {
+        // A period has 30 s, and with them three pauses of a minute.
+        assert_eq!(lasts(30 * KIB, 60 * SECOND), Some(7 * LONG));
+        assert_eq!(lasts(KIB, 60 * SECOND), Some(7 * PERIOD));
+        assert_eq!(lasts(70 * KIB, 60 * SECOND), None);
+    }
+
+    #[test]
+    fn a_fast_beginning_counts_in_the_average_and_not_in_the_periods() {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        pace.accept(MIN_AVERAGE * 3600);
+        assert!(!pace.is_too_slow(now + PERIOD));
+        assert!(pace.is_too_slow(now + 2 * PERIOD));
     }
 }

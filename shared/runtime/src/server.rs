@@ -38,22 +38,21 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
 }
 
-/// Serves requests with `handle` on `threads` until SIGINT or SIGTERM, with at most `max_connections` at a time. Then
-/// reports the drain to `health` and waits up to 20 s for the requests in progress. Fails only if the signals cannot be
-/// handled.
+/// Serves requests with `handle` on `threads` until `stop` resolves, with at most `max_connections` at a time. Then reports
+/// the drain to `health` and waits up to 20 s for the requests in progress.
 pub async fn run<F>(
     listener: TcpListener,
     handle: impl Fn(Request) -> F + Clone + Send + 'static,
     threads: &Threads,
     max_connections: usize,
     health: Health,
-) -> io::Result<()>
-where
+    stop: impl Future<Output = ()>,
+) where
     F: Future<Output = Response> + Send,
 {
     let permits = Arc::new(Semaphore::new(max_connections));
     let graceful = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(stop_signal()?);
+    let mut stop = std::pin::pin!(stop);
     for runtime in threads.in_turn() {
         let next = async {
             // Connections beyond the limit wait in the queue of the kernel.
@@ -85,7 +84,6 @@ where
             DRAIN_TIMEOUT.as_secs()
         );
     }
-    Ok(())
 }
 
 /// Returns a future that serves a connection on the current runtime. Fails if the connection cannot be registered

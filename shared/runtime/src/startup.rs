@@ -9,6 +9,7 @@ use crate::{server, telemetry};
 use audit::events::EventRecorder;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
+use dpop::Proofs;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use foundation::urls::Urls;
@@ -16,6 +17,7 @@ use futures_util::future::LocalBoxFuture;
 use identity::Identity;
 use identity::grants::origins::Origins;
 use identity::passwords::{self, Passwords};
+use identity::settings::SignUpMode;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -71,12 +73,16 @@ pub struct Runtime {
     pub rate_limiter: RateLimiter,
     /// The origins whose pages may read responses of API routes.
     pub cors: Cors,
+    /// The DPoP proofs that were used, for both services of a process.
+    pub proofs: Proofs,
     /// The comparison of the clock with that of the database.
     pub clock: ClockCheck,
     /// The notifications between processes.
     pub notifications: Notifications,
     /// The directory of the setting DATA_DIR.
     pub data_dir: PathBuf,
+    /// Whether this is a production installation: not one that only this machine can reach over http.
+    pub is_production: bool,
     redis: Option<Redis>,
     exporter: Option<Exporter>,
     threads: Threads,
@@ -119,9 +125,13 @@ impl Runtime {
         }
         let notifications = Notifications::new(redis.clone());
         let account_key = account_key()?;
+        // Both services have the account key, and no other.
+        let proofs = Proofs::new(&account_key, redis.clone(), common.dpop.dpop);
         let expiring = ExpiringStore::new(redis.clone());
-        let quotas = common.rate_limits.quotas(common.network.is_production());
+        let is_production = common.network.is_production();
+        let quotas = common.rate_limits.quotas(is_production);
         let identity = Identity {
+            allows_sign_ups: common.sign_up.sign_up == SignUpMode::On,
             limits_sign_ups: quotas.is_some(),
             throttles: common.sign_in.throttles(),
             captcha: common.sign_in.captcha()?,
@@ -148,9 +158,11 @@ impl Runtime {
             identity,
             rate_limiter: RateLimiter::new(quotas),
             cors,
+            proofs,
             clock,
             notifications,
             data_dir: common.data_dir.clone(),
+            is_production,
             redis,
             exporter,
             threads,
@@ -201,9 +213,12 @@ impl Runtime {
         let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
             .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
         let program = Program::new(routes, self.policy, self.clock);
+        // A supervisor may send SIGTERM as soon as it has read the line.
+        let stop = server::stop_signal()?;
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
-        server::run(self.listener, handle, &self.threads, self.max_connections, health).await?;
+        let (threads, max_connections) = (&self.threads, self.max_connections);
+        server::run(self.listener, handle, threads, max_connections, health, stop).await;
         self.identity.events.finish().await;
         // The threads still run, because closing a connection is input and output of its thread.
         self.identity.db.close().await;

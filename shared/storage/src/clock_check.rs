@@ -30,7 +30,7 @@ pub struct ClockCheck {
     agreement: Arc<watch::Sender<Agreement>>,
 }
 
-/// How well the clock agrees with that of the database.
+/// The agreement of the clock with that of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Agreement {
     /// Within [`MAX_UNREPORTED_DIFFERENCE`].

@@ -1,6 +1,6 @@
 //! Storage: the database, Redis, and the services that use them to share state.
 //!
-//! This crate has no statement on a table: each table belongs to the domain module that writes it.
+//! This crate has statements on one table, `housekeeping_leases`: the others belong to the domain modules that write them.
 
 pub mod clock_check;
 pub mod db;
@@ -11,3 +11,13 @@ pub mod paging;
 pub mod rate_limits;
 pub mod redis;
 pub mod settings;
+
+/// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
+pub fn statements() -> Vec<(String, String)> {
+    let constant = [clock_check::STATEMENTS, db::LEASE_STATEMENTS]
+        .into_iter()
+        .flatten();
+    constant
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect()
+}

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 const CAPACITY: usize = 64;
 /// The Redis channel between processes.
 const CHANNEL: &str = "notifications";
-/// The interval at which to check whether Redis was emptied or replaced, and the pause before a reconnection.
+/// The interval at which to check whether Redis was emptied, replaced or started again, and the pause before a reconnection.
 const EPOCH_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A change in the database.
@@ -79,7 +79,7 @@ impl Notifications {
     }
 
     /// Relays notifications of other processes until the task is aborted. Checks the eviction policy of Redis when
-    /// Redis answers for the first time, and after it was emptied or replaced. Returns at once if there is no Redis.
+    /// Redis answers for the first time, and after it was emptied, replaced or started again. Returns at once if there is no Redis.
     pub async fn follow(self) {
         let Some(redis) = self.0.redis.clone() else {
             return;
@@ -94,7 +94,7 @@ impl Notifications {
     }
 
     /// Relays the notifications of one connection until it ends. Publishes [`Notification::Missed`] at the start and
-    /// when Redis was emptied or replaced, because notifications may have been lost before.
+    /// when Redis was emptied, replaced or started again, because notifications may have been lost before.
     async fn receive(&self, redis: &Redis, epoch: &mut Option<String>) -> Result<(), Unavailable> {
         let mut messages = redis.subscribe(CHANNEL).await?.into_on_message();
         self.publish_locally(Notification::Missed);
@@ -113,7 +113,7 @@ impl Notifications {
                     }
                     let is_replaced = former.is_some();
                     if is_replaced {
-                        tracing::warn!("Redis was emptied or replaced: reloading everything from the database");
+                        tracing::warn!("Redis was emptied, replaced or started again: reloading everything from the database");
                         self.publish_locally(Notification::Missed);
                     }
                     report_eviction(redis).await;

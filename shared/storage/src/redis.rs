@@ -3,7 +3,10 @@
 
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use ::redis::io::tcp::TcpSettings;
-use ::redis::{Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, ScriptInvocation};
+use ::redis::{
+    Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, Script, ScriptInvocation,
+};
+use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::sync::lock;
 use std::str::FromStr;
@@ -18,6 +21,56 @@ const FAIL_FAST_PERIOD: Duration = Duration::from_millis(500);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The prefix of every key and channel, which separates them from those of other programs.
 const PREFIX: &str = "latchkey:";
+
+/// A function for scripts, to be put before them. It returns the id of this run of the Redis server. A server that crashed and starts
+/// again may have lost its last writes, and one that takes the place of another may lack some of them, so what it knows counts
+/// from its start.
+const RUN_ID: &str = r"
+local function run_id()
+  return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+end
+";
+
+/// The function that [`data_set_script`] describes, which calls that of [`RUN_ID`].
+const DATA_SET: &str = r"
+local function data_set(key)
+  local id = redis.call('GET', key)
+  return id and id .. ':' .. run_id()
+end
+";
+
+/// Sets the random part of the id of the data set, which is the argument, unless there is one. Returns the id. Writes only if it must,
+/// because a Redis whose memory is full refuses writes.
+const EPOCH: &str = r"
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[1]) end
+return data_set(KEYS[1])
+";
+
+/// Claims the first key. Its arguments are the time to live in milliseconds, the present time, and the earliest time of another claim,
+/// in microseconds. The second key has the run of the server and the time since which it has the claims: an emptied Redis does not know
+/// what was claimed before, and neither does one that started again. Returns 1, 0 if the key was claimed, or -1 if that is unknown.
+const CLAIM: &str = r"
+local run = run_id()
+local known_run, since = string.match(redis.call('GET', KEYS[2]) or '', '^(%w+) (%d+)$')
+if known_run ~= run then
+  since = ARGV[2]
+  redis.call('SET', KEYS[2], run .. ' ' .. since)
+end
+if tonumber(ARGV[3]) <= tonumber(since) then return -1 end
+if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then return 1 end
+return 0
+";
+
+/// The result of a [claim](Redis::claim).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The caller is the first.
+    Granted,
+    /// Another caller was first.
+    Taken,
+    /// Redis was emptied or started since another claim was possible, so another caller may have been first.
+    Unknown,
+}
 
 /// The URL of a Redis server: `redis://…`, `rediss://…` with TLS, or `redis+unix:///PATH`.
 #[derive(Clone)]
@@ -44,6 +97,8 @@ struct Inner {
     client: Client,
     connection: ConnectionManager,
     timed_out_at: Mutex<Option<Instant>>,
+    claim: Script,
+    epoch: Script,
 }
 
 impl Redis {
@@ -60,6 +115,8 @@ impl Redis {
             connection: ConnectionManager::new_lazy_with_config(url.0.clone(), config)?,
             client: url.0.clone(),
             timed_out_at: Mutex::default(),
+            claim: Script::new(&[RUN_ID, CLAIM].concat()),
+            epoch: data_set_script(EPOCH),
         })))
     }
 
@@ -92,6 +149,31 @@ impl Redis {
         self.run(commands.query_async(&mut connection)).await
     }
 
+    /// Claims a name among those of a kind, for this time and by one command. Nobody can have claimed it before `claimable_since`. Only
+    /// the first of several callers gets [`Claim::Granted`]. `now` is the present time.
+    pub async fn claim(
+        &self,
+        kind: &str,
+        name: &str,
+        claimable_since: Timestamp,
+        time_to_live: Duration,
+        now: Timestamp,
+    ) -> Result<Claim, Unavailable> {
+        let mut script = self.0.claim.prepare_invoke();
+        // The hash tag puts both keys into one slot of a Redis cluster.
+        script
+            .key(self.key(&format!("{{{kind}}}:{name}")))
+            .key(self.key(&format!("{{{kind}}}:since")))
+            .arg(u64::try_from(time_to_live.as_millis()).unwrap_or(u64::MAX).max(1))
+            .arg(now.micros())
+            .arg(claimable_since.micros());
+        Ok(match self.script::<i64>(&script).await? {
+            1 => Claim::Granted,
+            0 => Claim::Taken,
+            _ => Claim::Unknown,
+        })
+    }
+
     /// Checks that Redis responds.
     pub async fn ping(&self) -> Result<(), Unavailable> {
         self.query::<String>(&::redis::cmd("PING")).await.map(|_| ())
@@ -115,18 +197,12 @@ impl Redis {
         Ok(subscribed.map_err(|_| Unavailable("no subscription within 2 s".to_owned()))??)
     }
 
-    /// Returns the random id of the data set, and creates it if it is missing. It changes when Redis is emptied or
-    /// replaced.
+    /// Returns the id of the data set, and creates it if it is missing: a random text in the key `epoch`, and the run of the server. It
+    /// changes when Redis is emptied, replaced or started again.
     pub async fn epoch(&self) -> Result<String, Unavailable> {
-        let key = self.key("epoch");
-        let get = Cmd::get(&key);
-        if let Some(epoch) = self.query::<Option<String>>(&get).await? {
-            return Ok(epoch);
-        }
-        // If several processes race, the first one sets the id and all of them read it.
-        self.query::<bool>(&Cmd::set_nx(&key, random::id())).await?;
-        let epoch: Option<String> = self.query(&get).await?;
-        epoch.ok_or_else(|| Unavailable("a written key is missing".to_owned()))
+        let mut script = self.0.epoch.prepare_invoke();
+        script.key(self.key("epoch")).arg(random::id());
+        self.script(&script).await
     }
 
     /// Reads `maxmemory-policy`. Returns [`Evicts`] if Redis evicts keys when its memory is full, because a flood of
@@ -156,6 +232,12 @@ impl Redis {
             }
         }
     }
+}
+
+/// Returns a script that can call `data_set(key)`, where the key is that of `epoch`. The function returns the id of the data set, as
+/// [`Redis::epoch`] does, or false if the key is missing.
+pub fn data_set_script(text: &str) -> Script {
+    Script::new(&[RUN_ID, DATA_SET, text].concat())
 }
 
 impl From<RedisError> for Unavailable {

@@ -1,12 +1,21 @@
-//! Bearer tokens in requests and the errors about them (RFC 6750). The servers verify the tokens.
+//! Access tokens in requests and the errors about them (RFC 6750). The servers verify the tokens.
 
 use crate::error::{Code, Error};
 use axum::http::{HeaderMap, StatusCode, header};
 use std::borrow::Cow;
 
-/// Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1). Other schemes are ignored. Fails
-/// with 400 for several `Authorization` headers.
-pub fn token(headers: &HeaderMap) -> Result<Option<&str>, Error> {
+/// The access token of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PresentedToken<'a> {
+    /// The token, which may be empty.
+    pub token: &'a str,
+    /// Whether its scheme is `DPoP`, and not `Bearer`.
+    pub is_dpop: bool,
+}
+
+/// Returns the token of an `Authorization` header with the scheme `Bearer` (RFC 6750 §2.1) or `DPoP` (RFC 9449 §7.1). Other
+/// schemes are ignored. Fails with 400 for several `Authorization` headers.
+pub fn token(headers: &HeaderMap) -> Result<Option<PresentedToken<'_>>, Error> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -21,8 +30,12 @@ pub fn token(headers: &HeaderMap) -> Result<Option<&str>, Error> {
     let (scheme, token) = value.split_at(scheme_length);
     // Tokens are ASCII, so other bytes are no token, and neither is an empty text.
     let token = std::str::from_utf8(token).unwrap_or_default();
-    let is_bearer = scheme.eq_ignore_ascii_case(b"bearer");
-    Ok(is_bearer.then(|| token.trim_start_matches(' ')))
+    let is_dpop = scheme.eq_ignore_ascii_case(b"dpop");
+    let is_token = is_dpop || scheme.eq_ignore_ascii_case(b"bearer");
+    Ok(is_token.then(|| PresentedToken {
+        token: token.trim_start_matches(' '),
+        is_dpop,
+    }))
 }
 
 /// 401: the token failed a check (RFC 6750 §3.1). The message names the check.
@@ -71,7 +84,7 @@ mod tests {
             );
         }
         token(&headers)
-            .map(|token| token.map(str::to_owned))
+            .map(|presented| presented.map(|presented| presented.token.to_owned()))
             .map_err(|error| error.code())
     }
 
@@ -82,6 +95,15 @@ mod tests {
         }
         assert_eq!(read(&[b"Bearer"]), Ok(Some(String::new())));
         assert_eq!(read(&[b"Bearer \xff"]).map(|token| token.is_some()), Ok(true));
+    }
+
+    #[test]
+    fn the_schemes_are_told_apart() {
+        for (value, is_dpop) in [("Bearer a", false), ("DPoP a", true), ("dpop a", true)] {
+            let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value.parse().unwrap())]);
+            let presented = PresentedToken { token: "a", is_dpop };
+            assert_eq!(token(&headers).ok().flatten(), Some(presented), "{value}");
+        }
     }
 
     #[test]

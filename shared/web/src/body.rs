@@ -80,6 +80,11 @@ impl<const MAX: usize> JsonBody<MAX> {
         Fields::read(&self.0)
     }
 
+    /// Returns the body as it was received.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Returns the SHA-256 of the body in its canonical form, see [`json::canonical`]. Bodies that differ
     /// only in white space and member order have the same fingerprint. Fails like [`fields`](Self::fields).
     pub fn fingerprint(&self) -> Result<Vec<u8>, Error> {

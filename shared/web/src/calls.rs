@@ -1,7 +1,8 @@
 //! The middleware of the routes that scripts and programs call.
 
+use crate::challenges::{Route, RouteScopes};
 use crate::context::request_context;
-use crate::{Cors, error, rate_limits};
+use crate::{Cors, dpop, error, rate_limits};
 use audit::events::EventRecorder;
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -9,13 +10,14 @@ use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 
-/// Calls a route: adds the CORS headers, counts the request under the client's address, and records the security event of
-/// an error response. One middleware of the router does all three, because each layer of an axum router costs about
-/// nine allocations per request.
+/// Calls a route: adds the CORS headers, counts the request under the client's address, records the security event of
+/// an error response, and names the route's scope in a 401. One middleware of the router does all this, because each layer of an
+/// axum router costs about nine allocations per request.
 pub async fn handle(
     cors: &Cors,
     limiter: &RateLimiter,
     events: &EventRecorder,
+    scopes: &RouteScopes,
     request: Request,
     next: Next,
 ) -> Response {
@@ -27,5 +29,9 @@ pub async fn handle(
     if let Err(error) = rate_limits::count_address(limiter, &request) {
         return error.into_response();
     }
-    error::record_security_event(events, &context, next.run(request).await).await
+    let (route, is_dpop) = (Route::of(&request), dpop::has_scheme(request.headers()));
+    let response = dpop::adapt_challenge(is_dpop, next.run(request).await);
+    let mut response = error::record_security_event(events, &context, response).await;
+    scopes.name_in(&mut response, route);
+    response
 }

@@ -1,11 +1,11 @@
-//! Content negotiation by `Accept` and `Accept-Encoding` (RFC 9110 §12.4.2, §12.5).
+//! Content negotiation by `Accept`, `Accept-Encoding` and `Accept-Language` (RFC 9110 §12.4.2, §12.5).
 
 use axum::http::{HeaderMap, HeaderName, header};
 
 /// The maximum total length of a header's lines, in bytes. A longer header counts as absent.
 const MAX_LENGTH: usize = 4096;
 
-/// The members of an `Accept` or `Accept-Encoding` header: names in lower case, each with its weight in thousandths.
+/// The members of such a header: names in lower case, each with its weight in thousandths.
 #[derive(Debug)]
 pub(crate) struct Preferences(Vec<(String, u16)>);
 
@@ -47,6 +47,21 @@ pub fn prefers_to_json(headers: &HeaderMap, media_type: &str) -> bool {
 pub fn excludes_json(headers: &HeaderMap, media_type: &str) -> bool {
     let accept = Preferences::read(headers, &header::ACCEPT);
     accept.weight(&[media_type]) > 0 && accept.weight(&["application/json", "application/*", "*/*"]) == 0
+}
+
+/// Returns the language among `supported`, which are primary subtags in lower case, that `Accept-Language` gives the highest weight
+/// (RFC 4647 §3.4). Among equal weights the first in the header counts. Returns `None` if the header lists none of them.
+pub fn preferred_language<'a>(headers: &HeaderMap, supported: &[&'a str]) -> Option<&'a str> {
+    let Preferences(ranges) = Preferences::read(headers, &header::ACCEPT_LANGUAGE);
+    let listed = ranges.iter().filter_map(|(range, weight)| {
+        let primary = range.split('-').next()?;
+        let language = supported.iter().find(|language| **language == primary)?;
+        (*weight > 0).then_some((*language, *weight))
+    });
+    // `max_by_key` returns the last of equal members.
+    let listed: Vec<_> = listed.collect();
+    let best = listed.into_iter().rev().max_by_key(|(_, weight)| *weight);
+    best.map(|(language, _)| language)
 }
 
 /// Parses a member into its name in lower case and its weight, which is 1000 without the parameter `q`. Other

@@ -13,11 +13,11 @@ use identity::grants::origins::{Origins, Party};
 use std::sync::Arc;
 
 /// The request headers that a page may send.
-const REQUEST_HEADERS: &str = "authorization, content-type, if-match, if-none-match, idempotency-key, \
+const REQUEST_HEADERS: &str = "authorization, dpop, content-type, if-match, if-none-match, idempotency-key, \
                                x-csrf-token, accept, traceparent";
 /// The response headers that a page may read, in addition to those that the Fetch standard always exposes.
 const RESPONSE_HEADERS: &str = "etag, location, link, x-correlation-id, retry-after, ratelimit, \
-                                ratelimit-policy, idempotent-replayed, deprecation, sunset, www-authenticate";
+                                ratelimit-policy, idempotent-replayed, deprecation, sunset, www-authenticate, dpop-nonce";
 /// The lifetime of a preflight response in the browser's cache, in seconds.
 const MAX_AGE: &str = "600";
 

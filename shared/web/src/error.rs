@@ -109,6 +109,11 @@ impl Error {
     /// Creates a 503 and logs its cause, which the response does not contain.
     pub fn unavailable(cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(error = %cause, "a dependency is unavailable");
+        Self::dependency_unavailable()
+    }
+
+    /// Creates a 503 whose cause is in the log already.
+    pub(crate) fn dependency_unavailable() -> Self {
         Self::new(
             Code::DependencyUnavailable,
             "A part of the service does not answer. Try again in a moment.",
@@ -116,7 +121,8 @@ impl Error {
         .retry_after(Duration::from_secs(1))
     }
 
-    /// Creates a 507 and logs its cause, which the response does not contain.
+    /// Creates a 507 and logs its cause, which the response does not contain. It has no `Retry-After`, because a client must not
+    /// repeat the request by itself (RFC 4918 §11.5).
     pub fn storage_full(cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(error = %cause, "the disk is full");
         Self::new(

@@ -59,8 +59,8 @@ impl IfMatch {
 }
 
 /// A parsed `If-None-Match` header.
-#[derive(Clone, Debug)]
-pub(crate) enum IfNoneMatch {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IfNoneMatch {
     /// `*`, which matches any version.
     Any,
     /// The tags before the first malformed member of each line, without the prefix `W/`. Empty if the header is absent.
@@ -69,7 +69,7 @@ pub(crate) enum IfNoneMatch {
 
 impl IfNoneMatch {
     /// Parses the header. Several header lines count as one list.
-    pub(crate) fn read(headers: &HeaderMap) -> Self {
+    pub fn read(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::IF_NONE_MATCH).iter();
         let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
         if lines.iter().any(|line| line.trim() == "*") {
@@ -80,7 +80,7 @@ impl IfNoneMatch {
     }
 
     /// Returns whether the header matches `etag` by weak comparison (RFC 9110 §8.8.3.2).
-    pub(crate) fn matches(&self, etag: &str) -> bool {
+    pub fn matches(&self, etag: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Tags(tags) => tags.iter().any(|tag| tag == etag),

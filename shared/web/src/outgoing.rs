@@ -16,7 +16,8 @@ use std::time::Duration;
 
 /// The size above which a response counts, in bytes. Most responses are smaller, and take no lock.
 const LARGE: u64 = 64 * 1024;
-/// What a stream counts for, whose size is not known, in bytes: the largest part of an export that is in memory at a time.
+/// The size that a stream counts as, in bytes, because its own is not known: the largest part of an export that is in memory at a
+/// time.
 const STREAM: u64 = 8 * 1024 * 1024;
 /// The limit of the large responses that the clients of one network have not accepted yet, in bytes. The largest page
 /// of a list has 12 MB: 20 bodies of 100,000 characters, each of which takes up to six bytes in JSON.
@@ -55,7 +56,8 @@ impl AsRef<[u8]> for CountedBytes {
     }
 }
 
-/// What the response to a write may take of the budget. A write whose response may be large reserves it before it takes effect,
+/// The part of the budget that is reserved for the response to a write. A write whose response may be large reserves it before it
+/// takes effect,
 /// because the response cannot be refused afterwards. It is an extension of such requests. Clones share the reservations, which last
 /// until the response is counted.
 #[derive(Clone, Debug)]

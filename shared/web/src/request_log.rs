@@ -1,6 +1,7 @@
 //! The outermost middleware: trace id, log line, time limit, error body and the headers of every response.
 
 use crate::client_address::Peer;
+use crate::context::request_context;
 use crate::deferred_headers::{DeferredHeaders, add_to_list};
 use crate::error::body::ErrorFormat;
 use crate::error::{Code, Error, IntentionallyEmpty};
@@ -22,10 +23,6 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum length of a stored `User-Agent`, in characters. The rest is cut off.
 const MAX_USER_AGENT: usize = 200;
 
-/// The matched route. [`record_route`] sets it inside the router, and [`wrap`] reads it outside.
-#[derive(Clone, Debug, Default)]
-struct Route(Arc<OnceLock<MatchedPath>>);
-
 /// The values of a request that [`complete_response`] needs.
 struct ResponseContext {
     method: Method,
@@ -45,7 +42,15 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     let peer = request.extensions().get::<Peer>().copied();
     let address = peer.map(|Peer(peer)| policy.trusted_proxies.client_address(peer, request.headers()));
     let user_agent = user_agent(request.headers());
-    let (route, deferred_headers) = (Route::default(), DeferredHeaders::default());
+    let deferred_headers = DeferredHeaders::default();
+    let context = Arc::new(RequestContext {
+        now: clock::now(),
+        trace_id: trace_id.clone(),
+        address,
+        user_agent,
+        administrator: None,
+        route: OnceLock::new(),
+    });
     let response_context = ResponseContext {
         method: request.method().clone(),
         error_format: ErrorFormat::negotiate(request.headers()),
@@ -54,14 +59,7 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     };
     let extensions = request.extensions_mut();
     extensions.insert(deferred_headers);
-    extensions.insert(route.clone());
-    extensions.insert(Arc::new(RequestContext {
-        now: clock::now(),
-        trace_id: trace_id.clone(),
-        address,
-        user_agent,
-        administrator: None,
-    }));
+    extensions.insert(Arc::clone(&context));
 
     let span = tracing::info_span!("request", trace_id);
     async {
@@ -74,7 +72,7 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
             target: ACCESS,
             method = %response_context.method,
             // The pattern and not the path, because paths and queries may contain personal data or secrets.
-            route = route.0.get().map(MatchedPath::as_str),
+            route = context.route.get(),
             status = response.status().as_u16(),
             duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
         );
@@ -84,11 +82,11 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     .await
 }
 
-/// Records the matched route for [`wrap`]. Called by a layer inside the router, which matches the route.
+/// Records the matched route in the context of the request. Called by a layer inside the router, which matches the route.
 pub(crate) fn record_route(request: Request) -> Request {
     let extensions = request.extensions();
-    if let (Some(route), Some(path)) = (extensions.get::<Route>(), extensions.get::<MatchedPath>()) {
-        route.0.get_or_init(|| path.clone());
+    if let (Ok(context), Some(path)) = (request_context(extensions), extensions.get::<MatchedPath>()) {
+        context.route.get_or_init(|| path.as_str().to_owned());
     }
     request
 }

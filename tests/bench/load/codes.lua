@@ -1,5 +1,6 @@
 -- Exchanges authorization codes, each once.
--- Arguments: a file with one code per line, the number of threads, the other fields of the form.
+-- Arguments: a file with one code per line, the number of threads, the other fields of the form. A tab and a DPoP proof may follow a
+-- code.
 
 require "common"
 
@@ -13,8 +14,11 @@ end
 
 function request()
   position = position + 1
-  local body = "grant_type=authorization_code&code=" .. (codes[position] or "used-up") .. "&" .. fields
-  return wrk.format("POST", "/token", { ["Content-Type"] = "application/x-www-form-urlencoded" }, body)
+  local code, proof = (codes[position] or "used-up"):match("^([^\t]*)\t?(.*)$")
+  local headers = { ["Content-Type"] = "application/x-www-form-urlencoded" }
+  if proof ~= "" then headers["DPoP"] = proof end
+  local body = "grant_type=authorization_code&code=" .. code .. "&" .. fields
+  return wrk.format("POST", "/token", headers, body)
 end
 
 function response(status, headers, body)

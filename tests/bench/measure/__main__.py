@@ -29,6 +29,7 @@ def arguments():
     parser.add_argument("--posts", metavar="N", type=int, default=5_000_000, help="the many rows of --growth (5 million)")
     parser.add_argument("--connections", metavar="N,…", help="compare these values of LATCHKEY_DATABASE_CONNECTIONS instead")
     parser.add_argument("--program", metavar="PATH", help="measure this latchkey instead of building one")
+    parser.add_argument("--before", metavar="PATH", help="measure this latchkey too, of an earlier version, in the same rounds")
     # These are for tests/bench/run.
     parser.add_argument("--modules", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--limits", type=Path, help=argparse.SUPPRESS)
@@ -49,7 +50,7 @@ def measure_speed(setup, options):
     """Measures the paths, the sign-ins and the memory."""
     rounds, seconds = (1, 2) if options.quick else (5, 3)
     paths = [path for path in TITLES if path in options.only]
-    setup.start_for(set(paths) | ({"one"} if "memory" in options.only else set()), options.sqlite)
+    setup.start_for(set(paths) | ({"one"} if "memory" in options.only else set()), options.sqlite, options.before)
     made = Paths(setup)
     measured = {"machine": MACHINE, "synced_writes": setup.sync_rate}
     measured |= {"paths": {}, "sign_ins": [], "memory": []}
@@ -62,7 +63,7 @@ def measure_speed(setup, options):
         measured["paths"][path] = made.candidates(path)
         measure(measured["paths"][path], setup.postgres, rounds, seconds, progress)
     if "sign-ins" in options.only:
-        for product in setup.products():
+        for product in setup.products_of_engines():
             progress(f"sign-ins: Latchkey, {product.database.engine}")
             measured["sign_ins"].append(reads_beside_sign_ins(product, made.requests, 3 if options.quick else 5))
     if "memory" in options.only:

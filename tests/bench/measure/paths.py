@@ -1,5 +1,6 @@
 """The measured paths: for each, the candidates and their requests."""
 
+import itertools
 import json
 import os
 from pathlib import Path
@@ -11,16 +12,19 @@ from .limits import PGBENCH_SCRIPTS, password_hashes, rsa_signatures
 from .load import CONNECTIONS, THREADS, pgbench, wrk, wrk_command
 from .processes import BenchmarkError
 from .product import CLIENT_ID, CONFIDENTIAL_CLIENT_ID, PASSWORD, USER_EMAIL, cursor
+from .proofs import Proofs
 from .rounds import Candidate
 
 TITLES = {
     "list": "GET /posts, 20 of 100k, cursor",
     "one": "GET /posts/{id}",
+    "one-dpop": "GET /posts/{id}, a DPoP proof each",
     "not-modified": "GET /posts/{id}, 304",
     "create": "POST /posts",
     "anonymous": "GET /posts/{id}, no token",
     "refresh": f"refresh grant, {CONNECTIONS} chains",
     "code": "code → token",
+    "code-dpop": "code → token, a DPoP proof each",
     "introspect": "POST /introspect, access token",
     "introspect-refresh": "POST /introspect, refresh token",
     "login": "POST /login",
@@ -28,6 +32,7 @@ TITLES = {
     "listall": "GET /posts, all by one other author",
     "listall-own": "GET /posts, all by the caller, 3 drafts",
 }
+PROVEN_PATHS = {"one-dpop", "code-dpop"}
 ON_SQLITE = {"list", "one", "create", "refresh", "code", "introspect", "introspect-refresh", "login", "listall", "listall-own"}
 RSA = "RSA-2048 signatures, all cores"
 ARGON2 = "Argon2id hashes, all cores"
@@ -35,6 +40,8 @@ ARGON2 = "Argon2id hashes, all cores"
 # second. The peer spends more time on other things. A program that uses up its codes fails the run.
 LATCHKEY_CODES = 5000
 PEER_CODES = 1200
+# DPoP proofs to prepare per second and core, each for one request.
+PROOFS = 10_000
 INTROSPECTED_TOKENS = 1000
 SIGN_IN = json.dumps({"email": USER_EMAIL, "password": PASSWORD})
 NEW_POST = json.dumps({"title": "A new post", "body": "Some text of a new post. " * 8, "status": "published"})
@@ -61,24 +68,32 @@ class Paths:
     def __init__(self, setup):
         self.setup = setup
         self.requests = Requests(setup.directory)
+        self.proofs = Proofs(setup.directory)
         self.chains = CONNECTIONS
 
     def candidates(self, path):
         """All candidates of a path, Latchkey first."""
         setup = self.setup
-        products = [setup.postgres_product]
+        products = [(setup.postgres_product, "Latchkey, PostgreSQL")]
         if setup.sqlite_product is not None and path in ON_SQLITE:
-            products.append(setup.sqlite_product)
-        return [self.of_product(path, product) for product in products] + self._peers(path) + self._limits(path)
+            products.append((setup.sqlite_product, "Latchkey, SQLite"))
+        if setup.product_before is not None and path not in PROVEN_PATHS:
+            products.append((setup.product_before, "Latchkey before, PostgreSQL"))
+        if path in PROVEN_PATHS:
+            products.append((setup.product_with_redis, "Latchkey, PostgreSQL and Redis"))
+        made = [self.of_product(path, product, name) for product, name in products]
+        return made + self._peers(path) + self._limits(path)
 
-    def of_product(self, path, product):
-        """The candidate of one Latchkey."""
+    def of_product(self, path, product, name=None):
+        """The candidate of one Latchkey. Its name is by default that of its database engine."""
         database = product.database
         prepare = {
             "refresh": lambda seconds: self._refresh(
                 product.base, "/token", product.tokens("refresh_token", self.chains), seconds
             ),
+            "one-dpop": lambda seconds: self._posts_with_proofs(product, seconds),
             "code": lambda seconds: self._product_codes(product, seconds),
+            "code-dpop": lambda seconds: self._product_codes(product, seconds, with_proofs=True),
             "introspect": lambda seconds: self._introspect(product, "access_token", seconds),
             "introspect-refresh": lambda seconds: self._introspect(product, "refresh_token", seconds),
             "login": self._reads(product.base, ["POST\t/login\t"], 200, token=None, body=SIGN_IN),
@@ -86,7 +101,7 @@ class Paths:
         }.get(path) or self._posts(path, product.base, database, product.token)
         return Candidate(
             path,
-            f"Latchkey, {database.engine}",
+            name or f"Latchkey, {database.engine}",
             "latchkey",
             prepare,
             server=product.process.pid,
@@ -106,7 +121,7 @@ class Paths:
                 peer.base, "/token", peer.tokens("refresh_token", CONNECTIONS), seconds
             ),
             "code": lambda peer: lambda seconds: self._codes(
-                peer.base, peer.codes(code_count(PEER_CODES, seconds)), peer.code_fields(), seconds
+                peer.base, peer.codes(request_count(PEER_CODES, seconds)), peer.code_fields(), seconds
             ),
             "introspect": lambda peer: lambda seconds: self._introspect(peer, "access_token", seconds),
             "introspect-refresh": lambda peer: lambda seconds: self._introspect(peer, "refresh_token", seconds),
@@ -178,6 +193,15 @@ class Paths:
 
         return prepare
 
+    def _posts_with_proofs(self, product, seconds):
+        paths = [f"/posts/{id}" for id, _ in sample_posts(product.database)]
+        used = list(itertools.islice(itertools.cycle(paths), request_count(PROOFS, seconds)))
+        token = product.bound_token(self.proofs)
+        proofs = self.proofs.make("GET", [f"{product.base}{path}" for path in used], product.nonce(self.proofs), token)
+        file = self.requests.write(f"{path}\t{proof}" for path, proof in zip(used, proofs))
+        command = wrk_command(product.base, "proofs.lua", file, THREADS, token, seconds=seconds)
+        return lambda: wrk(command)
+
     @staticmethod
     def _check(base, line, status, bearer, body):
         method, path, etag = line.split("\t")
@@ -200,9 +224,12 @@ class Paths:
         command = wrk_command(program.base, "introspect.lua", tokens, kind, credentials, seconds=seconds)
         return lambda: wrk(command)
 
-    def _product_codes(self, product, seconds):
+    def _product_codes(self, product, seconds, with_proofs=False):
         verifier, challenge = pkce()
-        codes = product.insert_codes(code_count(LATCHKEY_CODES, seconds), challenge)
+        codes = product.insert_codes(request_count(LATCHKEY_CODES, seconds), challenge)
+        if with_proofs:
+            proofs = self.proofs.make("POST", [f"{product.base}/token"] * len(codes), product.nonce(self.proofs))
+            codes = [f"{code}\t{proof}" for code, proof in zip(codes, proofs)]
         return self._codes(product.base, codes, product.code_fields(verifier), seconds)
 
     def _codes(self, base, codes, fields, seconds):
@@ -210,8 +237,8 @@ class Paths:
         return lambda: wrk(command)
 
 
-def code_count(rate, seconds):
-    """The number of codes for a run, at this rate per second and core."""
+def request_count(rate, seconds):
+    """The number of requests for a run, at this rate per second and core."""
     return int(rate * cores() * (seconds + 0.5))
 
 

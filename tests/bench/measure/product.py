@@ -25,9 +25,9 @@ TOKEN_AGE = 240
 class Product:
     """One Latchkey with a signed-in user."""
 
-    def __init__(self, program, directory, database, connections=None):
+    def __init__(self, program, directory, database, connections=None, redis_url=None):
         """Starts the program on an empty or existing database. `connections` is the setting DATABASE_CONNECTIONS, by
-        default the program's own default."""
+        default the program's own default. `redis_url` is the setting REDIS_URL."""
         self.program, self.directory, self.database = program, directory, database
         directory.mkdir(exist_ok=True)
         settings = {
@@ -38,6 +38,8 @@ class Product:
         }
         if connections is not None:
             settings["LATCHKEY_DATABASE_CONNECTIONS"] = connections
+        if redis_url is not None:
+            settings["LATCHKEY_REDIS_URL"] = redis_url
         self.environment = clean_environment(**settings)
         # The same port after a restart, because the URL of the issuer is in the tokens.
         self.port = free_port()
@@ -95,18 +97,17 @@ class Product:
         with concurrent.futures.ThreadPoolExecutor(count) as pool:
             list(pool.map(self.sign_up, emails))
 
-    def exchange(self, code, verifier, client_id=CLIENT_ID):
+    def exchange(self, code, verifier, client_id=CLIENT_ID, headers=None):
         """Exchanges a code. Returns the token response."""
-        return self._token(
-            client_id, grant_type="authorization_code", code=code, redirect_uri=REDIRECT_URI, code_verifier=verifier
-        )
+        fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT_URI, "code_verifier": verifier}
+        return self._token(client_id, headers, **fields)
 
-    def _token(self, client_id, **fields):
+    def _token(self, client_id, headers=None, **fields):
         credentials = {"client_id": client_id}
         if client_id == CONFIDENTIAL_CLIENT_ID:
             credentials["client_secret"] = self.client_secret
         body = urlencode(fields | credentials)
-        return call(self.base, "POST", "/token", body).expect(200).json()
+        return call(self.base, "POST", "/token", body, headers).expect(200).json()
 
     def _keep(self, response):
         self.access_token, self.refresh_token = response["access_token"], response["refresh_token"]
@@ -117,6 +118,24 @@ class Product:
         if time.monotonic() - self.token_at > TOKEN_AGE:
             self._keep(self._token(CLIENT_ID, grant_type="refresh_token", refresh_token=self.refresh_token))
         return self.access_token
+
+    def bound_token(self, proofs):
+        """An access token that is bound to the key of these proofs."""
+        verifier, challenge = pkce()
+        codes, made = self.insert_codes(1, challenge), proofs.make("POST", [f"{self.base}/token"], self.nonce(proofs))
+        return self.exchange(codes[0], verifier, headers={"DPoP": made[0]})["access_token"]
+
+    def nonce(self, proofs):
+        """A nonce for proofs, good for some minutes, or an empty text if the program asks for none. One process without Redis
+        asks for it, and one with Redis does so for half a minute after the start of Redis, which this function waits for."""
+        body = {"grant_type": "refresh_token", "refresh_token": "none", "client_id": CLIENT_ID}
+        while True:
+            made = proofs.make("POST", [f"{self.base}/token"], "")
+            reply = call(self.base, "POST", "/token", urlencode(body), {"DPoP": made[0]}).expect(400)
+            nonce = reply.headers.get("dpop-nonce", "")
+            if not nonce or "LATCHKEY_REDIS_URL" not in self.environment:
+                return nonce
+            time.sleep(1)
 
     def insert_codes(self, count, challenge, client_id=CLIENT_ID):
         """Inserts codes for a client. Returns them."""

@@ -35,7 +35,9 @@ def against(candidate, candidates):
         return ""
     is_first = candidate is candidates[0]
     peer = best_peer(candidates) if is_first else next((one for one in candidates if one.kind == "peer on SQLite"), None)
-    parts = [] if peer is None else [f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}"]
+    before = next((one for one in candidates if one.program.startswith("Latchkey before")), None)
+    parts = [f"{candidate.rate / before.rate:.2f} × before"] if is_first and before is not None else []
+    parts += [] if peer is None else [f"{candidate.rate / peer.rate:.2f} × {peer.program.split(',')[0]}"]
     for limit in candidates:
         if limit.kind == "limit" and (is_first or limit.program in {RSA, ARGON2}):
             parts.append(f"{candidate.rate / limit.rate:.0%} of {limit.program.split(',')[0]}")

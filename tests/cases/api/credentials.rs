@@ -29,6 +29,38 @@ async fn missing_credentials_answer_401_with_the_metadata_address(world: World) 
         .json();
     assert_eq!(metadata["resource"], json!(world.base()));
     assert_eq!(metadata["authorization_servers"], json!([world.base()]));
+    // Clients that are told nothing else ask for these scopes, so `admin` is not among them.
+    assert_eq!(
+        metadata["scopes_supported"],
+        json!(["posts:read", "profile:read"])
+    );
+}
+
+/// A version prefix makes no difference, and neither does a token that is not valid.
+async fn a_401_names_the_scope_of_the_route(world: World) {
+    let anyone = world.anyone();
+    for prefix in ["", "/v1"] {
+        let posts = format!("{prefix}/posts");
+        for (call, scope) in [
+            (anyone.get(&posts), Some("posts:read")),
+            (anyone.call("HEAD", &posts), Some("posts:read")),
+            (anyone.post(&posts), Some("posts:write")),
+            (anyone.delete(&format!("{posts}/1")), Some("posts:write")),
+            (anyone.get(&format!("{prefix}/users/1")), Some("profile:read")),
+            (anyone.bearer("nonsense").get(&posts), Some("posts:read")),
+            (anyone.bearer("nonsense").get(&format!("{posts}/1")), None),
+            (anyone.get(&format!("{prefix}/me/sessions")), None),
+            (anyone.get(&format!("{prefix}/protected")), None),
+        ] {
+            let reply = call.await.expect(401);
+            let challenge = reply.header("www-authenticate");
+            let expected = scope.map(|scope| format!("scope=\"{scope}\", resource_metadata="));
+            match expected {
+                Some(expected) => assert!(challenge.contains(&expected), "{reply}"),
+                None => assert!(!challenge.contains("scope="), "{reply}"),
+            }
+        }
+    }
 }
 
 async fn a_missing_scope_is_named_in_the_challenge(world: World) {
@@ -206,6 +238,7 @@ async fn tokens_of_unknown_users_are_rejected(world: World) {
 
 on_every_shape!(
     missing_credentials_answer_401_with_the_metadata_address,
+    a_401_names_the_scope_of_the_route,
     a_missing_scope_is_named_in_the_challenge,
     each_scope_allows_only_its_own_operations,
     tokens_are_limited_by_the_role_of_their_user,

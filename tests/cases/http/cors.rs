@@ -98,6 +98,7 @@ async fn registered_origins_may_read_responses(world: World) {
                     "x-correlation-id",
                     "retry-after",
                     "www-authenticate",
+                    "dpop-nonce",
                 ];
                 assert!(
                     needed.iter().all(|name| exposed.contains(&(*name).to_owned())),
@@ -125,6 +126,8 @@ async fn preflights_list_the_allowed_methods_and_headers(world: World) {
         ("/v1/posts", vec!["get", "head", "post", "options"]),
         ("/token", vec!["post", "options"]),
         ("/revoke", vec!["post", "options"]),
+        ("/par", vec!["post", "options"]),
+        ("/device_authorization", vec!["post", "options"]),
     ] {
         let reply = preflight(&anyone, path, APP).await.expect(204);
         assert_eq!(cors_headers(&reply), Some((APP.to_owned(), false)));
@@ -136,6 +139,7 @@ async fn preflights_list_the_allowed_methods_and_headers(world: World) {
         let headers = names(&reply, "access-control-allow-headers");
         for name in [
             "authorization",
+            "dpop",
             "content-type",
             "if-match",
             "if-none-match",
@@ -221,6 +225,10 @@ async fn pages_are_not_readable_by_other_origins(world: World) {
     let mut paths = vec![
         "/authorize",
         "/signin",
+        "/signup",
+        "/account",
+        "/account/email",
+        "/account/two-step",
         "/consent",
         "/password",
         "/signout",

@@ -2,139 +2,18 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
-use tests::{RawConnection, Shape, User, World, on_every_shape, p99_of_calls, print_figure};
-use tokio::task::JoinSet;
-use tokio::time::interval;
+use tests::{LONGEST_BODY, LargeRequest, Shape, World, crawl, fill_page, longest_body, on_every_shape};
 
-/// The number of posts on a page, and of characters of each, which take four bytes.
-const POSTS: usize = 20;
-const CHARACTERS: usize = 100_000;
 /// The number of crawling readers of pages, which have 2.4 GB in all, and of exports.
 const READERS: usize = 300;
 const EXPORTS: usize = 40;
 /// The most memory by which they may increase that of a process, in KiB.
 const MAX_GROWTH: u64 = 400 * 1024;
-/// The time within which the program must disconnect a crawling reader.
-const TIMEOUT: Duration = Duration::from_secs(90);
-
-/// What crawling readers ask a process for.
-#[derive(Clone)]
-struct Request {
-    port: u16,
-    sid: String,
-    path: &'static str,
-    accept_encoding: &'static str,
-}
-
-impl Request {
-    fn new(world: &World, user: &User, path: &'static str) -> Self {
-        Self {
-            port: world.api_ports()[0],
-            sid: user.sid.clone(),
-            path,
-            accept_encoding: "identity",
-        }
-    }
-
-    async fn begin(&self, address: &str) -> Reader {
-        let mut connection = RawConnection::connect_with_small_buffer(self.port).await;
-        let head = format!(
-            "GET {} HTTP/1.1\r\nhost: localhost\r\ncookie: sid={}\r\nx-forwarded-for: {address}\r\naccept-encoding: {}\r\n\r\n",
-            self.path, self.sid, self.accept_encoding
-        );
-        connection.send(head).await;
-        let begun = connection.read_until("\r\n\r\n").await;
-        let status = begun.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.unwrap_or_else(|| panic!("{begun:.200}"));
-        if status == 503 {
-            assert!(begun.contains("retry-after: 1\r\n"), "{begun}");
-            assert!(begun.contains("dependency_unavailable"), "{begun}");
-        }
-        Reader { connection, status }
-    }
-
-    /// Begins four requests from one address, of which the budget of an address allows two.
-    async fn begin_at_one_address(&self) -> Vec<Reader> {
-        let mut readers = Vec::new();
-        for _ in 0..4 {
-            readers.push(self.begin("192.0.2.1").await);
-        }
-        let statuses: Vec<u16> = readers.iter().map(|reader| reader.status).collect();
-        assert_eq!(statuses, [200, 200, 503, 503], "an address has 16 MiB");
-        readers
-    }
-
-    /// Begins this many requests at once, each from an address of its own.
-    async fn begin_at_many_addresses(&self, count: usize) -> Vec<Reader> {
-        let mut readers = JoinSet::new();
-        for n in 0..count {
-            let (request, address) = (self.clone(), format!("10.0.{}.{}", n / 256, n % 256));
-            readers.spawn(async move { request.begin(&address).await });
-        }
-        readers.join_all().await
-    }
-
-    /// Waits until the program has given up the crawling readers of one address. The kernels still have a part of each response, so
-    /// the readers do not see at once that their connections are closed.
-    async fn wait_for_end_of_readers(&self) {
-        let began = Instant::now();
-        while self.begin("192.0.2.1").await.status != 200 {
-            assert!(
-                began.elapsed() < TIMEOUT,
-                "the crawling readers keep their share of the budget"
-            );
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-        assert!(
-            began.elapsed() > Duration::from_secs(20),
-            "given up after {:?}",
-            began.elapsed()
-        );
-    }
-}
-
-/// A client whose response has begun.
-struct Reader {
-    connection: RawConnection,
-    status: u16,
-}
-
-impl Reader {
-    /// Reads at most 16 KiB a second, for ever, which is a little too slow.
-    async fn crawl(mut self) {
-        let mut ticks = interval(Duration::from_millis(250));
-        loop {
-            self.connection.read_some(4096).await;
-            ticks.tick().await;
-        }
-    }
-}
-
-/// Lets the readers crawl whose requests were not refused.
-fn crawl(readers: impl IntoIterator<Item = Reader>) -> JoinSet<()> {
-    let mut crawling = JoinSet::new();
-    for reader in readers {
-        match reader.status {
-            200 => drop(crawling.spawn(reader.crawl())),
-            status => assert_eq!(status, 503),
-        }
-    }
-    crawling
-}
 
 /// Starts programs that believe what a proxy says about the addresses of clients.
 async fn start(shape: Shape) -> World {
     let builder = World::builder(shape).flag("--trusted-proxies", "127.0.0.1");
     builder.start().await
-}
-
-/// Fills a page with posts of this text.
-async fn fill_page(user: &User, text: &str) {
-    for _ in 0..POSTS {
-        let post = json!({ "title": "A long post", "body": text, "status": "published" });
-        user.post("/posts").json(&post).await.expect(201);
-    }
 }
 
 /// The most memory that each process has held so far, in KiB.
@@ -162,12 +41,9 @@ async fn crawling_readers_hold_bounded_memory_for_a_bounded_time(shape: Shape) {
     let world = start(shape).await;
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let short = bob.publish("A short post").await;
-    fill_page(&ann, &"\u{1f600}".repeat(CHARACTERS)).await;
+    fill_page(&ann, &longest_body()).await;
     let before = peak_memory(&world);
-    let page = format!("/posts?author_id={}", bob.id);
-    let alone = p99_of_calls(&bob, &page).await;
-
-    let request = Request::new(&world, &ann, "/posts");
+    let request = LargeRequest::new(&world, &ann, "/posts");
     let of_one_address = request.begin_at_one_address().await;
     let others = request.begin_at_many_addresses(READERS).await;
     let crawling = crawl(of_one_address.into_iter().chain(others));
@@ -175,13 +51,9 @@ async fn crawling_readers_hold_bounded_memory_for_a_bounded_time(shape: Shape) {
     assert_bounded(&world, &before);
     for caller in world.at_each_api(&bob) {
         caller.get(&short.path).await.expect(200);
+        let page = format!("/posts?author_id={}", bob.id);
         caller.get(&page).await.expect(200);
     }
-    let beside = p99_of_calls(&world.at_each_api(&bob)[0], &page).await;
-    print_figure(&format!(
-        "p99 of a short page: {alone:?} alone, {beside:?} beside {} of {READERS} crawling readers; the others were refused",
-        crawling.len()
-    ));
     request.wait_for_end_of_readers().await;
 }
 
@@ -190,10 +62,7 @@ async fn crawling_readers_of_compressed_pages_are_given_up_too(shape: Shape) {
     let world = start(shape).await;
     let ann = world.sign_up().await;
     fill_page(&ann, &incompressible()).await;
-    let request = Request {
-        accept_encoding: "gzip",
-        ..Request::new(&world, &ann, "/posts")
-    };
+    let request = LargeRequest::new(&world, &ann, "/posts").compressed();
     let _crawling = crawl(request.begin_at_one_address().await);
     request.wait_for_end_of_readers().await;
 }
@@ -208,15 +77,15 @@ fn incompressible() -> String {
         let code = 0x1_0000 + (state >> 40) as u32 % 0xf_0000;
         char::from_u32(code).unwrap()
     };
-    (0..CHARACTERS).map(|_| next()).collect()
+    (0..LONGEST_BODY).map(|_| next()).collect()
 }
 
 async fn crawling_exports_hold_bounded_memory(shape: Shape) {
     let world = start(shape).await;
     let ann = world.sign_up().await;
-    fill_page(&ann, &"\u{1f600}".repeat(CHARACTERS)).await;
+    fill_page(&ann, &longest_body()).await;
     let before = peak_memory(&world);
-    let request = Request::new(&world, &ann, "/me/export");
+    let request = LargeRequest::new(&world, &ann, "/me/export");
     let of_one_address = request.begin_at_one_address().await;
     let others = request.begin_at_many_addresses(EXPORTS).await;
     let crawling = crawl(of_one_address.into_iter().chain(others));
@@ -230,7 +99,7 @@ async fn a_write_without_room_for_its_response_has_no_effect(shape: Shape) {
     let world = start(shape).await;
     let ann = world.sign_up().await;
     // Two pages leave 200 KB of the budget of an address: a control character takes six bytes in JSON.
-    let text = "\u{1f600}".repeat(CHARACTERS - 7_000) + &"\u{1}".repeat(7_000);
+    let text = "\u{1f600}".repeat(LONGEST_BODY - 7_000) + &"\u{1}".repeat(7_000);
     fill_page(&ann, &text).await;
     let long = json!({ "title": "Another long post", "body": text, "status": "published" });
     let at = |address: &str| world.at_each_api(&ann)[0].with("x-forwarded-for", address);
@@ -240,7 +109,7 @@ async fn a_write_without_room_for_its_response_has_no_effect(shape: Shape) {
         created.header("location").to_owned(),
         created.header("etag").to_owned(),
     );
-    let request = Request::new(&world, &ann, "/posts");
+    let request = LargeRequest::new(&world, &ann, "/posts");
     let _crawling = crawl(request.begin_at_one_address().await);
 
     let title = json!({ "title": "A new title" });

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use tests::{RawConnection, Reply, World, on_every_shape};
 
 /// Paths with all their methods except OPTIONS.
-const PATHS: [(&str, &[&str]); 28] = [
+const PATHS: [(&str, &[&str]); 34] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
     ("/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
@@ -29,10 +29,16 @@ const PATHS: [(&str, &[&str]); 28] = [
     ("/token", &["POST"]),
     ("/revoke", &["POST"]),
     ("/introspect", &["POST"]),
+    ("/par", &["POST"]),
+    ("/register", &["POST"]),
+    ("/register/x", &["DELETE", "GET", "HEAD", "PUT"]),
     ("/userinfo", &["GET", "HEAD", "POST"]),
     ("/signout", &["GET", "HEAD", "POST"]),
     ("/authorize", &["GET", "HEAD", "POST"]),
     ("/.well-known/jwks.json", &["GET", "HEAD"]),
+    ("/device_authorization", &["POST"]),
+    ("/device", &["GET", "HEAD", "POST"]),
+    ("/device/confirmation", &["POST"]),
 ];
 
 fn allowed(reply: &Reply) -> BTreeSet<&str> {

@@ -140,6 +140,10 @@ async fn security_requirements_are_as_documented(world: World) {
     ];
     for (path, method, operation) in world.anyone().contract().operations() {
         let Some(needed) = scopes(operation) else { continue };
+        // The token of a registration is none of a user: `oauth::registration::management` tests it.
+        if operation["security"] == json!([{ "registration": [] }]) {
+            continue;
+        }
         let (method, path) = (method.to_uppercase(), fill_parameters(path));
         let reply = world
             .anyone()

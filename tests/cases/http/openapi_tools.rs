@@ -2,20 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::{App, Caller, User, World, on_every_shape};
-
-/// The directory in which tests/run installs the tools.
-fn tool(path: &str) -> PathBuf {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../target/tools")
-        .join(path);
-    assert!(
-        program.is_file(),
-        "{} is missing: run tests/run, which installs it",
-        program.display()
-    );
-    program
-}
+use tests::{App, Caller, User, World, on_every_shape, tool};
 
 fn settings(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(name)
@@ -40,7 +27,7 @@ async fn spectral_reports_no_problems(world: World) {
             .expect(200);
         let file = world.data_dir().join("openapi.json");
         std::fs::write(&file, &document.body).unwrap();
-        let mut spectral = Command::new(tool("spectral/node_modules/.bin/spectral"));
+        let mut spectral = Command::new(tool("node/node_modules/.bin/spectral"));
         spectral
             .args(["lint", "--fail-severity", "hint", "--ruleset"])
             .arg(settings("spectral.yaml"))

@@ -3,7 +3,10 @@
 use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
-use tests::{PASSWORD, Reply, Shape, User, World, items, on_every_shape, run_concurrently};
+use tests::{
+    PASSWORD, Reply, Shape, StubServer, User, World, claims, eventually, items, on_every_shape,
+    run_concurrently,
+};
 
 /// Uses the session and waits until the use is recorded, which happens asynchronously.
 async fn use_session(world: &World, user: &User) {
@@ -19,8 +22,12 @@ async fn use_session(world: &World, user: &User) {
 
 async fn a_user_has_at_most_a_hundred_sessions(world: World) {
     let ann = world.sign_up().await;
-    let (ours, theirs) = (world.app().first_party().register(), world.app().register());
-    let tokens = ours.tokens(&ann, "posts:read").await;
+    let server = StubServer::start().await;
+    let logout_uri = format!("{}/logout", server.url);
+    let ours = world.app().first_party();
+    let ours = ours.option(&["--backchannel-logout-uri", &logout_uri]).register();
+    let theirs = world.app().register();
+    let tokens = ours.tokens(&ann, "openid posts:read").await;
     let of_third = theirs.tokens(&ann, "posts:read").await;
     let second = world.log_in(&ann.email, PASSWORD).await;
     for _ in 2..100 {
@@ -46,6 +53,14 @@ async fn a_user_has_at_most_a_hundred_sessions(world: World) {
     assert_eq!(fetch_one!(db.reader(), (i64,), events, ann.id).unwrap(), (5,));
     tokens.expect_revoked(&world, &ours).await;
     world.expect_accepted(&of_third.access).await;
+    eventually("the app of the oldest session was not told", async || {
+        !server.received().is_empty()
+    })
+    .await;
+    let received = server.received();
+    assert_eq!(received.len(), 1);
+    let logout_token = received[0].body.strip_prefix("logout_token=").unwrap();
+    assert_eq!(claims(logout_token)["sub"], ann.id.to_string());
 }
 
 async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: World) {
@@ -232,6 +247,7 @@ async fn pages_reject_two_session_cookies(world: World) {
     let authorization = app.authorization().path();
     for path in [
         "/signin",
+        "/account",
         "/password",
         "/consent?flow=x",
         "/signout",
@@ -243,6 +259,10 @@ async fn pages_reject_two_session_cookies(world: World) {
         (
             "/signin",
             vec![("email", ann.email.as_str()), ("password", PASSWORD)],
+        ),
+        (
+            "/signup",
+            vec![("email", "somebody.else@example.org"), ("password", PASSWORD)],
         ),
         (
             "/password",

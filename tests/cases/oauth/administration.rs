@@ -3,7 +3,7 @@
 
 use foundation::scope::OF_API as SCOPES;
 use serde_json::json;
-use tests::{Caller, RawConnection, Reply, TokenForger, World, on_every_shape};
+use tests::{Caller, RawConnection, Reply, TokenForger, User, World, on_every_shape};
 
 /// The method and a path of every documented operation for administrators. No resource has the ids in the paths.
 fn operations(world: &World) -> Vec<(String, String)> {
@@ -25,8 +25,10 @@ async fn expect_refused(world: &World, caller: &Caller, status: u16, code: &str)
     for (method, path) in operations(world) {
         let reply = caller.call(&method, &path).await.expect_error(status, code);
         if status == 401 {
-            let sent = format!("Bearer error=\"{code}\"");
-            let expected = if code == "invalid_token" { &sent } else { "Bearer" };
+            let expected = match code {
+                "invalid_token" => "Bearer error=\"invalid_token\", scope=\"admin\"",
+                _ => "Bearer scope=\"admin\"",
+            };
             assert_eq!(reply.header("www-authenticate"), expected, "{reply}");
         }
         if code == "insufficient_scope" {
@@ -39,9 +41,19 @@ async fn expect_refused(world: &World, caller: &Caller, status: u16, code: &str)
 /// Expects that a request passed all checks of its credentials.
 fn expect_authorized(reply: &Reply) {
     assert!(
-        [200, 404, 409, 415].contains(&reply.status),
+        [200, 201, 404, 409, 415].contains(&reply.status),
         "not authorized: {reply}"
     );
+}
+
+/// Creates an administrator who has not replaced the one-time password, and signs in.
+async fn with_one_time_password(world: &World) -> User {
+    let email = world.fresh_email();
+    let args = ["users", "create", "--email", &email, "--role", "admin", "--json"];
+    let created = world.cli(&args, "");
+    world
+        .log_in(&email, created["one_time_password"].as_str().unwrap())
+        .await
 }
 
 async fn only_administrators_are_authorized(world: World) {
@@ -50,6 +62,8 @@ async fn only_administrators_are_authorized(world: World) {
     for caller in [&user, &editor] {
         expect_refused(&world, caller, 403, "forbidden").await;
     }
+    let new_admin = with_one_time_password(&world).await;
+    expect_refused(&world, &new_admin, 403, "password_change_required").await;
     let (admin, app) = (world.user_with_role("admin").await, world.app().register());
     let token = app.tokens(&admin, "admin").await.access;
     for caller in [Caller::clone(&admin), world.anyone().bearer(&token)] {

@@ -1,6 +1,6 @@
 //! The sign-in and consent pages in Chromium without JavaScript.
 
-use tests::{Chromium, PASSWORD, Shape, World, on_every_shape};
+use tests::{Chromium, PASSWORD, Shape, Tokens, World, on_every_shape, on_one_process};
 
 async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     let user = world.sign_up().await;
@@ -43,4 +43,23 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     assert!(redirect.starts_with(&format!("{callback}?code=")), "{redirect}");
 }
 
+async fn a_user_connects_a_device_without_javascript(world: World) {
+    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let app = world.app().kind("native").option(&["--device"]).register();
+    let device = app.device(&anyone, "posts:read").await;
+    let browser = Chromium::without_scripts().await;
+    browser.open(&device.complete_uri).await;
+    browser.expect("Sign in").await;
+    browser.fill("#email", &user.email).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.press("button").await;
+    browser.expect(&device.user_code).await;
+    browser.press("button").await;
+    browser.expect("Some App").await;
+    browser.press("button[value=allow]").await;
+    browser.expect("go back to your device").await;
+    Tokens::parse(device.poll(&anyone).await);
+}
+
 on_every_shape!(a_user_signs_in_and_consents_without_javascript);
+on_one_process!(a_user_connects_a_device_without_javascript);

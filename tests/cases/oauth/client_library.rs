@@ -1,7 +1,5 @@
-//! Unmodified client libraries in Rust, configured by discovery alone. `openid_connect::independent_clients` has those
-//! in other languages.
-
-mod openidconnect_crate;
+//! The unmodified Rust crate `oauth2`, configured by discovery alone. `openid_connect::independent_clients` has other client
+//! libraries.
 
 use oauth2::basic::{BasicClient, BasicErrorResponseType};
 use oauth2::{
@@ -11,9 +9,9 @@ use oauth2::{
 use serde_json::json;
 use tests::{CALLBACK, Caller, World, on_every_shape, parameter};
 
-/// The HTTP transport for the crates. The issuer has no TLS, so it sends requests to https URLs without it.
+/// The HTTP transport for the crate.
 async fn transport(caller: Caller, request: HttpRequest) -> Result<HttpResponse, std::convert::Infallible> {
-    let url = request.uri().to_string().replacen("https://", "http://", 1);
+    let url = request.uri().to_string();
     let mut call = caller.call(request.method().as_str(), &url);
     for (name, value) in request.headers() {
         call = call.header(name.as_str(), value.to_str().unwrap());

@@ -3,6 +3,7 @@
 mod administration;
 mod assertions;
 mod disabling;
+mod documents;
 mod secrets;
 mod services;
 mod updates;

@@ -1,5 +1,7 @@
 //! The sign-in and consent pages: HTML forms bound to the browser that began the flow.
 
+mod races;
+
 use tests::{App, Browser, Page, User, World, on_every_shape, on_one_process, parameter};
 
 /// Opens the authorization request and follows redirects to the first page.
@@ -58,6 +60,17 @@ async fn confidential_apps_ask_once_per_set_of_scopes(world: World) {
         remembered.reply
     );
     consent_page(&mut browser, &app, "posts:read posts:write").await;
+    // Neither another user nor another app has this consent.
+    let (other_user, other_app) = (world.sign_up().await, world.app().kind("web").register());
+    for (user, app) in [(&other_user, &app), (&user, &other_app)] {
+        consent_page(&mut user.browser(), app, "posts:read").await;
+        let silent = app
+            .authorization()
+            .set("scope", "posts:read")
+            .set("prompt", "none");
+        let redirect = user.browser().open(&silent.path()).await.location().unwrap();
+        silent.expect_error_response(&world, &redirect, "consent_required");
+    }
 }
 
 async fn a_request_for_more_names_the_new_scopes(world: World) {

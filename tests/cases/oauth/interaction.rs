@@ -160,6 +160,14 @@ async fn the_sign_in_page_suggests_the_login_hint(world: World) {
         let page = follow(&mut world.browser(), &request.path()).await;
         assert!(page.reply.text().contains(shown), "{}", page.reply);
     }
+    // The user whom it names gets through the flow.
+    let user = world.sign_up().await;
+    let request = app.authorization().set("login_hint", &user.email);
+    let page = follow(&mut world.browser(), &request.path()).await;
+    let shown = format!("value=\"{}\"", user.email);
+    assert!(page.reply.text().contains(&shown), "{}", page.reply);
+    let grant = request.allow(&mut world.browser(), &user).await;
+    app.exchange(&world.anyone(), &grant).await.expect(200);
 }
 
 async fn invalid_demands_are_refused(world: World) {

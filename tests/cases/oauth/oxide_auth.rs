@@ -21,8 +21,7 @@
 //!   `refresh_tokens` for `invalid_grant` and `invalid_scope`.
 //! - A narrowed scope replaces that of the grant:
 //!   `refresh_tokens::a_refresh_may_narrow_the_scope_once_and_never_widen_it`.
-//! - The port of `localhost` may vary, and that of 127.0.0.1 and \[::1\] may not:
-//!   `redirect_uris::localhost_has_one_port`, `redirect_uris::native_apps_on_a_loopback_literal_may_use_any_port`.
+//! - The port of 127.0.0.1 and \[::1\] may not vary: `redirect_uris::native_apps_on_a_loopback_host_may_use_any_port`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,6 +1,7 @@
 //! `resource` (RFC 8707): this issuer has one resource, the API.
 
-use tests::{Tokens, World, claims, on_every_shape};
+use serde_json::json;
+use tests::{Shape, Tokens, World, claims, on_every_shape};
 
 async fn the_api_is_the_only_resource(world: World) {
     let (user, app) = world.user_and_app().await;
@@ -24,6 +25,23 @@ async fn the_api_is_the_only_resource(world: World) {
         ];
         Tokens::parse(app.token(&world.anyone(), &refresh).await);
     }
+}
+
+async fn an_audience_may_end_with_a_slash(shape: Shape) {
+    let world = World::builder(shape).flag("--audience", "https://api.test/");
+    let world = world.start().await;
+    let service = world.app().kind("service").scope("posts:read").register();
+    let request = async |resource: &str| {
+        let fields = [("grant_type", "client_credentials"), ("resource", resource)];
+        service.token(&world.anyone(), &fields).await
+    };
+    for resource in ["https://api.test/", "https://api.test"] {
+        let reply = request(resource).await.expect(200).json();
+        let token = reply["access_token"].as_str().unwrap();
+        assert_eq!(claims(token)["aud"], "https://api.test/");
+    }
+    let other = request(world.base()).await;
+    other.expect_token_error(400, "invalid_target");
 }
 
 async fn another_resource_is_an_invalid_target(world: World) {
@@ -58,7 +76,79 @@ async fn another_resource_is_an_invalid_target(world: World) {
     Tokens::parse(app.refresh(&world.anyone(), &tokens.refresh).await);
 }
 
+/// A request may name several resources (RFC 8707 §2). Each must be the API: the tokens are never for another one.
+async fn a_repeated_resource_is_checked_each_time(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let service = world.app().kind("service").scope("posts:read").register();
+    let (base, other) = (world.base().to_owned(), "https://api.example");
+    let twice = |resource: &'static str| [("resource", base.as_str()), ("resource", resource)];
+
+    let request = app.authorization().set("resource", &base);
+    let refused = request.clone().append("resource", other);
+    let page = user.browser().open(&refused.path()).await;
+    refused.expect_error_response(&world, &page.location().unwrap(), "invalid_target");
+    let request = request.append("resource", &format!("{base}/"));
+    let grant = request.allow(&mut user.browser(), &user).await;
+
+    let exchange = [
+        ("grant_type", "authorization_code"),
+        ("code", &grant.code),
+        ("redirect_uri", &app.redirect_uri),
+        ("code_verifier", &grant.verifier),
+    ];
+    let token = |fields: &[(&str, &str)]| app.token(&world.anyone(), fields);
+    // The refusal does not use up the code.
+    let refused = token(&[exchange.as_slice(), &twice(other)].concat()).await;
+    refused.expect_token_error(400, "invalid_target");
+    let same = [("resource", base.as_str()), ("resource", base.as_str())];
+    let tokens = Tokens::parse(token(&[exchange.as_slice(), &same].concat()).await);
+    assert_eq!(claims(&tokens.access)["aud"], base);
+
+    let refresh = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh.as_str()),
+    ];
+    let refused = token(&[refresh.as_slice(), &twice(other)].concat()).await;
+    refused.expect_token_error(400, "invalid_target");
+    let tokens = Tokens::parse(token(&[refresh.as_slice(), &same].concat()).await);
+    assert_eq!(claims(&tokens.access)["aud"], base);
+
+    let own = [("grant_type", "client_credentials")];
+    let refused = service.token(&world.anyone(), &[own.as_slice(), &twice(other)].concat());
+    refused.await.expect_token_error(400, "invalid_target");
+    let issued = service.token(&world.anyone(), &[own.as_slice(), &same].concat());
+    issued.await.expect(200);
+    // No other parameter may be repeated.
+    let refused = service.token(&world.anyone(), &[own, own].concat()).await;
+    refused.expect_token_error(400, "invalid_request");
+}
+
+async fn a_json_request_names_one_resource_or_a_list(world: World) {
+    let app = world.app().register();
+    let base = world.base();
+    for (resource, error) in [
+        (json!(base), "invalid_grant"),
+        (json!([base, format!("{base}/")]), "invalid_grant"),
+        (json!([base, "https://api.example"]), "invalid_target"),
+        (json!("https://api.example"), "invalid_target"),
+        (json!([base, 1]), "invalid_request"),
+        (json!([[base]]), "invalid_request"),
+    ] {
+        let body = json!({
+            "grant_type": "refresh_token", "refresh_token": "unknown", "client_id": app.id, "resource": resource,
+        });
+        let reply = world.anyone().post("/token").json(&body).await;
+        reply.expect_token_error(400, error);
+    }
+    let body = json!({ "grant_type": ["refresh_token"], "refresh_token": "unknown", "client_id": app.id });
+    let reply = world.anyone().post("/token").json(&body).await;
+    reply.expect_token_error(400, "invalid_request");
+}
+
 on_every_shape!(
     the_api_is_the_only_resource,
-    another_resource_is_an_invalid_target
+    an_audience_may_end_with_a_slash,
+    another_resource_is_an_invalid_target,
+    a_repeated_resource_is_checked_each_time,
+    a_json_request_names_one_resource_or_a_list,
 );

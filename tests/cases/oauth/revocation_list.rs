@@ -4,9 +4,11 @@ use super::revocation::revoke;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use storage::execute;
-use tests::{App, PASSWORD, Tokens, User, World, eventually, on_many_processes};
+use tests::{App, PASSWORD, Tokens, User, World, eventually, median, on_many_processes};
 
 const SECOND: Duration = Duration::from_secs(1);
+/// Exists while an issuer keeps the list complete.
+const COMPLETE: &str = "latchkey:revocations:complete";
 
 /// The keys of which any revokes this token, as the documentation for resource servers lists them.
 fn keys_of(tokens: &Tokens) -> [String; 5] {
@@ -40,11 +42,19 @@ fn time_to_live(world: &World, key: &str) -> i64 {
     world.redis().command(&["TTL", key]).trim().parse().unwrap()
 }
 
-async fn expect_listed(world: &World, tokens: &Tokens) {
+/// Waits until the list has the revocation. Returns the time that it took.
+async fn expect_listed(world: &World, tokens: &Tokens) -> Duration {
+    let began = Instant::now();
     eventually("the list lacks a revocation", async || {
         !look_up(world, tokens).is_empty()
     })
     .await;
+    began.elapsed()
+}
+
+/// Fails the test if most repairs of the list took more than a second. On a busy machine, some may.
+fn assert_prompt(repairs: &[Duration]) {
+    assert!(median(repairs) < SECOND, "{repairs:?}");
 }
 
 async fn user_app_and_tokens(world: &World) -> (User, App, Tokens) {
@@ -90,39 +100,86 @@ async fn a_stock_client_finds_every_kind_of_revocation(world: World) {
 
 async fn an_emptied_list_is_filled_again(world: World) {
     let (_, app, tokens) = user_app_and_tokens(&world).await;
+    let (_, _, bystander) = user_app_and_tokens(&world).await;
+    let server = world.app().kind("web").register();
     let revocation = app.client_call(&world.anyone(), "/revoke", &[("token", &tokens.refresh)]);
     revocation.await.expect(200);
     expect_listed(&world, &tokens).await;
+    let mut repairs = Vec::new();
     for _ in 0..5 {
         world.redis().command(&["FLUSHALL"]);
-        expect_listed(&world, &tokens).await;
+        repairs.push(expect_listed(&world, &tokens).await);
+        world
+            .expect_introspected_as_revoked(&server, &tokens.access)
+            .await;
+        world
+            .expect_introspected_as_active(&server, &bystander.access)
+            .await;
     }
+    assert_prompt(&repairs);
     world.expect_revoked(&tokens.access).await;
 }
 
 /// The process that revoked was killed before it wrote to Redis: only the row exists.
 async fn a_revocation_that_was_not_announced_is_listed(world: World) {
-    let (_, _, tokens) = user_app_and_tokens(&world).await;
-    let grant = tokens.claims()["grant_id"].as_str().unwrap().to_owned();
-    revoke(&world, "family", &grant).await;
-    world.expect_revoked_within(SECOND, &tokens.access).await;
-    expect_listed(&world, &tokens).await;
+    let (user, app) = world.user_and_app().await;
+    let server = world.app().kind("web").register();
+    let mut repairs = Vec::new();
+    for _ in 0..5 {
+        let tokens = app.tokens(&user, "posts:read").await;
+        let grant = tokens.claims()["grant_id"].as_str().unwrap().to_owned();
+        revoke(&world, "family", &grant).await;
+        repairs.push(expect_listed(&world, &tokens).await);
+        world.expect_revoked_within(SECOND, &tokens.access).await;
+        world
+            .expect_introspected_as_revoked(&server, &tokens.access)
+            .await;
+    }
+    assert_prompt(&repairs);
 }
 
-/// A Redis that is restored from an older copy has the same data set, but neither the last revocations nor the mark, which expired.
+/// A Redis that is restored from an older copy has the same data set, but neither the last revocations nor the marks, which expired.
 async fn a_restored_list_is_filled_again(world: World) {
     let (_, app, tokens) = user_app_and_tokens(&world).await;
     let anyone = world.anyone();
     let revocation = app.client_call(&anyone, "/revoke", &[("token", &tokens.refresh)]);
     revocation.await.expect(200);
     expect_listed(&world, &tokens).await;
+    let mut repairs = Vec::new();
     for _ in 0..20 {
-        let mut command = vec!["DEL", "latchkey:revocations:complete"];
+        let mut command = vec!["DEL", COMPLETE, "latchkey:revocations:maintained"];
         let keys = keys_of(&tokens);
         command.extend(keys.iter().map(String::as_str));
         world.redis().command(&command);
-        expect_listed(&world, &tokens).await;
+        repairs.push(expect_listed(&world, &tokens).await);
     }
+    assert_prompt(&repairs);
+}
+
+/// A Redis that crashed and is back at once has the marks of its snapshot, which have not expired, but not the last revocation.
+async fn a_list_that_lost_its_last_writes_is_filled_again(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let mut all = Vec::new();
+    for _ in 0..5 {
+        all.push(app.tokens(&user, "posts:read").await);
+    }
+    let mut repairs = Vec::new();
+    for tokens in &all {
+        eventually("the list is not complete", async || {
+            world.redis().command(&["EXISTS", COMPLETE]).trim() == "1"
+        })
+        .await;
+        world.redis().save();
+        let form = [("token", tokens.refresh.as_str())];
+        let revocation = app.client_call(&world.anyone(), "/revoke", &form);
+        revocation.await.expect(200);
+        expect_listed(&world, tokens).await;
+        world.redis().kill();
+        world.redis().start_from_snapshot();
+        repairs.push(expect_listed(&world, tokens).await);
+        world.expect_revoked(&tokens.access).await;
+    }
+    assert!(median(&repairs) < 2 * SECOND, "{repairs:?}");
 }
 
 /// The list has so many revocations that they cannot be added at once. Neither the first fill nor the refill delays introspection.
@@ -134,7 +191,8 @@ async fn a_large_list_is_filled_beside_the_reads(world: World) {
                 WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
                 SELECT 'jti', 'many-' || n, $2, $2 + 172800000000 FROM numbers";
     let many = i64::try_from(MANY).unwrap();
-    execute!(world.db().await.writer(), fill, many, world.now()).unwrap();
+    let db = world.db().await.with_statement_timeout(60 * SECOND);
+    execute!(db.writer(), fill, many, world.now()).unwrap();
     for _ in 0..2 {
         let is_listed = || {
             let size = world.redis().command(&["DBSIZE"]);
@@ -152,11 +210,7 @@ async fn a_large_list_is_filled_beside_the_reads(world: World) {
             }
         }
         eventually("the list is not complete", async || {
-            world
-                .redis()
-                .command(&["EXISTS", "latchkey:revocations:complete"])
-                .trim()
-                == "1"
+            world.redis().command(&["EXISTS", COMPLETE]).trim() == "1"
         })
         .await;
         world.redis().command(&["FLUSHALL"]);
@@ -182,8 +236,43 @@ async fn the_list_is_not_trusted_without_an_issuer(mut world: World) {
     let grant = tokens.claims()["grant_id"].as_str().unwrap().to_owned();
     wait_for_followers(&world).await;
     world.kill_issuers();
+    let remaining = world.redis().command(&["PTTL", COMPLETE]);
+    let remaining: i64 = remaining.trim().parse().unwrap();
+    assert!(
+        (0..=700).contains(&remaining) || remaining == -2,
+        "{remaining} ms"
+    );
     revoke(&world, "family", &grant).await;
     world.expect_revoked_within(SECOND, &tokens.access).await;
+    eventually("the list stays marked as complete", async || {
+        world.redis().command(&["EXISTS", COMPLETE]).trim() == "0"
+    })
+    .await;
+}
+
+/// The stream grows by more entries than one read returns, while an API is suspended.
+async fn a_suspended_api_misses_no_revocation(world: World) {
+    let anyone = world.anyone();
+    let port = world.api_ports()[0];
+    for _ in 0..5 {
+        let (_, app, first) = user_app_and_tokens(&world).await;
+        let (_, _, last) = user_app_and_tokens(&world).await;
+        world.expect_accepted(&first.access).await;
+        wait_for_followers(&world).await;
+        world.suspend(port);
+        let revocation = app.client_call(&anyone, "/revoke", &[("token", &first.refresh)]);
+        revocation.await.expect(200);
+        let fill = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
+                    SELECT 'jti', gen_random_uuid(), $1, $1 + 172800000000 FROM generate_series(1, 2500)";
+        execute!(world.db().await.writer(), fill, world.now()).unwrap();
+        let grant = last.claims()["grant_id"].as_str().unwrap().to_owned();
+        revoke(&world, "family", &grant).await;
+        expect_listed(&world, &last).await;
+        world.resume(port);
+        for tokens in [&first, &last] {
+            world.expect_revoked(&tokens.access).await;
+        }
+    }
 }
 
 /// Looks for the revocation of a token at every API for a second. Returns `None` if an API has to read the database.
@@ -207,6 +296,7 @@ async fn is_revoked_everywhere(world: &World, tokens: &Tokens) -> Option<bool> {
 async fn the_apis_follow_the_list_and_fail_closed_without_it(world: World) {
     let anyone = world.anyone();
     let (_, _, bystander) = user_app_and_tokens(&world).await;
+    let server = world.app().kind("web").register();
     let db = world.db().await;
     let (mut revoked, mut pauses) = (Vec::new(), 0);
     while revoked.len() < 5 {
@@ -221,7 +311,14 @@ async fn the_apis_follow_the_list_and_fail_closed_without_it(world: World) {
             .get("/protected")
             .may_fail()
             .await;
-        match is_revoked_everywhere(&world, &tokens).await {
+        let is_revoked = is_revoked_everywhere(&world, &tokens).await;
+        world
+            .expect_introspected_as_revoked(&server, &tokens.access)
+            .await;
+        world
+            .expect_introspected_as_active(&server, &bystander.access)
+            .await;
+        match is_revoked {
             Some(is_revoked) => {
                 assert!(is_revoked && accepted.status == 200, "{accepted}");
                 revoked.push(tokens);
@@ -253,8 +350,10 @@ on_many_processes!(
     a_stock_client_finds_every_kind_of_revocation,
     an_emptied_list_is_filled_again,
     a_restored_list_is_filled_again,
+    a_list_that_lost_its_last_writes_is_filled_again,
     a_large_list_is_filled_beside_the_reads,
     a_revocation_that_was_not_announced_is_listed,
     the_list_is_not_trusted_without_an_issuer,
+    a_suspended_api_misses_no_revocation,
     the_apis_follow_the_list_and_fail_closed_without_it,
 );

@@ -137,6 +137,17 @@ async fn confidential_clients_authenticate_with_their_secret(world: World) {
     reply.expect_token_error(400, "invalid_request");
     let next = Tokens::parse(anyone.post("/token").form(&in_body).await);
     web.refresh(&anyone, &next.refresh).await.expect(200);
+    let grant = web.authorize(&mut user.browser(), &user, "posts:read").await;
+    let with_code = [
+        ("grant_type", "authorization_code"),
+        ("code", grant.code.as_str()),
+        ("redirect_uri", web.redirect_uri.as_str()),
+        ("code_verifier", grant.verifier.as_str()),
+        id,
+        ("client_secret", secret.as_str()),
+    ];
+    let tokens = Tokens::parse(anyone.post("/token").form(&with_code).await);
+    world.expect_accepted(&tokens.access).await;
 }
 
 async fn public_clients_that_send_a_secret_are_rejected(world: World) {

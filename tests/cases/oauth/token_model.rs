@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tests::{Shape, World, on_every_shape};
 
 /// A sequence for each.
-const SEEDS: [u64; 6] = [1, 2, 3, 4, 5, 6];
+const SEEDS: [u64; 7] = [1, 2, 3, 4, 5, 6, 17_729_573_361_981_699_353];
 /// The time in which a revocation takes effect everywhere.
 const REVOCATION_LIMIT: Duration = Duration::from_secs(1);
 

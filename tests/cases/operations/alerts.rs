@@ -98,8 +98,12 @@ async fn five_lockouts_in_five_minutes_raise_an_alert(shape: Shape) {
 }
 
 async fn attempts_on_one_account_from_five_networks_raise_an_alert(shape: Shape) {
-    let world = builder_with_metrics(shape).start().await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let world = builder_with_metrics(shape).clock().start().await;
+    let (ann, bob, carl) = (
+        world.sign_up().await,
+        world.sign_up().await,
+        world.sign_up().await,
+    );
     let from = |address: &str| world.anyone().with("x-forwarded-for", address);
     for n in 1..=3 {
         assert_eq!(
@@ -121,6 +125,23 @@ async fn attempts_on_one_account_from_five_networks_raise_an_alert(shape: Shape)
         alert["user_id"], ann.id,
         "signed up from a fifth network: {alert}"
     );
+    // Attempts that follow those with many made-up addresses are recorded when the minute has ended.
+    for network in 21..=24 {
+        let from = from(&format!("2001:db8:{network}::1"));
+        for n in 0..12 {
+            assert_eq!(
+                log_in(&from, &format!("{network}-{n}@example.org"), PASSWORD).await,
+                401
+            );
+        }
+        assert_eq!(log_in(&from, &carl.email, "not the password").await, 401);
+    }
+    world.advance(Duration::from_secs(60));
+    eventually("no alert of an account behind made-up addresses", || async {
+        let lines = alert_lines(&world, "account_from_many_addresses");
+        lines.iter().any(|alert| alert["user_id"] == carl.id)
+    })
+    .await;
 }
 
 async fn alerts_lost_in_a_crash_are_raised_by_the_next_process(shape: Shape) {

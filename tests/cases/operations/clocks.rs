@@ -1,7 +1,8 @@
 //! Programs whose clock differs from that of the database.
 
 use std::time::Duration;
-use tests::{Shape, World, eventually, on_shapes};
+use storage::{execute, fetch_all};
+use tests::{Shape, StubServer, World, eventually, on_shapes};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -30,6 +31,15 @@ async fn a_process_serves_nothing_while_its_clock_differs(shape: Shape) {
     // Sessions end after an hour without use, so a process that trusted its clock would end this one.
     world.advance_programs(61 * MINUTE);
     expect_nothing_served(&world).await;
+    let log = world.log();
+    let of_requests = log
+        .lines()
+        .filter(|line| line.contains("a dependency is unavailable"));
+    assert_eq!(
+        of_requests.count(),
+        0,
+        "the difference is logged once, and not with each request"
+    );
     let refused = world.run(&["keys", "rotate"], "");
     assert!(!refused.status.success());
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
@@ -54,6 +64,70 @@ async fn is_ready(world: &World) -> bool {
     true
 }
 
+/// Expired rows are deleted at the start. One row has expired by the clock of the programs only.
+async fn a_process_deletes_nothing_while_its_clock_differs(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    let db = world.db().await;
+    let rows = async || {
+        let rows = "SELECT subject FROM revocations ORDER BY subject";
+        let rows = fetch_all!(db.reader(), (String,), rows).unwrap();
+        Vec::from_iter(rows.into_iter().map(|(subject,)| subject))
+    };
+    world.stop().await;
+    let insert = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ('jti', $1, $2, $3)";
+    let now = world.now();
+    execute!(db.writer(), insert, "expired", now, now).unwrap();
+    execute!(db.writer(), insert, "valid", now, now.after(30 * MINUTE)).unwrap();
+    world.advance_programs(61 * MINUTE);
+    world.restart_unready().await;
+    expect_nothing_served(&world).await;
+    assert_eq!(rows().await, ["expired", "valid"]);
+    world.stop().await;
+    world.set_programs_back(61 * MINUTE);
+    world.restart().await;
+    eventually("the expired row is not deleted", async || {
+        rows().await == ["valid"]
+    })
+    .await;
+}
+
+/// Logout tokens carry the time. Those that the app is receiving when the difference is found are delivered.
+async fn a_process_begins_no_delivery_while_its_clock_differs(shape: Shape) {
+    const NOTICES: usize = 40;
+    let (world, server) = (
+        World::builder(shape).clock().start().await,
+        StubServer::start().await,
+    );
+    // Each delivery takes four seconds. Four are under way at a time.
+    server.answer_slowly("HTTP/1.1 204 No\r\n\r\n");
+    let url = format!("{}/logout", server.url);
+    let app = world.app().option(&["--backchannel-logout-uri", &url]).register();
+    let db = world.db().await;
+    let insert = "INSERT INTO logout_notices (client_id, user_id, session_id, created_at, due_at, attempts)
+                  VALUES ($1, 1, $2, $3, $3, 0)";
+    for session_id in 0..NOTICES {
+        execute!(
+            db.writer(),
+            insert,
+            app.id.as_str(),
+            i64::try_from(session_id).unwrap(),
+            world.now()
+        )
+        .unwrap();
+    }
+    eventually("nothing is delivered", async || !server.received().is_empty()).await;
+    world.advance_programs(61 * MINUTE);
+    expect_nothing_served(&world).await;
+    let begun = server.received().len();
+    eventually("the deliveries under way are not recorded", async || {
+        let left = fetch_all!(db.reader(), (i64,), "SELECT id FROM logout_notices").unwrap();
+        left.len() == NOTICES - begun
+    })
+    .await;
+    assert_eq!(server.received().len(), begun);
+    assert!(begun < NOTICES, "all were delivered");
+}
+
 async fn a_small_difference_is_reported(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let report = "the clock of this machine differs from that of the database";
@@ -67,4 +141,6 @@ async fn a_small_difference_is_reported(shape: Shape) {
 }
 
 on_shapes!(a_process_serves_nothing_while_its_clock_differs: postgres Postgres, split Split);
+on_shapes!(a_process_deletes_nothing_while_its_clock_differs: postgres Postgres, split Split);
+on_shapes!(a_process_begins_no_delivery_while_its_clock_differs: postgres Postgres);
 on_shapes!(a_small_difference_is_reported: postgres Postgres, split Split);

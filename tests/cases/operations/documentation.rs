@@ -253,24 +253,64 @@ fn the_published_openapi_documents_are_current() {
     tests::run(Shape::Split, openapi_documents_are_current);
 }
 
-/// The second column of the tables in `docs/develop/conformance.md` names tests.
+/// The header of `oauth/oxide_auth.rs` names tests: its own in brackets, the others with their module.
+#[test]
+fn the_tests_of_the_limits_of_oxide_auth_exist() {
+    let directory = root().join("tests/cases/oauth");
+    let source = |module: &str| {
+        let file = directory.join(format!("{}.rs", module.replace("::", "/")));
+        std::fs::read_to_string(file).unwrap_or_default()
+    };
+    let text = source("oxide_auth");
+    let header: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+    let header = header.join("\n");
+    let its_own = header
+        .split("[`")
+        .skip(1)
+        .filter_map(|rest| Some(("oxide_auth", rest.split('`').next()?)));
+    let is_module = |module: &str| module.starts_with(|first: char| first.is_ascii_lowercase());
+    let others = header.split('`').skip(1).step_by(2);
+    let others = others.filter_map(|path| path.rsplit_once("::").filter(|(module, _)| is_module(module)));
+    let named: Vec<(&str, &str)> = its_own.chain(others).collect();
+    assert!(named.len() > 12, "the tests were not found: {named:?}");
+    for (module, test) in named {
+        assert!(
+            source(module).contains(&format!("async fn {test}(")),
+            "no test has the name {module}::{test}"
+        );
+    }
+}
+
+/// The second column of the tables of modules in `docs/develop/conformance.md` names tests.
 #[test]
 fn the_tests_of_the_conformance_page_exist() {
     let page = std::fs::read_to_string(root().join("docs/develop/conformance.md")).unwrap();
     let mut sources = String::new();
-    for directory in ["tests/cases/oauth", "tests/cases/oauth/openid_connect"] {
-        let files = std::fs::read_dir(root().join(directory)).unwrap();
+    for directory in [
+        "api",
+        "oauth",
+        "oauth/clients",
+        "oauth/dpop",
+        "oauth/fapi",
+        "oauth/openid_connect",
+        "oauth/registration",
+        "oauth/signing_keys",
+    ] {
+        let files = std::fs::read_dir(root().join("tests/cases").join(directory)).unwrap();
         sources.extend(
             files
                 .flatten()
                 .filter_map(|file| std::fs::read_to_string(file.path()).ok()),
         );
     }
-    let rows = page.lines().filter(|line| line.starts_with("| `oidcc-"));
-    let named: Vec<&str> = rows
+    let tables = page
+        .split("\n\n")
+        .filter(|block| block.starts_with("| module | test |"));
+    let named: Vec<&str> = tables
+        .flat_map(str::lines)
         .flat_map(|row| row.split('|').nth(2).unwrap().split('`').skip(1).step_by(2))
         .collect();
-    assert!(named.len() > 40, "the tables were not found: {named:?}");
+    assert!(named.len() > 100, "the tables were not found: {named:?}");
     for test in named {
         assert!(
             sources.contains(&format!("async fn {test}(")),

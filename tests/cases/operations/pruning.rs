@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 use storage::{execute, fetch_all, fetch_one};
-use tests::{Db, World, eventually, on_every_shape, on_many_processes, on_shapes};
+use tests::{Db, Shape, World, eventually, on_every_shape, on_many_processes, on_shapes};
 
 const ROWS: i64 = 20_000;
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -42,6 +42,12 @@ async fn each_transaction_deletes_at_most_500_rows(mut world: World) {
     fill(&db).await;
     world.restart().await;
     eventually("expired rows remain", async || count(&db).await == 0).await;
+    let leases = async || {
+        fetch_one!(db.reader(), (i64,), "SELECT COUNT(*) FROM housekeeping_leases")
+            .unwrap()
+            .0
+    };
+    eventually("a lease remains", async || leases().await == 0).await;
     let batches = "SELECT MAX(number), COUNT(*) FROM deletions WHERE number > 0";
     let (largest, batches) = fetch_one!(db.reader(), (i64, i64), batches).unwrap();
     assert_eq!((largest, batches), (500, ROWS / 500));
@@ -56,21 +62,13 @@ async fn one_replica_deletes_at_a_time(mut world: World) {
     world.stop().await;
     let db = world.db().await;
     fill(&db).await;
-    let alert =
-        "INSERT INTO alerts (at, kind, subject, period, trace_id, logged_at, attempts, due_at, delivered_at)
-                 VALUES (1, 'expired', '', 0, '', 1, 1, 1, 1)";
-    execute!(db.writer(), alert).unwrap();
+    insert_expired_alert(&db).await;
     let mut tx = db.begin().await.unwrap();
     let held = "SELECT id FROM revocations FOR UPDATE";
     fetch_all!(tx.on(), (i64,), held).unwrap();
     world.restart().await;
-    let alerts = async || {
-        fetch_one!(db.reader(), (i64,), "SELECT COUNT(*) FROM alerts")
-            .unwrap()
-            .0
-    };
     eventually("both replicas wait for the same rows", async || {
-        alerts().await == 0
+        alerts(&db).await == 0
     })
     .await;
     assert_eq!(count(&db).await, ROWS, "the other replica deleted rows");
@@ -90,6 +88,39 @@ async fn count(db: &Db) -> i64 {
         .0
 }
 
-on_shapes!(each_transaction_deletes_at_most_500_rows: postgres Postgres);
+/// A process that was killed had a lease on the deletion of revocations. Others do not delete them for half a minute.
+async fn the_lease_of_a_killed_process_ends(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    world.stop().await;
+    let db = world.db().await;
+    fill(&db).await;
+    insert_expired_alert(&db).await;
+    let lease = "INSERT INTO housekeeping_leases (task, holder, ends_at) VALUES ('DELETE FROM revocations', 'killed', $1)";
+    execute!(db.writer(), lease, world.now().after(Duration::from_secs(30))).unwrap();
+    world.restart().await;
+    eventually("the later tasks did not run", async || alerts(&db).await == 0).await;
+    assert_eq!(count(&db).await, ROWS);
+    world.stop().await;
+    world.advance(Duration::from_secs(31));
+    world.restart().await;
+    eventually("the lease did not end", async || count(&db).await == 0).await;
+}
+
+/// Inserts an alert that housekeeping deletes after everything else.
+async fn insert_expired_alert(db: &Db) {
+    let alert =
+        "INSERT INTO alerts (at, kind, subject, period, trace_id, logged_at, attempts, due_at, delivered_at)
+                 VALUES (1, 'expired', '', 0, '', 1, 1, 1, 1)";
+    execute!(db.writer(), alert).unwrap();
+}
+
+async fn alerts(db: &Db) -> i64 {
+    fetch_one!(db.reader(), (i64,), "SELECT COUNT(*) FROM alerts")
+        .unwrap()
+        .0
+}
+
+on_shapes!(each_transaction_deletes_at_most_500_rows: postgres Postgres, split Split);
+on_shapes!(the_lease_of_a_killed_process_ends: postgres Postgres);
 on_many_processes!(one_replica_deletes_at_a_time);
 on_every_shape!(expired_rows_are_deleted_in_small_transactions);

@@ -2,13 +2,13 @@
 //! recovers within seconds.
 
 use serde_json::json;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use storage::fetch_one;
 use tests::{
-    App, Caller, PASSWORD, RedisServer, Shape, Tokens, User, World, eventually, median, on_many_processes,
-    on_one_process, p99, print_figure,
+    App, Call, Caller, PASSWORD, RedisServer, Reply, Shape, Tokens, User, World, eventually, median,
+    on_many_processes, on_one_process, p99, print_figure,
 };
 use tokio::task::JoinHandle;
 
@@ -44,7 +44,8 @@ async fn revoke_family(app: &App, anyone: &Caller, tokens: &Tokens) {
     replayed.expect_token_error(400, "invalid_grant");
 }
 
-/// Uses a token at each API continuously. Counts the responses after the token was due to be rejected.
+/// Uses a token at each API continuously, and introspects it at each issuer from the time at which it was due to be rejected. Counts
+/// the responses after that time.
 struct ContinuousCalls {
     tasks: Vec<JoinHandle<()>>,
     stopped: Arc<AtomicBool>,
@@ -53,31 +54,50 @@ struct ContinuousCalls {
 }
 
 impl ContinuousCalls {
-    fn start(world: &World, tokens: &Tokens, revoked_at: &Arc<std::sync::OnceLock<Instant>>) -> Self {
-        let calls = Self {
+    /// Starts the calls. `server` is a confidential client.
+    fn start(world: &World, tokens: &Tokens, server: &App, revoked_at: &Arc<OnceLock<Instant>>) -> Self {
+        let mut calls = Self {
             tasks: Vec::new(),
             stopped: Arc::default(),
             accepted: Arc::default(),
             rejected: Arc::default(),
         };
-        let tasks = world.at_each_api(&world.anyone()).into_iter().map(|api| {
-            let caller = api.bearer(&tokens.access);
-            let (revoked_at, stopped) = (Arc::clone(revoked_at), Arc::clone(&calls.stopped));
-            let (accepted, rejected) = (Arc::clone(&calls.accepted), Arc::clone(&calls.rejected));
-            tokio::spawn(async move {
-                while !stopped.load(Ordering::Relaxed) {
-                    let is_due = revoked_at
-                        .get()
-                        .is_some_and(|at| at.elapsed() > REVOCATION_TIMEOUT);
-                    let status = caller.get("/protected").may_fail().await.status;
-                    accepted.fetch_add(usize::from(is_due && status == 200), Ordering::Relaxed);
-                    rejected.fetch_add(usize::from(is_due && status == 401), Ordering::Relaxed);
-                    tokio::time::sleep(Duration::from_millis(10)).await;
+        for api in world.at_each_api(&world.anyone().bearer(&tokens.access)) {
+            calls.repeat(Duration::from_millis(10), revoked_at, move |_| {
+                Some(api.get("/protected"))
+            });
+        }
+        for issuer in world.at_each_issuer(&world.anyone()) {
+            let (server, token) = (server.clone(), tokens.access.clone());
+            calls.repeat(Duration::from_millis(100), revoked_at, move |is_due| {
+                is_due.then(|| server.client_call(&issuer, "/introspect", &[("token", &token)]))
+            });
+        }
+        calls
+    }
+
+    /// Sends calls with this pause between them. `call` gets whether the token is due to be rejected.
+    fn repeat(
+        &mut self,
+        pause: Duration,
+        revoked_at: &Arc<OnceLock<Instant>>,
+        call: impl Fn(bool) -> Option<Call> + Send + 'static,
+    ) {
+        let (revoked_at, stopped) = (Arc::clone(revoked_at), Arc::clone(&self.stopped));
+        let (accepted, rejected) = (Arc::clone(&self.accepted), Arc::clone(&self.rejected));
+        self.tasks.push(tokio::spawn(async move {
+            while !stopped.load(Ordering::Relaxed) {
+                let is_due = revoked_at
+                    .get()
+                    .is_some_and(|at| at.elapsed() > REVOCATION_TIMEOUT);
+                if let Some(call) = call(is_due) {
+                    let verdict = verdict(&call.may_fail().await);
+                    accepted.fetch_add(usize::from(is_due && verdict == Some(true)), Ordering::Relaxed);
+                    rejected.fetch_add(usize::from(is_due && verdict == Some(false)), Ordering::Relaxed);
                 }
-            })
-        });
-        let tasks = tasks.collect();
-        Self { tasks, ..calls }
+                tokio::time::sleep(pause).await;
+            }
+        }));
     }
 
     /// Expects that the token was rejected, and never accepted, once it was due.
@@ -98,11 +118,20 @@ impl ContinuousCalls {
     }
 }
 
+/// Returns whether a response of an API or an introspection accepts the token. `None` if the program could not tell.
+fn verdict(reply: &Reply) -> Option<bool> {
+    match reply.status {
+        200 => Some(reply.json()["active"] != false),
+        401 => Some(false),
+        _ => None,
+    }
+}
+
 /// Revokes tokens in use before, during and after a Redis failure. Expects that every API obeys each
-/// revocation.
+/// revocation, and that the introspection of every issuer agrees.
 async fn expect_revocations_hold(world: World, break_redis: impl Fn(&World), repair_redis: impl Fn(&World)) {
     let (ann, app) = (world.sign_up().await, world.app().first_party().register());
-    let anyone = world.anyone();
+    let (anyone, server) = (world.anyone(), world.app().kind("web").register());
     let mut calls = Vec::new();
     let all = token_families(&app, &ann, 30).await;
     let bystander = app.tokens(&ann, "posts:read").await;
@@ -113,10 +142,13 @@ async fn expect_revocations_hold(world: World, break_redis: impl Fn(&World), rep
             _ => {}
         }
         let revoked_at = Arc::default();
-        calls.push(ContinuousCalls::start(&world, tokens, &revoked_at));
+        calls.push(ContinuousCalls::start(&world, tokens, &server, &revoked_at));
         revoke_family(&app, &anyone, tokens).await;
         revoked_at.set(Instant::now()).unwrap();
         world.expect_accepted(&bystander.access).await;
+        world
+            .expect_introspected_as_active(&server, &bystander.access)
+            .await;
     }
     expect_recovered(&world, &ann).await;
     tokio::time::sleep(REVOCATION_TIMEOUT + Duration::from_millis(200)).await;
@@ -125,6 +157,9 @@ async fn expect_revocations_hold(world: World, break_redis: impl Fn(&World), rep
     }
     for tokens in &all {
         world.expect_revoked(&tokens.access).await;
+        world
+            .expect_introspected_as_revoked(&server, &tokens.access)
+            .await;
     }
 }
 
@@ -188,7 +223,7 @@ async fn an_emptied_redis_is_detected_and_state_is_reloaded(world: World) {
     // Gives every process the time to read the epoch at its next poll.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     world.redis().command(&["FLUSHALL"]);
-    expect_logged(&world, "Redis was emptied or replaced").await;
+    expect_logged(&world, "Redis was emptied, replaced or started again").await;
 }
 
 async fn a_redis_that_evicts_keys_is_reported_whenever_it_comes(mut world: World) {
@@ -213,6 +248,12 @@ async fn routes_degrade_individually_without_redis(world: World) {
     let tokens = app.tokens(&ann, "posts:read posts:write").await;
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     let anyone = world.anyone();
+    let on_device = world.app().kind("native").option(&["--device"]).register();
+    let allowed = on_device.device(&anyone, "posts:read").await;
+    allowed.decide(&ann, "allow").await;
+    let waiting = on_device.device(&anyone, "posts:read").await;
+    let mut browser = ann.browser();
+    let code_page = browser.open("/device").await;
     world.redis().kill();
 
     // Sign-in needs the failure counter and fails without it.
@@ -223,8 +264,14 @@ async fn routes_degrade_individually_without_redis(world: World) {
     let change = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
     let refused = ann.call("PUT", "/me/password").json(&change).may_fail().await;
     refused.expect_error(503, "dependency_unavailable");
+    // Devices and codes could not be counted.
+    let refused = on_device.device_request(&anyone, &[]).may_fail().await;
+    refused.expect_token_error(503, "temporarily_unavailable");
+    let code = [("user_code", waiting.user_code.as_str())];
+    let refused = browser.submit_call(&code_page, &code).may_fail().await;
+    assert_eq!(refused.status, 503, "{refused}");
+    Tokens::parse(allowed.poll(&anyone).await);
     // Without Redis one request could be consented to twice.
-    let mut browser = ann.browser();
     let page = browser.open(&app.authorization().path()).await;
     let page = browser.open_failing(page.location().unwrap().as_str()).await;
     assert_eq!(page.reply.status, 503, "{}", page.reply);

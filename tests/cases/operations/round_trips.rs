@@ -24,7 +24,7 @@ const MEASURED: usize = 5;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 18] = [
+const BACKGROUND: [&str; 23] = [
     "audit::alerts::PRUNE",
     "audit::alerts::detection::",
     "audit::alerts::webhook::",
@@ -33,6 +33,7 @@ const BACKGROUND: [&str; 18] = [
     "audit::revocation::PRUNE",
     "audit::revocation::rows::",
     "identity::grants::clients::FIND",
+    "identity::grants::clients::registration::PRUNE",
     "identity::grants::clients::secrets::RECORD_USE",
     "identity::grants::refresh_families::PRUNE",
     "identity::logout_notices::DUE",
@@ -41,8 +42,12 @@ const BACKGROUND: [&str; 18] = [
     "issuer::clients::assertions::PRUNE",
     "issuer::codes::PRUNE",
     "issuer::keys::table::",
+    "issuer::pushed_requests::PRUNE",
+    "issuer::registrations::initial_tokens::PRUNE",
     "resources::idempotency::stored::PRUNE",
     "storage::clock_check::",
+    "storage::db::pruning::",
+    "issuer::device_requests::PRUNE",
 ];
 
 type Prepared<'a> = Pin<Box<dyn Future<Output = Call> + 'a>>;
@@ -83,6 +88,8 @@ struct Fixture {
     first_party_app: App,
     confidential_app: App,
     published: Post,
+    /// An app that gets its tokens by the device authorization grant.
+    device_app: App,
 }
 
 macro_rules! routes {
@@ -98,11 +105,19 @@ macro_rules! routes {
 }
 use routes;
 
+/// An address from which no other request came.
+fn new_address() -> String {
+    static ADDRESSES: AtomicU32 = AtomicU32::new(1);
+    let n = ADDRESSES.fetch_add(1, Ordering::Relaxed);
+    format!("198.51.{}.{}", n / 250, n % 250 + 1)
+}
+
 impl Fixture {
     async fn create(shape: Shape) -> Self {
         let world = World::builder(shape)
             .postgres_proxy()
             .flag("--trusted-proxies", "127.0.0.1")
+            .flag("--client-registration", "open")
             // Few connections, each of which prepares the statements in the warm-up.
             .flag("--database-connections", "2")
             .start()
@@ -119,6 +134,7 @@ impl Fixture {
             bearer: world.anyone().bearer(&tokens.access),
             first_party_app: world.app().first_party().register(),
             confidential_app: world.app().kind("web").register(),
+            device_app: world.app().kind("native").option(&["--device"]).register(),
             owner,
             app,
             published,
@@ -128,10 +144,7 @@ impl Fixture {
 
     /// A caller without credentials at an address of its own, so that no limit of mails per address applies.
     fn elsewhere(&self) -> Caller {
-        static ADDRESSES: AtomicU32 = AtomicU32::new(1);
-        let n = ADDRESSES.fetch_add(1, Ordering::Relaxed);
-        let address = format!("198.51.{}.{}", n / 250, n % 250 + 1);
-        self.world.anyone().with("x-forwarded-for", &address)
+        self.world.anyone().with("x-forwarded-for", &new_address())
     }
 
     /// Measures every route of a table. Fails the test with a list of all routes that differ from it.
@@ -187,9 +200,15 @@ impl Fixture {
 }
 
 impl Route {
-    /// Expects the status of success. A key may sign only five minutes after its creation, so its changes fail here.
+    /// Expects the status of success. A key may sign only five minutes after its creation, so its changes fail here, and a device
+    /// whose user has not decided gets an error.
     fn expect_success(&self, reply: &Reply) {
-        let is_as_expected = reply.status < 400 || (self.case == "too early" && reply.status == 409);
+        let expected_error = match self.case {
+            "too early" => 409,
+            "device code, pending" => 400,
+            _ => 0,
+        };
+        let is_as_expected = reply.status < 400 || reply.status == expected_error;
         assert!(is_as_expected, "{}: {reply}", self.operation);
     }
 }
@@ -236,15 +255,15 @@ impl Usage {
 
 /// The name of each statement of the programs by its text.
 fn statement_names() -> BTreeMap<String, String> {
-    let constants = auth_server::statements().into_iter();
-    let constants = constants.map(|(name, text)| (text.to_owned(), name.to_owned()));
-    let others = [
+    let statements = [
         audit::statements(),
         identity::statements(),
+        storage::statements(),
         api_server::statements(),
+        auth_server::statements(),
     ];
-    let others = others.into_iter().flatten().map(|(name, text)| (text, name));
-    constants.chain(others).collect()
+    let statements = statements.into_iter().flatten();
+    statements.map(|(name, text)| (text, name)).collect()
 }
 
 async fn resources_use_the_listed_statements(shape: Shape) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use storage::fetch_all;
-use tests::{PASSWORD, Shape, World, on_every_shape, on_one_process};
+use tests::{PASSWORD, Shape, World, on_every_shape, on_many_processes, on_one_process, on_shapes};
 
 async fn keys(world: &World) -> Vec<(String, String)> {
     let query = "SELECT kid, state FROM signing_keys ORDER BY state";
@@ -40,6 +40,20 @@ async fn the_first_start_creates_keys_an_administrator_and_the_demo_client(world
     let listed = world.cli(&["keys", "list", "--json"], "");
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
     assert!(!listed.to_string().contains("private"), "{listed}");
+}
+
+async fn issuers_that_start_together_share_one_installation(shape: Shape) {
+    const ROUNDS: usize = 5;
+    for _ in 0..ROUNDS {
+        let world = World::builder(shape).issuers_start_together().start().await;
+        let states: Vec<String> = keys(&world).await.into_iter().map(|(_, state)| state).collect();
+        assert_eq!(states, ["active", "staged"]);
+        let mut sets = Vec::new();
+        for issuer in world.at_each_issuer(&world.anyone()) {
+            sets.push(issuer.get("/.well-known/jwks.json").await.expect(200).text());
+        }
+        assert_eq!(sets[0], sets[1]);
+    }
 }
 
 async fn a_second_start_changes_nothing(mut world: World) {
@@ -242,6 +256,14 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
             "--captcha-site-key",
             "key",
         ],
+        vec!["--client-id-metadata-documents", "https://app.example"],
+        vec!["--client-id-metadata-documents", ""],
+        vec![
+            "--client-id-metadata-documents",
+            "any",
+            "--pushed-authorization-requests",
+            "required",
+        ],
         vec!["--no-such-flag"],
         vec!["no-such-command"],
     ] {
@@ -255,6 +277,35 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
             !std::path::Path::new(&elsewhere).exists(),
             "{arguments:?}: a failed start created files"
         );
+    }
+}
+
+/// Each program of a production installation checks the URLs, also that of an API whose issuer is on another machine.
+async fn plain_http_in_production_is_refused(world: World) {
+    let (database, redis, key) = (world.database_url(), world.redis().url(), "A".repeat(43));
+    let (production, plain) = ("https://id.example.org", "http://id.example.org");
+    for (base_url, issuer, refused) in [
+        (plain, production, "BASE_URL http://id.example.org"),
+        (
+            "http://localhost:8080",
+            production,
+            "BASE_URL http://localhost:8080",
+        ),
+        (production, plain, "ISSUER http://id.example.org"),
+    ] {
+        let urls = ["--base-url", base_url, "--issuer", issuer];
+        let stores = ["--database-url", &database, "--redis-url", &redis];
+        let arguments = [urls, stores].concat();
+        let with_key = [&arguments[..], &["--master-key", &key]].concat();
+        for output in [
+            world.run_without_settings(&with_key),
+            world.run_api_without_settings(&arguments),
+        ] {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(64), "{urls:?}: {stderr}");
+            assert_eq!(stderr.trim_end().lines().count(), 1, "{urls:?}: {stderr}");
+            assert!(stderr.contains(refused), "{urls:?}: {stderr}");
+        }
     }
 }
 
@@ -363,6 +414,22 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
         world.stop().await;
         world.restart().await;
     }
+    let mut world = World::start(shape).await;
+    let restart_with = async |world: &mut World, url: Option<&str>| {
+        world.set_issuer_flags(&[("--base-url", url)]);
+        world.stop().await;
+        world.restart().await;
+        world.cli(&["clients", "show", "demo", "--json"], "")
+    };
+    let moved = restart_with(&mut world, Some("https://id.example.org")).await;
+    assert!(moved["disabled_at"].is_string(), "{moved}");
+    assert!(world.log().contains("the demo client is disabled"));
+    world.anyone().get("/demo").await.expect_error(404, "not_found");
+    // The operator makes another client of it. Only the unchanged one is disabled.
+    world.cli(&["clients", "enable", "demo", "--json"], "");
+    world.cli(&["clients", "update", "demo", "--name", "Our own", "--json"], "");
+    let changed = restart_with(&mut world, Some("https://localhost")).await;
+    assert!(changed["disabled_at"].is_null(), "{changed}");
 }
 
 async fn unusable_settings_exit_with_64(world: World) {
@@ -404,3 +471,7 @@ on_one_process!(
     the_first_start_creates_keys_an_administrator_and_the_demo_client,
     help_shows_every_setting
 );
+
+on_many_processes!(plain_http_in_production_is_refused);
+
+on_shapes!(issuers_that_start_together_share_one_installation: split Split);

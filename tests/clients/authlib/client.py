@@ -1,6 +1,5 @@
 """The Python library Authlib, configured by discovery alone. See tests/src/independent_clients.rs."""
 
-import json
 import os
 import secrets
 import time
@@ -11,17 +10,10 @@ from authlib.jose import JsonWebKey, jwt
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
 from authlib.oidc import discovery, rpinitiated
 from authlib.oidc.core import CodeIDToken
+from harness import done, open_in_browser, settings
 
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
-settings = json.loads(os.environ["SETTINGS"])
 web, service, keyed = settings["web"], settings["service"], settings["keyed"]
-
-
-def open_in_browser(url):
-    """Asks the test to open a URL in a browser. Returns the URL at which the browser leaves the issuer."""
-    print(f"OPEN {url}", flush=True)
-    return input()
-
 
 # The library validates the metadata and leaves it to its user to fetch them.
 metadata = requests.get(settings["issuer"] + "/.well-known/openid-configuration", timeout=10).json()
@@ -84,4 +76,4 @@ signing = OAuth2Session(keyed["id"], keyed["key"], token_endpoint_auth_method="p
 signing.register_client_auth_method(PrivateKeyJWT(metadata["token_endpoint"], headers={"kid": keyed["kid"]}))
 assert signing.fetch_token(metadata["token_endpoint"], grant_type="client_credentials")["access_token"]
 
-print("DONE", flush=True)
+done()

@@ -40,6 +40,20 @@ await oauth.validateApplicationLevelSignature(server, exchanged, insecure);
 const { sub } = oauth.getValidatedIdTokenClaims(tokens);
 assert.equal(sub, settings.user.id);
 
+// A pushed request (RFC 9126). The user has consented and is signed in, so the browser returns at once.
+const parametersToPush = new URLSearchParams(request.searchParams);
+parametersToPush.set("scope", "openid");
+const pushed = await oauth.pushedAuthorizationRequest(server, client, authentication, parametersToPush, insecure);
+const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, pushed);
+const reference = new URL(server.authorization_endpoint);
+reference.searchParams.set("client_id", client.client_id);
+reference.searchParams.set("request_uri", request_uri);
+const answered = oauth.validateAuthResponse(server, client, await open(reference), state);
+const exchangedAgain = await oauth.authorizationCodeGrantRequest(
+  server, client, authentication, answered, settings.redirectUri, verifier, insecure,
+);
+await oauth.processAuthorizationCodeResponse(server, client, exchangedAgain, { expectedNonce: nonce });
+
 // The response is a signed JWT, because the client has registered an algorithm with the library.
 const read = await oauth.userInfoRequest(server, client, tokens.access_token, insecure);
 assert.match(read.headers.get("content-type"), /^application\/jwt/);

@@ -34,6 +34,21 @@ const tokens = await client.authorizationCodeGrant(config, redirect, {
 const { sub } = tokens.claims();
 assert.equal(sub, settings.user.id);
 
+// A pushed request (RFC 9126). The user has consented and is signed in, so the browser returns at once.
+const pushed = await client.buildAuthorizationUrlWithPAR(config, {
+  redirect_uri: settings.redirectUri,
+  scope: "posts:read",
+  code_challenge: await client.calculatePKCECodeChallenge(verifier),
+  code_challenge_method: "S256",
+  state,
+});
+assert.deepEqual([...pushed.searchParams.keys()].sort(), ["client_id", "request_uri"]);
+const again = await client.authorizationCodeGrant(config, await open(pushed), {
+  pkceCodeVerifier: verifier,
+  expectedState: state,
+});
+assert.equal(again.scope, "posts:read");
+
 const userInfo = await client.fetchUserInfo(config, tokens.access_token, sub);
 assert.equal(userInfo.email, settings.user.email);
 

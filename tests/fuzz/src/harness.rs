@@ -77,9 +77,13 @@ pub(crate) fn registration(
         default_scope: None,
         first_party: false,
         refresh_cookie: false,
+        require_pushed_authorization_requests: false,
         refresh_retry_window: None,
         jwks,
         jwks_uri: None,
+        dpop_bound_access_tokens: false,
+        device_authorization: false,
+        signed_user_info: false,
     }
 }
 

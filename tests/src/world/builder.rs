@@ -1,5 +1,6 @@
 //! Configuration and start of a world.
 
+use super::prepared_database::PreparedDatabase;
 use super::{Process, World, start_all};
 use crate::clock::Clock;
 use crate::http::{Caller, Canaries};
@@ -9,9 +10,13 @@ use crate::redis::RedisServer;
 use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use foundation::sealing::SealingKey;
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 
 /// The environment variable with the path of the socket on which `latchkey_counting_allocations` reports its count.
 const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
+/// The file of the master key in the data directory.
+const MASTER_KEY: &str = "master.key";
 /// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;
 
@@ -23,6 +28,8 @@ pub struct WorldBuilder {
     environment: Vec<(String, String)>,
     has_test_clock: bool,
     waits_until_ready: bool,
+    starts_issuers_together: bool,
+    begins_empty: bool,
     has_own_postgres: bool,
     has_postgres_proxy: bool,
     counts_allocations: bool,
@@ -44,11 +51,12 @@ impl WorldBuilder {
         self
     }
 
-    /// Gives the programs a clock that only [`World::advance`] moves.
+    /// Gives the programs a clock that only [`World::advance`] moves. The database begins empty, because the keys of a copy are dated by
+    /// the clock of the machine.
     #[must_use]
     pub fn clock(mut self) -> Self {
         self.has_test_clock = true;
-        self
+        self.empty()
     }
 
     /// Makes [`WorldBuilder::start`] return before the programs are ready.
@@ -58,11 +66,26 @@ impl WorldBuilder {
         self
     }
 
-    /// Gives the database a PostgreSQL server of its own, which [`World::postgres`] returns.
+    /// Starts all issuers at the same time on an empty database. By default the first one starts alone. Only for [`Shape::Split`].
+    #[must_use]
+    pub fn issuers_start_together(mut self) -> Self {
+        self.starts_issuers_together = true;
+        self.empty()
+    }
+
+    /// Begins with an empty database, in which the programs create the tables and generate signing keys. By default the database is a copy
+    /// of one that has both, so worlds share their signing keys.
+    #[must_use]
+    pub fn empty(mut self) -> Self {
+        self.begins_empty = true;
+        self
+    }
+
+    /// Gives the database a PostgreSQL server of its own, which [`World::postgres`] returns. The database begins empty.
     #[must_use]
     pub fn own_postgres(mut self) -> Self {
         self.has_own_postgres = true;
-        self
+        self.empty()
     }
 
     /// Puts a proxy between the programs and PostgreSQL, which [`World::postgres_proxy`] returns.
@@ -79,11 +102,12 @@ impl WorldBuilder {
         self
     }
 
-    /// Makes every write of the programs fail that would make a file larger than this, in KiB.
+    /// Makes every write of the programs fail that would make a file larger than this, in KiB. The database begins empty, because a copy
+    /// may have a file that is larger already.
     #[must_use]
     pub fn max_file_size(mut self, kib: u32) -> Self {
         self.max_file_size = Some(kib);
-        self
+        self.empty()
     }
 
     /// Starts the programs on free ports.
@@ -93,10 +117,19 @@ impl WorldBuilder {
             .tempdir()
             .unwrap();
         let is_split = self.shape == Shape::Split;
-        let database = (self.shape != Shape::Sqlite).then(|| match self.has_own_postgres {
-            true => Database::create_with_server(),
-            false => Database::create(),
-        });
+        let has_postgres = self.shape != Shape::Sqlite;
+        let prepared = match has_postgres {
+            _ if self.begins_empty => None,
+            true => Some(PreparedDatabase::postgres().await),
+            false => Some(PreparedDatabase::sqlite().await),
+        };
+        let database = has_postgres.then(
+            || match prepared.and_then(|prepared| prepared.database.as_ref()) {
+                Some(prepared) => prepared.copy(),
+                None if self.has_own_postgres => Database::create_with_server(),
+                None => Database::create(),
+            },
+        );
         let proxy_dir = dir.path().join("postgres");
         let proxy = |database: &Database| PostgresProxy::start(&proxy_dir, database.server().socket_dir());
         let mut world = World {
@@ -106,7 +139,11 @@ impl WorldBuilder {
             // The base URL is set after the start.
             anyone: Caller::new(String::new(), Canaries::default()),
             reverse_proxy: None,
-            redis: is_split.then(|| RedisServer::launch(dir.path())),
+            redis: is_split.then(|| {
+                let redis = RedisServer::launch(dir.path());
+                redis.look_old();
+                redis
+            }),
             postgres_proxy: database.as_ref().filter(|_| self.has_postgres_proxy).map(proxy),
             database,
             dir,
@@ -114,6 +151,7 @@ impl WorldBuilder {
         if world.clock.is_some() {
             world.set_database(world.now());
         }
+        world.prepare_data_dir(prepared);
         let port = match is_split {
             false => world.start_one(&self).await,
             true => world.start_many(&self).await,
@@ -165,6 +203,8 @@ impl World {
             environment: Vec::new(),
             has_test_clock: false,
             waits_until_ready: true,
+            starts_issuers_together: false,
+            begins_empty: false,
             has_own_postgres: false,
             has_postgres_proxy: false,
             counts_allocations: false,
@@ -175,6 +215,24 @@ impl World {
     /// Starts a world with default settings.
     pub async fn start(shape: Shape) -> Self {
         Self::builder(shape).start().await
+    }
+
+    /// Creates the data directory with the master key of the prepared database, or with a new one if replicas share it. A single process
+    /// with an empty database creates both itself.
+    fn prepare_data_dir(&self, prepared: Option<&PreparedDatabase>) {
+        let master_key = match prepared {
+            Some(prepared) => prepared.master_key.clone(),
+            None if self.shape == Shape::Split => SealingKey::generate().to_text(),
+            None => return,
+        };
+        let data_dir = self.data_dir();
+        DirBuilder::new().mode(0o700).create(&data_dir).unwrap();
+        let file = data_dir.join(MASTER_KEY);
+        std::fs::write(&file, master_key).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        if let Some(prepared) = prepared.filter(|_| self.shape == Shape::Sqlite) {
+            prepared.copy_to(&data_dir);
+        }
     }
 
     /// Starts the single-process program. Returns its port.
@@ -193,17 +251,15 @@ impl World {
         self.launch(vec![config]).await[0]
     }
 
-    /// Starts replicas of each service behind one origin. The issuers start concurrently on an empty
-    /// database. Returns the port of the reverse proxy.
+    /// Starts replicas of each service behind one origin. Returns the port of the reverse proxy.
     async fn start_many(&mut self, setup: &WorldBuilder) -> u16 {
         let reverse_proxy = ReverseProxy::start().await;
         let base = format!("http://localhost:{}", reverse_proxy.port);
-        let master_key = self.data_dir().join("master.key");
-        std::fs::create_dir(self.data_dir()).unwrap();
-        let account_key = self.data_dir().join("account.key");
-        for key in [&master_key, &account_key] {
-            std::fs::write(key, SealingKey::generate().to_text()).unwrap();
-        }
+        let (master_key, account_key) = (
+            self.data_dir().join(MASTER_KEY),
+            self.data_dir().join("account.key"),
+        );
+        std::fs::write(&account_key, SealingKey::generate().to_text()).unwrap();
         let (database, redis) = (self.database.as_ref().unwrap(), self.redis.as_ref().unwrap());
         let defaults = [
             ("--data-dir", self.data_dir().display().to_string()),
@@ -214,8 +270,11 @@ impl World {
             ("--database-url", database.url_at(self.postgres_socket_dir())),
         ];
         let issuer = setup.config(Program::AuthServer, self, &defaults);
-        let issuers = self.launch(vec![issuer; REPLICAS]).await;
-        reverse_proxy.add_issuers(issuers);
+        let alone = usize::from(!setup.starts_issuers_together);
+        for count in [alone, REPLICAS - alone] {
+            let issuers = self.launch(vec![issuer.clone(); count]).await;
+            reverse_proxy.add_issuers(issuers);
+        }
         let mut defaults = defaults.to_vec();
         let database = self.database.as_ref().unwrap();
         defaults.retain(|(name, _)| *name != "--database-url");

@@ -89,7 +89,6 @@ pub(super) async fn find(on: Executor<'_>, claim: &Claim, now: Timestamp) -> Res
 /// race, only one commits; the others fail with [`Error::InProgress`]. Fails with [`Error::SignedOut`] if the authority
 /// of the claim has ended.
 pub(super) async fn save(
-    db: &Db,
     tx: &mut Tx,
     claim: &Claim,
     reply: &Reply,
@@ -119,7 +118,7 @@ pub(super) async fn save(
         session_id,
     )?;
     match saved {
-        0 if claim.authority.holds(db, now).await? => Err(Error::InProgress),
+        0 if claim.authority.holds(tx.on(), now).await? => Err(Error::InProgress),
         0 => Err(Error::SignedOut),
         _ => Ok(()),
     }

@@ -272,7 +272,7 @@ pub async fn update(
     )?;
     match stored {
         Some(stored) => Ok(stored),
-        None if caller.holds(db, now).await? => Err(Error::Stale),
+        None if caller.holds(db.reader(), now).await? => Err(Error::Stale),
         None => Err(Error::SignedOut),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::jwks::verification_keys;
 use super::published_keys::PublishedKeys;
+use clap::ValueEnum;
 use foundation::clock::Timestamp;
 use foundation::{json, secret};
 use identity::grants::clients::{Client, Clients};
@@ -32,6 +33,25 @@ const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 const MAX_SKEW: Duration = Duration::from_secs(30);
 /// The time for which a used assertion is remembered after its expiry, because the clocks of the issuer's machines differ.
 const RETENTION: Duration = Duration::from_secs(3600);
+
+/// The values of `aud` that an assertion may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AssertionAudience {
+    /// The issuer's URL or that of an endpoint (RFC 7523 §3, RFC 9126 §2), also as a member of a list.
+    Any,
+    /// The issuer's URL as a string (FAPI 2.0 Security Profile §5.3.2.1): an attacker cannot get an assertion for this issuer by
+    /// naming its endpoints in the metadata of another one.
+    Issuer,
+}
+
+/// The server to which assertions are presented.
+#[derive(Clone, Copy)]
+pub struct Recipient<'a> {
+    /// The issuer's URL.
+    pub issuer: &'a str,
+    /// The values of `aud` that name it.
+    pub audience: AssertionAudience,
+}
 
 /// An assertion as a client presents it.
 #[derive(Clone, Copy)]
@@ -92,13 +112,13 @@ struct Assertion<'a> {
     signature: &'a str,
 }
 
-/// Returns the enabled client that signed an assertion, which is then used up. The assertion must be for this issuer: its `aud`
-/// is the issuer's URL or that of the token endpoint. May fetch the keys of the client, see [`PublishedKeys`].
+/// Returns the enabled client that signed an assertion, which is then used up. The assertion must be for the recipient. May fetch
+/// the keys of the client, see [`PublishedKeys`].
 pub async fn authenticate_by_assertion(
     clients: &Clients,
     published: &PublishedKeys,
     db: &Db,
-    issuer: &str,
+    recipient: Recipient<'_>,
     presented: PresentedAssertion<'_>,
     now: Timestamp,
 ) -> Result<Arc<Client>, AssertionError> {
@@ -106,9 +126,9 @@ pub async fn authenticate_by_assertion(
         AssertionError::Invalid("no enabled client with its sub has registered a key that verifies it");
     let assertion = Assertion::parse(presented.assertion).map_err(AssertionError::Invalid)?;
     assertion
-        .check(issuer, presented.client_id, now)
+        .check(recipient, presented.client_id, now)
         .map_err(AssertionError::Invalid)?;
-    let client = clients.find(&assertion.claims.sub).await?;
+    let client = clients.find(&assertion.claims.sub, now).await?;
     let client = client
         .filter(|client| client.disabled_at.is_none())
         .ok_or(NO_KEY)?;
@@ -129,6 +149,13 @@ pub async fn authenticate_by_assertion(
         1 => Ok(client),
         _ => Err(AssertionError::Invalid("its jti was used before")),
     }
+}
+
+/// Returns the id of the client that an assertion names. Nothing is verified.
+pub fn claimed_client(assertion: &str) -> Option<String> {
+    Assertion::parse(assertion)
+        .ok()
+        .map(|assertion| assertion.claims.sub)
 }
 
 /// Deletes the assertions that expired so long ago that no clock takes them as valid. Returns their number.
@@ -153,7 +180,12 @@ impl<'a> Assertion<'a> {
     }
 
     /// Checks everything but the signature and whether it was used.
-    fn check(&self, issuer: &str, client_id: Option<&str>, now: Timestamp) -> Result<(), &'static str> {
+    fn check(
+        &self,
+        recipient: Recipient<'_>,
+        client_id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), &'static str> {
         let ensure = |holds: bool, flaw| if holds { Ok(()) } else { Err(flaw) };
         let claims = &self.claims;
         ensure(self.header.crit.is_none(), "its header has crit")?;
@@ -162,18 +194,7 @@ impl<'a> Assertion<'a> {
             client_id.is_none_or(|id| id == claims.sub),
             "its sub is not the client_id of the request",
         )?;
-        let is_for_us = |audience: &String| {
-            let path = audience.strip_prefix(issuer);
-            matches!(path, Some("" | "/token"))
-        };
-        let has_audience = match &claims.aud {
-            Audience::One(audience) => is_for_us(audience),
-            Audience::Several(audiences) => audiences.iter().any(is_for_us),
-        };
-        ensure(
-            has_audience,
-            "its aud is neither the issuer nor the token endpoint",
-        )?;
+        claims.aud.check(recipient)?;
         ensure(
             (1..=MAX_JTI_LENGTH).contains(&claims.jti.len()),
             "its jti must have 1 to 256 bytes",
@@ -212,6 +233,27 @@ impl<'a> Assertion<'a> {
         let (message, kid) = (self.message.as_bytes(), self.header.kid.as_deref());
         let mut keys = verification_keys(jwks, algorithm, kid).into_iter();
         keys.any(|key| crypto::verify(self.signature, message, &key, algorithm).unwrap_or(false))
+    }
+}
+
+impl Audience {
+    /// Checks that it names the recipient.
+    fn check(&self, recipient: Recipient<'_>) -> Result<(), &'static str> {
+        let is_issuer = |audience: &String| audience == recipient.issuer;
+        let is_endpoint = |audience: &String| {
+            let path = audience.strip_prefix(recipient.issuer);
+            matches!(path, Some("/token" | "/par"))
+        };
+        let names_any = |audience: &String| is_issuer(audience) || is_endpoint(audience);
+        match (recipient.audience, self) {
+            (AssertionAudience::Issuer, Self::One(audience)) if is_issuer(audience) => Ok(()),
+            (AssertionAudience::Any, Self::One(audience)) if names_any(audience) => Ok(()),
+            (AssertionAudience::Any, Self::Several(all)) if all.iter().any(names_any) => Ok(()),
+            (AssertionAudience::Issuer, _) => Err("its aud is not the issuer's URL as a string"),
+            (AssertionAudience::Any, _) => Err(
+                "its aud is neither the issuer nor the token endpoint nor the endpoint of pushed requests",
+            ),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Changes of registered clients. The row of the client is locked from its reading to the commit, so that concurrent changes do
 //! not overwrite each other.
 
-use super::{Error, default_part, rules};
+use super::{COOKIE_RETRY_WINDOW, Error, default_part, rules};
 use audit::events::{Event, EventName};
 use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
 use http_client::ForeignUrl;
+use identity::administrators::begin;
 use identity::grants::clients::{self, Client, secrets};
 use identity::grants::refresh_families;
 use serde_json::Value;
@@ -50,7 +51,8 @@ pub struct ClientChanges {
     /// their lifetimes.
     #[schema(nullable = false)]
     pub refresh_cookie: Option<bool>,
-    /// The time after a refresh in which it can be repeated, in whole seconds.
+    /// The time after a refresh in which it can be repeated, in whole seconds. If unset, a client that gets the cookie and has no
+    /// such time gets 10 s.
     #[schema(value_type = i64, required = false, minimum = 0, maximum = 60)]
     pub refresh_retry_window: Option<Duration>,
     /// The JWK set that replaces the present one or the present `jwks_uri`. Only for a client that was registered with keys.
@@ -60,6 +62,15 @@ pub struct ClientChanges {
     /// keys.
     #[schema(value_type = String, format = "uri", required = false)]
     pub jwks_uri: Option<ForeignUrl>,
+    /// Whether the client must push its authorization requests (RFC 9126 §6).
+    #[schema(nullable = false)]
+    pub require_pushed_authorization_requests: Option<bool>,
+    /// Whether the client gets only access tokens that are bound to a key. Access tokens that are not end with their lifetimes.
+    #[schema(nullable = false)]
+    pub dpop_bound_access_tokens: Option<bool>,
+    /// Whether the client may use the device authorization grant (RFC 8628).
+    #[schema(nullable = false)]
+    pub device_authorization: Option<bool>,
 }
 
 /// Disables a client, so that it can neither begin a flow nor authenticate, and ends its codes, refresh tokens and access
@@ -70,7 +81,7 @@ pub async fn disable(
     id: &str,
     context: &RequestContext,
 ) -> Result<Client, Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin(db, context).await?;
     let mut client = lock(&mut tx, id).await?;
     if client.disabled_at.is_some() {
         return Ok(client);
@@ -86,7 +97,7 @@ pub async fn disable(
 /// Enables a client again. The tokens that ended when it was disabled stay revoked. Returns the client. No effect on an enabled
 /// client. Fails if there is no client with this id.
 pub async fn enable(db: &Db, id: &str, context: &RequestContext) -> Result<Client, Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin(db, context).await?;
     let mut client = lock(&mut tx, id).await?;
     if client.disabled_at.take().is_some() {
         save(&mut tx, &client, EventName::ClientEnabled, context).await?;
@@ -106,8 +117,14 @@ pub async fn update(
     changes: ClientChanges,
     context: &RequestContext,
 ) -> Result<Client, Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin(db, context).await?;
     let mut client = lock(&mut tx, id).await?;
+    if client.has_document() {
+        return Err(Error::Invalid(
+            "this client describes itself by the document at its id: the document must be edited instead"
+                .to_owned(),
+        ));
+    }
     let former_scope = client.scope;
     if (changes.jwks.is_some() || changes.jwks_uri.is_some()) && !client.has_keys() {
         return Err(Error::Invalid(
@@ -135,7 +152,7 @@ pub async fn rotate_secret(
     overlap: Duration,
     context: &RequestContext,
 ) -> Result<(Client, Secret), Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin(db, context).await?;
     let Some(rotated) = secrets::rotate(&mut tx, id, overlap, context.now).await? else {
         let client = lock(&mut tx, id).await?;
         return Err(Error::Invalid(format!(
@@ -174,8 +191,21 @@ impl ClientChanges {
             client.jwks_uri = self.jwks_uri.map(String::from);
         }
         client.first_party = self.first_party.unwrap_or(client.first_party);
-        client.refresh_cookie = self.refresh_cookie.unwrap_or(client.refresh_cookie);
-        client.refresh_retry_window = self.refresh_retry_window.unwrap_or(client.refresh_retry_window);
+        let had_cookie = client.refresh_cookie;
+        client.refresh_cookie = self.refresh_cookie.unwrap_or(had_cookie);
+        client.refresh_retry_window = match self.refresh_retry_window {
+            Some(window) => window,
+            None if client.refresh_cookie && !had_cookie && client.refresh_retry_window.is_zero() => {
+                COOKIE_RETRY_WINDOW
+            }
+            None => client.refresh_retry_window,
+        };
+        if let Some(required) = self.require_pushed_authorization_requests {
+            client.require_pushed_authorization_requests = required;
+        }
+        let dpop_bound = self.dpop_bound_access_tokens;
+        client.dpop_bound_access_tokens = dpop_bound.unwrap_or(client.dpop_bound_access_tokens);
+        client.device_authorization = self.device_authorization.unwrap_or(client.device_authorization);
     }
 }
 
@@ -184,8 +214,8 @@ async fn lock(tx: &mut Tx, id: &str) -> Result<Client, Error> {
     client.ok_or_else(|| Error::NotFound(id.to_owned()))
 }
 
-/// Stores a changed client and records the event.
-async fn save(
+/// Stores a changed client, which the caller has locked, and records the event.
+pub(crate) async fn save(
     tx: &mut Tx,
     client: &Client,
     event: EventName,
@@ -196,7 +226,7 @@ async fn save(
 }
 
 /// Ends every code, refresh token and access token of a client. The caller has locked the client and saves it afterwards.
-async fn end_tokens(
+pub(crate) async fn end_tokens(
     tx: &mut Tx,
     client: &mut Client,
     context: &RequestContext,

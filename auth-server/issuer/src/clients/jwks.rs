@@ -16,8 +16,6 @@ pub const MAX_JWKS_BYTES: usize = 64 * 1024;
 const MAX_KEYS: usize = 10;
 /// The sizes of an RSA modulus, in bytes: 2048 to 8192 bits.
 const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
-/// The members of a JWK that hold private or symmetric keys (RFC 7518 §6).
-const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// Fails with a message if a JWK set cannot verify assertions or has a private key.
 pub(super) fn check(jwks: &Value) -> Result<(), String> {
@@ -38,7 +36,7 @@ pub(super) fn check(jwks: &Value) -> Result<(), String> {
 }
 
 fn check_key(key: &Value) -> Result<(), &'static str> {
-    if PRIVATE_MEMBERS.iter().any(|member| key.get(member).is_some()) {
+    if jwt::has_private_member(key) {
         return Err("is private: register the public key only, and replace this one");
     }
     let key: Jwk = serde_json::from_value(key.clone()).map_err(|_| "is not a JWK")?;

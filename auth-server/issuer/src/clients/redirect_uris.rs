@@ -3,9 +3,9 @@
 use identity::grants::clients::ClientType;
 use url::{Host, Url};
 
-/// Returns whether a redirect URI equals a registered one, apart from the port of a loopback address
-/// (RFC 9700 §4.1.3, RFC 8252 §7.3).
-pub(crate) fn matches(registered: &str, redirect_uri: &str) -> bool {
+/// Returns whether a redirect URI equals a registered one, apart from the port of `localhost` or of a loopback address
+/// (RFC 9700 §4.1.3, RFC 8252 §7.3, §8.3).
+pub fn matches(registered: &str, redirect_uri: &str) -> bool {
     registered == redirect_uri
         || match (
             without_loopback_port(registered),
@@ -54,9 +54,9 @@ fn is_this_host(uri: &Url) -> bool {
     }
 }
 
-/// Returns the parts before and after the port of `http://127.0.0.1…` or `http://[::1]…`, else `None`.
+/// Returns the parts before and after the port of `http://localhost…`, `http://127.0.0.1…` or `http://[::1]…`, else `None`.
 fn without_loopback_port(uri: &str) -> Option<(&'static str, &str)> {
-    ["http://127.0.0.1", "http://[::1]"]
+    ["http://localhost", "http://127.0.0.1", "http://[::1]"]
         .into_iter()
         .find_map(|origin| {
             let rest = uri.strip_prefix(origin)?;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_port_of_a_loopback_literal_may_vary() {
+    fn only_the_port_of_a_loopback_host_may_vary() {
         let registered = "http://127.0.0.1/cb";
         for good in [
             "http://127.0.0.1/cb",
@@ -115,7 +115,25 @@ mod tests {
         ] {
             assert!(!matches(registered, bad), "{bad}");
         }
-        assert!(!matches("http://localhost:8080/cb", "http://localhost:8081/cb"));
+        let registered = "http://localhost:8080/cb?x=1";
+        for good in [
+            registered,
+            "http://localhost/cb?x=1",
+            "http://localhost:8081/cb?x=1",
+        ] {
+            assert!(matches(registered, good), "{good}");
+        }
+        for bad in [
+            "http://localhost:8080/cb",
+            "http://localhost:8081/cb?x=2",
+            "http://localhost:8081@evil.test/cb?x=1",
+            "http://localhost.evil.test/cb?x=1",
+            "http://localhost:/cb?x=1",
+            "http://127.0.0.1:8080/cb?x=1",
+            "https://localhost:8080/cb?x=1",
+        ] {
+            assert!(!matches(registered, bad), "{bad}");
+        }
     }
 
     #[test]
@@ -141,11 +159,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_the_port_varies(uri in r"http://127\.0\.0\.1[:/0-9a-z@.?#]{0,12}") {
-            let registered = "http://127.0.0.1:9/cb";
-            if matches(registered, &uri) {
+        fn only_the_port_varies(
+            host in prop::sample::select(vec!["127.0.0.1", "localhost"]),
+            rest in "[:/0-9a-z@.?#]{0,12}",
+        ) {
+            let registered = format!("http://{host}:9/cb");
+            let uri = format!("http://{host}{rest}");
+            if matches(&registered, &uri) {
                 let parsed = Url::parse(&uri).unwrap();
-                prop_assert_eq!((parsed.host_str(), parsed.path(), parsed.query()), (Some("127.0.0.1"), "/cb", None));
+                prop_assert_eq!((parsed.host_str(), parsed.path(), parsed.query()), (Some(host), "/cb", None));
             }
         }
     }

@@ -11,7 +11,12 @@ pub const MAX_RETRY_WINDOW: Duration = Duration::from_secs(60);
 
 /// Fails with a message if the registration of a client is invalid.
 pub(super) fn check(client: &Client, issuer: &str) -> Result<(), String> {
-    let id = &client.id;
+    check_id(&client.id)?;
+    check_members(client, issuer)
+}
+
+/// Fails with a message if an administrator may not choose an id. The id of a client with a document, a URL, is not among these.
+fn check_id(id: &str) -> Result<(), String> {
     let is_id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if id.is_empty() || id.len() > 64 || !id.chars().all(is_id_char) {
         return Err(format!(
@@ -21,6 +26,11 @@ pub(super) fn check(client: &Client, issuer: &str) -> Result<(), String> {
     if id.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("the id must not consist of digits only: those are ids of users".to_owned());
     }
+    Ok(())
+}
+
+/// Fails with a message if a member of a registration, other than the id, is invalid.
+pub(super) fn check_members(client: &Client, issuer: &str) -> Result<(), String> {
     let name_length = client.name.chars().count();
     if client.name.trim().is_empty() || name_length > 100 || client.name.chars().any(char::is_control) {
         return Err("the name must have 1 to 100 printable characters".to_owned());
@@ -32,31 +42,45 @@ pub(super) fn check(client: &Client, issuer: &str) -> Result<(), String> {
         return Err("the default scope must be a non-empty part of the scope".to_owned());
     }
     check_keys(client)?;
+    if client.device_authorization && !matches!(client.kind, ClientType::Native | ClientType::Web) {
+        return Err("only a client of the type native or web uses the device authorization grant".to_owned());
+    }
     if client.refresh_retry_window > MAX_RETRY_WINDOW {
         return Err("the refresh retry window must be at most 60 s".to_owned());
     }
     if client.kind == ClientType::Service {
         return check_service(client);
     }
-    if client.redirect_uris.is_empty() || client.redirect_uris.len() > MAX_REDIRECT_URIS {
+    // A device such as a television opens no browser.
+    let least = usize::from(client.kind != ClientType::Native || !client.device_authorization);
+    if !(least..=MAX_REDIRECT_URIS).contains(&client.redirect_uris.len()) {
         return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
     }
+    check_uris(&client.redirect_uris, client.kind)?;
     if client.post_logout_redirect_uris.len() > MAX_REDIRECT_URIS {
         return Err(format!(
             "a client has at most {MAX_REDIRECT_URIS} redirect URIs for after a logout"
         ));
     }
-    let mut redirect_uris = client
-        .redirect_uris
-        .iter()
-        .chain(&client.post_logout_redirect_uris);
-    redirect_uris.try_for_each(|uri| {
-        redirect_uris::check(uri, client.kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
-    })?;
+    check_uris(&client.post_logout_redirect_uris, client.kind)?;
     if client.refresh_cookie {
         check_refresh_cookie(client, issuer)?;
     }
     Ok(())
+}
+
+/// Fails with a message if these are not the redirect URIs of a client of this type that signs users in.
+pub(crate) fn check_redirect_uris(uris: &[String], kind: ClientType) -> Result<(), String> {
+    if uris.is_empty() || uris.len() > MAX_REDIRECT_URIS {
+        return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
+    }
+    check_uris(uris, kind)
+}
+
+fn check_uris(uris: &[String], kind: ClientType) -> Result<(), String> {
+    uris.iter().try_for_each(|uri| {
+        redirect_uris::check(uri, kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
+    })
 }
 
 /// Fails with a message if a client cannot have its refresh tokens in a cookie: browsers send a `SameSite=Strict` cookie only
@@ -105,6 +129,11 @@ fn check_service(client: &Client) -> Result<(), String> {
     }
     if client.refresh_cookie || !client.refresh_retry_window.is_zero() {
         return Err("a service has no refresh token, and so no cookie and no retry window for it".to_owned());
+    }
+    if client.require_pushed_authorization_requests {
+        return Err(
+            "a service pushes no authorization request, because it does not sign users in".to_owned(),
+        );
     }
     if client.scope.contains("admin") {
         return Err("a service cannot have the scope admin, which is for administrators only".to_owned());

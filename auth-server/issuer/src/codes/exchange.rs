@@ -6,7 +6,7 @@ use foundation::role::Role;
 use foundation::secret;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::grants::refresh_families;
-use identity::grants::refresh_families::{Epochs, Family, Lifetimes, NewFamily};
+use identity::grants::refresh_families::{Epochs, Family, Lifetimes, NewFamily, nullable_array};
 use std::collections::HashMap;
 use storage::db::{BatchCall, Db, Engine, Error};
 use storage::{execute, fetch_all_postgres, fetch_optional, sql};
@@ -19,17 +19,18 @@ sql! {
     // find the codes through the index, also one that was made for a table of one row.
     EXCHANGE_ALL_POSTGRES = "
         WITH presented AS (
-            SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::BIGINT[], $6::BIGINT[],
-                                 $7::BIGINT[])
-                WITH ORDINALITY AS presented (code_hash, client_id, redirect_uri, code_challenge, now,
-                                              idle_expires_at, family_expires_at, place)
+            SELECT *, now + $8::BIGINT AS idle_expires_at, now + $9::BIGINT AS family_expires_at
+            FROM unnest($1::BYTEA[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::BIGINT[], $6::TEXT[], $7::TEXT[], $10::TEXT[])
+                WITH ORDINALITY AS presented (code_hash, client_id, redirect_uri, code_challenge, now, key, family_key,
+                                              family_redirect_uri, place)
             ORDER BY code_hash
         ), code AS (
-            SELECT place, now, idle_expires_at, family_expires_at,
+            SELECT place, now, idle_expires_at, family_expires_at, family_key, family_redirect_uri,
                    code_hash, family_id, client_id, client_epoch, user_id, session_id, consent_id, scope, nonce
             FROM presented JOIN authorization_codes AS codes USING (code_hash, client_id, redirect_uri, code_challenge)
             WHERE codes.code_hash = ANY ($1) AND used_at IS NULL AND expires_at > now
               AND client_epoch = (SELECT epoch FROM clients WHERE clients.id = client_id)
+              AND (dpop_jkt IS NULL OR dpop_jkt = key)
             FOR UPDATE OF codes
         ), session AS (
             SELECT sessions.id, sessions.created_at AS auth_time, sessions.amr
@@ -45,13 +46,15 @@ sql! {
             WHERE codes.code_hash = ANY ($1) AND codes.code_hash = code.code_hash
               AND (code.user_id, code.client_id, code.consent_id) IN (SELECT user_id, client_id, id FROM consent)
             RETURNING code.family_id, code.client_id, code.client_epoch, code.user_id, code.session_id, code.scope,
-                      code.now, code.idle_expires_at, code.family_expires_at, session.auth_time, session.amr
+                      code.now, code.idle_expires_at, code.family_expires_at, code.family_key, code.family_redirect_uri,
+                      session.auth_time, session.amr
         ), family AS (
             INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
                                           last_used_at, idle_expires_at, expires_at, auth_time, amr, user_epoch,
-                                          client_epoch)
+                                          client_epoch, dpop_jkt, redirect_uri)
             SELECT family_id, client_id, user_id, session_id, scope, 1, now, now, idle_expires_at, family_expires_at,
-                   auth_time, amr, (SELECT epoch FROM users WHERE users.id = user_id), client_epoch
+                   auth_time, amr, (SELECT epoch FROM users WHERE users.id = user_id), client_epoch, family_key,
+                   family_redirect_uri
             FROM claimed
         )
         SELECT DISTINCT ON (code_hash) place, family_id, client_id, user_id, session_id, scope, nonce, users.role,
@@ -82,7 +85,8 @@ sql! {
              LEFT JOIN sessions ON sessions.id = session_id AND sessions.expires_at > $5
         WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
           AND used_at IS NULL AND codes.expires_at > $5
-          AND client_epoch = (SELECT epoch FROM clients WHERE clients.id = codes.client_id)";
+          AND client_epoch = (SELECT epoch FROM clients WHERE clients.id = codes.client_id)
+          AND (dpop_jkt IS NULL OR dpop_jkt = $6)";
     CLAIM_SQLITE = "UPDATE authorization_codes SET used_at = $2 WHERE code_hash = $1";
 }
 
@@ -149,8 +153,11 @@ pub async fn exchange(
                 redirect_uri: presented.redirect_uri.to_owned(),
                 code_challenge: presented.code_challenge.as_str().to_owned(),
                 now,
-                idle_expires_at: now.after(lifetimes.idle),
-                family_expires_at: now.after(lifetimes.absolute),
+                idle_micros: now.after(lifetimes.idle).micros() - now.micros(),
+                absolute_micros: now.after(lifetimes.absolute).micros() - now.micros(),
+                key: presented.key.map(str::to_owned),
+                family_key: presented.family_key.map(str::to_owned),
+                family_redirect_uri: presented.family_redirect_uri.map(str::to_owned),
             };
             db.call(exchange).await?
         }
@@ -158,7 +165,7 @@ pub async fn exchange(
     };
     let row = row.ok_or(ExchangeError::InvalidCode)?;
     let sign_in = row.check()?;
-    Ok(row.exchanged(sign_in))
+    Ok(row.exchanged(sign_in, presented))
 }
 
 /// The call that exchanges a code on PostgreSQL if the returned row passes [`Row::check`]; `None` if the code is not valid.
@@ -168,8 +175,13 @@ struct Exchange {
     redirect_uri: String,
     code_challenge: String,
     now: Timestamp,
-    idle_expires_at: Timestamp,
-    family_expires_at: Timestamp,
+    /// The same for all calls of a process.
+    idle_micros: i64,
+    /// The same for all calls of a process.
+    absolute_micros: i64,
+    key: Option<String>,
+    family_key: Option<String>,
+    family_redirect_uri: Option<String>,
 }
 
 /// The row of a presented code.
@@ -194,8 +206,11 @@ impl BatchCall for Exchange {
             Vec::from_iter(calls.iter().map(|code| code.redirect_uri.as_str())),
             Vec::from_iter(calls.iter().map(|code| code.code_challenge.as_str())),
             Vec::from_iter(calls.iter().map(|code| code.now)),
-            Vec::from_iter(calls.iter().map(|code| code.idle_expires_at)),
-            Vec::from_iter(calls.iter().map(|code| code.family_expires_at)),
+            nullable_array(calls.iter().map(|code| code.key.as_deref())),
+            nullable_array(calls.iter().map(|code| code.family_key.as_deref())),
+            calls.first().map_or(0, |code| code.idle_micros),
+            calls.first().map_or(0, |code| code.absolute_micros),
+            nullable_array(calls.iter().map(|code| code.family_redirect_uri.as_deref())),
         )?;
         let mut rows: HashMap<i64, Row> = rows.into_iter().map(|row| (row.place, row.row)).collect();
         Ok((1..).zip(calls).map(|(place, _)| rows.remove(&place)).collect())
@@ -220,6 +235,7 @@ async fn exchange_on_sqlite(
         presented.redirect_uri,
         presented.code_challenge.as_str(),
         now,
+        presented.key,
     )?;
     let Some(row) = row else {
         return Ok(None);
@@ -230,10 +246,12 @@ async fn exchange_on_sqlite(
         id: &row.family_id,
         client_id: &row.client_id,
         user_id: row.user_id,
-        session_id: row.session_id,
+        session_id: Some(row.session_id),
         epochs: row.epochs,
         sign_in,
         scope: &row.scope,
+        dpop_jkt: presented.family_key,
+        redirect_uri: presented.family_redirect_uri,
     };
     refresh_families::create(&mut tx, family, lifetimes, now).await?;
     tx.commit().await?;
@@ -253,13 +271,13 @@ impl Row {
         Ok(SignIn { at, methods })
     }
 
-    fn exchanged(self, sign_in: SignIn) -> ExchangedCode {
+    fn exchanged(self, sign_in: SignIn, presented: PresentedCode<'_>) -> ExchangedCode {
         ExchangedCode {
             family: Family {
                 id: self.family_id,
                 client_id: self.client_id,
                 user_id: self.user_id,
-                session_id: self.session_id,
+                session_id: Some(self.session_id),
                 epochs: self.epochs,
                 sign_in,
                 // An unknown name becomes the role that permits least.
@@ -267,6 +285,8 @@ impl Row {
                 scope: self.scope.parse().unwrap_or_default(),
                 generation: 1,
                 is_revoked: false,
+                dpop_jkt: presented.family_key.map(str::to_owned),
+                redirect_uri: presented.family_redirect_uri.map(str::to_owned),
             },
             other_families: self.other_families,
             nonce: self.nonce,

@@ -1,42 +1,28 @@
 //! The authorization request (RFC 6749 §4.1.1). It is validated when it arrives, and again when the user has
 //! decided, so that a change of the client in between takes effect.
 
-use super::interaction::{Interaction, MissingInteraction};
+mod error;
+mod identification;
+mod response;
+
+pub use error::{AuthorizationError, ErrorResponse};
+
+use super::interaction::{Demands, Interaction, MissingInteraction};
 use super::oxide::{self, PendingAuthorization, RequestError};
 use super::{AuthorizationRequest, Grants, ONE_RESOURCE};
 use crate::codes::{self, NewCode};
-use crate::params::{Params, REPEATED, ReadError};
+use crate::params::{Params, REPEATED};
 use crate::pkce::CodeChallenge;
+use crate::pushed_requests::RequestUri;
 use audit::events::{Event, EventName};
-use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
 use identity::grants::clients::{Client, ClientType};
 use identity::grants::consents;
+use identity::sessions::Session;
 use std::sync::Arc;
 use storage::db;
-
-/// The reason why an authorization request failed.
-#[derive(Debug, thiserror::Error)]
-pub enum AuthorizationError {
-    /// The client or the redirect URI is unknown or the request is unreadable. The message belongs on a page:
-    /// a redirect would be open to abuse (RFC 6749 §4.1.2.1).
-    #[error("{0}")]
-    Page(String),
-    /// An error response. The value is the client's redirect URI with the error in its query.
-    #[error("the request was rejected by a redirect to the client")]
-    Redirect(String),
-    /// The database failed or did not answer.
-    #[error(transparent)]
-    Database(#[from] db::Error),
-    /// The parameters could not be read, which only a field of a wrong type causes.
-    #[error("cannot read the authorization request: {0}")]
-    Read(#[from] ReadError),
-    /// oxide-auth's state machine ended a valid request without a result.
-    #[error("the authorization state machine ended without a result")]
-    StateMachine,
-}
 
 /// A valid request, ready for the user's decision.
 pub struct CheckedRequest {
@@ -44,11 +30,9 @@ pub struct CheckedRequest {
     pub client: Arc<Client>,
     /// The requested scope, or the client's default scope.
     pub scope: Scope,
-    /// The interaction with the user that it demands.
-    pub interaction: Interaction,
-    /// The user whose ID token the request contains as a hint.
-    expected_user: Option<i64>,
-    request: AuthorizationRequest,
+    /// Its demands on the user.
+    pub demands: Demands,
+    pub(super) request: AuthorizationRequest,
     code_challenge: CodeChallenge,
     pending: PendingAuthorization,
 }
@@ -60,60 +44,45 @@ pub struct MissingConsent {
     pub granted: Scope,
 }
 
-/// The user who decides, and the session of the browser (RFC 6749 §1.1).
-#[derive(Clone, Copy)]
-pub struct ResourceOwner {
-    /// The id of the user.
-    pub user_id: i64,
-    /// The id of the session.
-    pub session_id: i64,
-}
-
 /// The consent to record and the code to issue for it.
 struct CodeIssue<'a> {
     client: &'a Client,
-    owner: ResourceOwner,
+    session: &'a Session,
     scope: &'a Scope,
     redirect_uri: &'a str,
     code_challenge: &'a CodeChallenge,
     nonce: Option<&'a str>,
+    request_uri: Option<&'a RequestUri>,
+    dpop_jkt: Option<&'a str>,
 }
 
 impl CheckedRequest {
-    /// Returns whether the request admits this user: it names no user by an `id_token_hint`, or this one.
-    pub fn admits(&self, user_id: i64) -> bool {
-        self.expected_user.is_none_or(|expected| expected == user_id)
-    }
-
-    /// Returns whether the user must sign in although there is a session of this user, who signed in at `signed_in_at`.
-    pub fn needs_sign_in(&self, user_id: i64, signed_in_at: Timestamp, now: Timestamp) -> bool {
-        !self.admits(user_id) || self.interaction.needs_sign_in(signed_in_at, now)
-    }
-
     /// Returns the redirect URI, which the client has registered.
     pub fn redirect_uri(&self) -> &str {
         &self.request.redirect_uri
     }
+
+    /// Returns the version of the description that a client with a document gives of itself; `None` for every other client. A consent
+    /// is for the version that the page showed.
+    pub fn client_version(&self) -> Option<String> {
+        let client = &self.client;
+        let changed_at = client.identity_changed_at.unwrap_or(client.created_at);
+        client.has_document().then(|| changed_at.micros().to_string())
+    }
 }
 
 impl Grants {
-    /// Validates an authorization request. Fails with [`AuthorizationError::Page`] or [`AuthorizationError::Redirect`]
-    /// if the request is invalid.
-    pub async fn check_request(&self, params: &Params) -> Result<CheckedRequest, AuthorizationError> {
-        let page = |message: &str| AuthorizationError::Page(message.to_owned());
-        params.check_length().map_err(page)?;
-        let flaw = params.flaw();
-        if let Some(flaw) = flaw.filter(|flaw| *flaw != REPEATED) {
-            return Err(page(&format!("The request cannot be read: {flaw}.")));
-        }
-        let request: AuthorizationRequest = params.read()?;
-        if request.client_id.is_empty() {
-            return Err(page("The request has no client_id."));
-        }
-        let client = self.clients.find(&request.client_id).await?;
-        let client = client.ok_or_else(|| page("No application is registered with this client_id."))?;
+    /// Validates the request of this client. Fails with [`AuthorizationError::Page`] or [`AuthorizationError::Redirect`] if the request
+    /// is invalid.
+    async fn check_request_of(
+        &self,
+        client: Arc<Client>,
+        request: AuthorizationRequest,
+        params: &Params,
+    ) -> Result<CheckedRequest, AuthorizationError> {
+        let page = AuthorizationError::page;
         if client.disabled_at.is_some() {
-            return Err(client_disabled());
+            return Err(AuthorizationError::client_disabled());
         }
         if client.kind == ClientType::Service {
             return Err(page(
@@ -126,9 +95,8 @@ impl Grants {
         if params.repeats("client_id") || params.repeats("redirect_uri") {
             return Err(no_redirect_uri());
         }
-        let reject = |error, description| {
-            AuthorizationError::Redirect(self.error_redirect(&request, error, description))
-        };
+        let reject = |error, description| self.reject(&request, error, description);
+        let flaw = params.flaw().filter(|flaw| *flaw == REPEATED);
         let validated = oxide::validate(&request, flaw, &client).await;
         if matches!(validated, Err(RequestError::RedirectUri)) {
             return Err(no_redirect_uri());
@@ -142,8 +110,14 @@ impl Grants {
             RequestError::Response { error, description } => reject(error, description),
             RequestError::StateMachine => AuthorizationError::StateMachine,
         })?;
-        if !self.issues_tokens_for(request.resource.as_deref()) {
+        if !self.issues_tokens_for(&request.resource) {
             return Err(reject("invalid_target", ONE_RESOURCE));
+        }
+        if !request.dpop_jkt.as_deref().is_none_or(dpop::is_thumbprint) {
+            return Err(reject(
+                "invalid_request",
+                "dpop_jkt must be a SHA-256 thumbprint in base64url",
+            ));
         }
         let interaction = Interaction::read(request.prompt.as_deref(), request.max_age.as_deref());
         let interaction = interaction.map_err(|flaw| reject("invalid_request", flaw))?;
@@ -152,8 +126,10 @@ impl Grants {
         Ok(CheckedRequest {
             client,
             scope,
-            interaction,
-            expected_user,
+            demands: Demands {
+                interaction,
+                expected_user,
+            },
             request,
             code_challenge,
             pending,
@@ -181,21 +157,23 @@ impl Grants {
         request: &CheckedRequest,
         user_id: i64,
     ) -> Result<Option<MissingConsent>, db::Error> {
-        let (client, asks_consent) = (&request.client, request.interaction.asks_consent);
+        let (client, asks_consent) = (&request.client, request.demands.interaction.asks_consent);
         if client.first_party && !asks_consent {
             return Ok(None);
         }
-        let granted = consents::granted_scope(&self.db, user_id, &client.id).await?;
+        let granted = consents::granted_scope(&self.db, user_id, client).await?;
         let is_remembered = client.kind.is_confidential() && granted.covers(request.scope);
         Ok((asks_consent || !is_remembered).then_some(MissingConsent { granted }))
     }
 
-    /// Records the user's consent. Returns the redirect to the client, with a code. Fails with
-    /// [`AuthorizationError::Page`] if the client was disabled meanwhile.
+    /// Records the consent of the user of the session. Returns the redirect to the client, with a code. `request_uri` is the
+    /// reference of a pushed request, for which one code is issued. Fails with [`AuthorizationError::Page`] if the client was
+    /// disabled meanwhile, or if the pushed request has its code, and with [`AuthorizationError::SessionEnded`].
     pub async fn allow(
         &self,
         checked: CheckedRequest,
-        owner: ResourceOwner,
+        request_uri: Option<&RequestUri>,
+        session: &Session,
         context: &RequestContext,
     ) -> Result<String, AuthorizationError> {
         let CheckedRequest {
@@ -208,14 +186,16 @@ impl Grants {
         } = checked;
         let issue = CodeIssue {
             client: &client,
-            owner,
+            session,
             scope: &scope,
             redirect_uri: &request.redirect_uri,
             code_challenge: &code_challenge,
             nonce: request.nonce.as_deref(),
+            request_uri,
+            dpop_jkt: request.dpop_jkt.as_deref(),
         };
         let issued = self.issue_code(&issue, context);
-        let issued = oxide::authorize(pending, &request, &client, owner.user_id, issued).await;
+        let issued = oxide::authorize(pending, &request, &client, session.user.id, issued).await;
         let code = issued.ok_or(AuthorizationError::StateMachine)??;
         Ok(self.redirect(&request, &[("code", code.expose())]))
     }
@@ -224,11 +204,11 @@ impl Grants {
     pub async fn deny(
         &self,
         checked: &CheckedRequest,
-        owner: ResourceOwner,
+        session: &Session,
         context: &RequestContext,
     ) -> Result<String, db::Error> {
         let event = Event::failure(EventName::Consent)
-            .user(owner.user_id)
+            .user(session.user.id)
             .client(&checked.client.id);
         event.record_alone(&self.db, context).await?;
         Ok(self.error_redirect(&checked.request, "access_denied", "the user denied the request"))
@@ -240,27 +220,39 @@ impl Grants {
         self.error_redirect(&checked.request, error, description)
     }
 
-    /// Stores the consent and the code in one transaction. Fails if the client is disabled.
+    /// Stores the consent and the code in one transaction. Fails if the client is disabled, if the pushed request has a code, or
+    /// if the session has ended: an account that is being deleted must not get a consent.
     async fn issue_code(
         &self,
         issue: &CodeIssue<'_>,
         context: &RequestContext,
     ) -> Result<Secret, AuthorizationError> {
-        let (client_id, user_id) = (&issue.client.id, issue.owner.user_id);
+        let (client, user_id) = (issue.client, issue.session.user.id);
+        let client_id = &client.id;
         let mut tx = self.db.begin().await?;
-        let consent_id = consents::add_scope(&mut tx, user_id, client_id, issue.scope, context.now).await?;
+        let authority = issue.session.authority();
+        if !authority.lock_session(&mut tx, context.now).await? {
+            return Err(AuthorizationError::SessionEnded);
+        }
+        let consent_id = consents::add_scope(&mut tx, user_id, client, issue.scope, context.now).await?;
+        let consent_id = consent_id.ok_or_else(AuthorizationError::client_changed)?;
         let code = NewCode {
             client_id,
             user_id,
-            session_id: issue.owner.session_id,
+            session_id: issue.session.id,
             consent_id: &consent_id,
             redirect_uri: issue.redirect_uri,
             code_challenge: issue.code_challenge,
             scope: issue.scope.to_string(),
             nonce: issue.nonce,
             expires_at: context.now.after(self.lifetimes.code),
+            request_uri: issue.request_uri,
+            dpop_jkt: issue.dpop_jkt,
         };
-        let code = codes::create(&mut tx, &code).await?.ok_or_else(client_disabled)?;
+        let code = match codes::create(&mut tx, &code).await {
+            Err(db::Error::Conflict) => return Err(AuthorizationError::invalid_request_uri()),
+            created => created?.ok_or_else(AuthorizationError::client_disabled)?,
+        };
         let event = Event::success(EventName::Consent)
             .user(user_id)
             .client(client_id)
@@ -269,31 +261,4 @@ impl Grants {
         tx.commit().await?;
         Ok(code)
     }
-
-    fn error_redirect(&self, request: &AuthorizationRequest, error: &str, description: &str) -> String {
-        match description {
-            "" => self.redirect(request, &[("error", error)]),
-            description => self.redirect(request, &[("error", error), ("error_description", description)]),
-        }
-    }
-
-    /// Returns the request's redirect URI with a response in its query, `state` (RFC 6749 §4.1.2) and `iss`
-    /// (RFC 9207 §2).
-    fn redirect(&self, request: &AuthorizationRequest, response: &[(&str, &str)]) -> String {
-        let uri = &request.redirect_uri;
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(response);
-        query.extend_pairs(request.state.iter().map(|state| ("state", state)));
-        query.append_pair("iss", &self.issuer);
-        format!(
-            "{uri}{}{}",
-            if uri.contains('?') { '&' } else { '?' },
-            query.finish()
-        )
-    }
-}
-
-/// Returns the error for a disabled client.
-fn client_disabled() -> AuthorizationError {
-    AuthorizationError::Page("This application is disabled.".to_owned())
 }

@@ -1,9 +1,11 @@
 //! The authorization code grant (RFC 6749 §4.1.3).
 
 use super::oxide;
+use super::proofs::bound_family_key;
 use super::requests::required;
 use super::tokens::TokenGrant;
 use super::{Grants, TokenRequest, TokenResponse};
+use crate::clients::registered_redirect_uri;
 use crate::codes::{self, ExchangeError, ExchangedCode, PresentedCode};
 use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
@@ -15,29 +17,35 @@ use identity::grants::refresh_families::Selection;
 use storage::db;
 
 const INVALID_CODE: TokenError = TokenError::InvalidGrant(
-    "the code is unknown, expired or used, or is not for this client, redirect_uri and code_verifier",
+    "the code is unknown, expired or used, or is not for this client, redirect_uri, code_verifier and DPoP key",
 );
 
 /// The number of exchanges that may not have counted each other's families, because they ran at the same time.
 const CONCURRENT_EXCHANGES: i64 = 16;
 
 impl Grants {
-    /// Exchanges the code of a request for tokens. The caller has authenticated the client.
+    /// Exchanges the code of a request for tokens. They are bound to the key with the thumbprint `key`, if it is set. The caller has
+    /// authenticated the client and accepted the proof of the key.
     pub async fn exchange_code(
         &self,
         client: &Client,
         request: &TokenRequest,
+        key: Option<&str>,
         context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
         let code = required("code", request.code.as_ref())?;
         let redirect_uri = required("redirect_uri", request.redirect_uri.as_ref())?;
-        let verifier = CodeVerifier::parse(request.code_verifier.as_deref())
-            .map_err(|error| TokenError::InvalidRequest(error.to_owned()))?;
+        // RFC 7636 §4.6: the error of a verifier that does not match, also if there is none.
+        let verifier =
+            CodeVerifier::parse(request.code_verifier.as_deref()).map_err(TokenError::InvalidGrant)?;
         let presented = PresentedCode {
             code,
             client_id: &client.id,
             redirect_uri,
             code_challenge: &verifier.challenge(),
+            key,
+            family_key: bound_family_key(client, key),
+            family_redirect_uri: family_redirect_uri(client, redirect_uri)?,
         };
         let expires_at = context.now.after(self.lifetimes.code);
         // Before the claim: if no key can sign, the client keeps its code.
@@ -48,6 +56,7 @@ impl Grants {
                 family: &code.family,
                 scope: code.family.scope,
                 nonce: code.nonce.as_deref(),
+                key,
             };
             Ok(self.issue_tokens(&signer, &grant, context.now)?)
         };
@@ -117,4 +126,14 @@ impl Grants {
             .client(&used.client_id);
         Ok(self.revoke_family(&used.family_id, event, context).await?)
     }
+}
+
+/// Returns the redirect URI to record with the family of a client that describes itself by a document: the family ends with it. Fails
+/// if the document no longer has the redirect URI of the code. Returns `None` for every other client.
+fn family_redirect_uri<'a>(client: &'a Client, redirect_uri: &str) -> Result<Option<&'a str>, TokenError> {
+    if !client.has_document() {
+        return Ok(None);
+    }
+    let registered = registered_redirect_uri(client, redirect_uri);
+    registered.map(Some).ok_or(INVALID_CODE)
 }

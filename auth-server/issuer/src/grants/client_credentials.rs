@@ -6,22 +6,37 @@ use crate::token_error::TokenError;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::grants::clients::Client;
+use identity::grants::clients::registration::record_first_use;
+use storage::db;
 
 impl Grants {
     /// Issues an access token for the service itself, without a refresh token (RFC 6749 §4.4.3). Its scope is the requested one,
     /// or the default scope of the service. Fails if the scope is unknown or exceeds that of the registration. The caller
-    /// has authenticated the client and checked that it is a service.
+    /// has authenticated the client and checked that it is a service. The token is bound to the key with the thumbprint `key`, if it is
+    /// set.
     pub async fn issue_to_service(
         &self,
         client: &Client,
         request: &TokenRequest,
+        key: Option<&str>,
         context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
         parse_scope(request.scope.as_deref())?;
         let signer = self.keys.signer(context.now)?;
-        let issue = |scope: Scope| Ok(self.issue_service_token(&signer, client, scope, context.now)?);
-        oxide::client_credentials(client, request.scope.as_deref(), issue)
-            .await
-            .unwrap_or(Err(TokenError::InvalidScope))
+        let issue = |scope: Scope| Ok(self.issue_service_token(&signer, client, scope, key, context.now)?);
+        let issued = oxide::client_credentials(client, request.scope.as_deref(), issue).await;
+        let tokens = issued.unwrap_or(Err(TokenError::InvalidScope))?;
+        self.record_first_use(client).await?;
+        Ok(tokens)
+    }
+
+    /// Records that a service gets its first token. No transaction for a service that was used before.
+    async fn record_first_use(&self, client: &Client) -> Result<(), db::Error> {
+        if client.unused_until.is_none() {
+            return Ok(());
+        }
+        let mut tx = self.db.begin().await?;
+        record_first_use(&mut tx, client).await?;
+        tx.commit().await
     }
 }

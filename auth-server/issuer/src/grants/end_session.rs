@@ -2,6 +2,7 @@
 
 use super::{EndSessionRequest, Grants, IdTokenHint};
 use crate::clients::redirect_uris;
+use foundation::clock::Timestamp;
 use identity::sessions::Session;
 use storage::db;
 
@@ -30,14 +31,18 @@ impl CheckedLogout {
     /// logout (§2). That of an earlier session is not enough: whoever finds one could end every later session.
     pub fn names(&self, session: &Session) -> bool {
         self.hint
-            .is_some_and(|hint| (hint.user_id, hint.session_id) == (session.user.id, session.id))
+            .is_some_and(|hint| (hint.user_id, hint.session_id) == (session.user.id, Some(session.id)))
     }
 }
 
 impl Grants {
     /// Validates a logout request (§2). A hint that cannot be verified any more, for example because its key was
     /// deleted, counts as absent. Fails if the client is unknown or disabled, or has not registered the redirect URI.
-    pub async fn check_logout(&self, request: &EndSessionRequest) -> Result<CheckedLogout, EndSessionError> {
+    pub async fn check_logout(
+        &self,
+        request: &EndSessionRequest,
+        now: Timestamp,
+    ) -> Result<CheckedLogout, EndSessionError> {
         let read = match &request.id_token_hint {
             Some(token) => self.read_id_token(token).await,
             None => None,
@@ -53,7 +58,7 @@ impl Grants {
         };
         let redirect = match &request.post_logout_redirect_uri {
             Some(uri) => {
-                self.check_post_logout_uri(client_id, uri).await?;
+                self.check_post_logout_uri(client_id, uri, now).await?;
                 Some(with_state(uri, request.state.as_deref()))
             }
             None => None,
@@ -65,15 +70,20 @@ impl Grants {
         &self,
         client_id: Option<&String>,
         uri: &str,
+        now: Timestamp,
     ) -> Result<(), EndSessionError> {
         let client_id = client_id.ok_or(EndSessionError::Invalid(
             "The request has a post_logout_redirect_uri, but neither a client_id nor a valid id_token_hint.",
         ))?;
-        let client = self.clients.find(client_id).await?;
+        let client = self.clients.find(client_id, now).await?;
         let client = client.filter(|client| client.disabled_at.is_none());
-        let client = client.ok_or(EndSessionError::Invalid(
-            "No enabled application is registered with this client_id.",
-        ))?;
+        let unknown = EndSessionError::Invalid("No enabled application is registered with this client_id.");
+        let Some(client) = client else {
+            return Err(unknown);
+        };
+        if !self.documents.is_usable(&client, now).await? {
+            return Err(unknown);
+        }
         let mut registered = client.post_logout_redirect_uris.iter();
         match registered.any(|registered| redirect_uris::matches(registered, uri)) {
             true => Ok(()),

@@ -23,7 +23,9 @@ struct Claims<'a> {
     acr: &'static str,
     amr: &'static [&'static str],
     at_hash: String,
-    sid: String,
+    /// Absent if the tokens belong to no session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sid: Option<String>,
 }
 
 /// An ID token of this issuer that a client sends back to name the user or the session. It may have expired.
@@ -31,8 +33,8 @@ struct Claims<'a> {
 pub struct IdTokenHint {
     /// The id of the user.
     pub user_id: i64,
-    /// The id of the session.
-    pub session_id: i64,
+    /// The id of the session, if the ID token belongs to one.
+    pub session_id: Option<i64>,
 }
 
 /// The claims of an ID token that a hint needs.
@@ -40,7 +42,10 @@ pub struct IdTokenHint {
 struct HintClaims {
     aud: String,
     sub: String,
-    sid: String,
+    sid: Option<String>,
+    /// Required, because a signed UserInfo response has the other claims too.
+    #[serde(rename = "auth_time")]
+    _auth_time: i64,
 }
 
 impl Grants {
@@ -66,14 +71,14 @@ impl Grants {
                 acr: family.sign_in.methods.acr(),
                 amr: family.sign_in.methods.amr(),
                 at_hash: at_hash(access_token),
-                sid: family.session_id.to_string(),
+                sid: family.session_id.map(|id| id.to_string()),
             },
         )
     }
 
     /// Returns the client that an ID token was issued to, and the contents of the token, which may have expired (OpenID
     /// Connect RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it with a key that is still
-    /// published.
+    /// published, or if it is another token, such as a signed UserInfo response.
     pub async fn read_id_token(&self, token: &str) -> Option<(String, IdTokenHint)> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         if header.typ.as_deref() != Some("JWT") {
@@ -82,14 +87,14 @@ impl Grants {
         let key = self.keys.key(&header.kid?).await.ok()??;
         let mut checks = Validation::new(Algorithm::RS256);
         checks.set_issuer(&[&self.issuer]);
-        checks.set_required_spec_claims(&["iss"]);
+        checks.set_required_spec_claims(&["iss", "exp"]);
         checks.validate_exp = false;
         checks.validate_aud = false;
         let claims = jsonwebtoken::decode::<HintClaims>(token, key.decoding_key(), &checks);
-        let HintClaims { aud, sub, sid } = claims.ok()?.claims;
+        let HintClaims { aud, sub, sid, .. } = claims.ok()?.claims;
         let hint = IdTokenHint {
             user_id: sub.parse().ok()?,
-            session_id: sid.parse().ok()?,
+            session_id: sid.map(|id| id.parse()).transpose().ok()?,
         };
         Some((aud, hint))
     }

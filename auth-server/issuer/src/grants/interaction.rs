@@ -18,6 +18,27 @@ pub struct Interaction {
     max_age: Option<Duration>,
 }
 
+/// The demands of an authorization request on the user.
+#[derive(Clone, Copy, Debug)]
+pub struct Demands {
+    /// The interaction with the user.
+    pub interaction: Interaction,
+    /// The user whose ID token the request contains as a hint.
+    pub(super) expected_user: Option<i64>,
+}
+
+impl Demands {
+    /// Returns whether the request admits this user: it names no user by an `id_token_hint`, or this one.
+    pub fn admits(&self, user_id: i64) -> bool {
+        self.expected_user.is_none_or(|expected| expected == user_id)
+    }
+
+    /// Returns whether the user must sign in although there is a session of this user, who signed in at `signed_in_at`.
+    pub fn needs_sign_in(&self, user_id: i64, signed_in_at: Timestamp, now: Timestamp) -> bool {
+        !self.admits(user_id) || self.interaction.needs_sign_in(signed_in_at, now)
+    }
+}
+
 /// The interaction that a request without pages lacks (OpenID Connect Core §3.1.2.6).
 #[derive(Clone, Copy, Debug)]
 pub enum MissingInteraction {

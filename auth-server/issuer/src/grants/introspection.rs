@@ -1,6 +1,7 @@
 //! Introspection of tokens (RFC 7662). The checks of an access token are those of the API, by the same code.
 
 use super::Grants;
+use super::proofs::token_type;
 use crate::token_error::TokenError;
 use access_tokens::{Error as VerificationError, Token};
 use foundation::clock::Timestamp;
@@ -24,7 +25,7 @@ pub struct Introspection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     client_id: Option<String>,
-    /// `Bearer` for an access token. Absent for a refresh token.
+    /// `Bearer` or `DPoP` for an access token. Absent for a refresh token.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     token_type: Option<&'static str>,
@@ -52,6 +53,17 @@ pub struct Introspection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     jti: Option<String>,
+    /// The key that the access token is bound to (RFC 9449 §6.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cnf: Option<Confirmation>,
+}
+
+/// The key that an access token is bound to.
+#[derive(Debug, Serialize, ToSchema)]
+struct Confirmation {
+    /// Its SHA-256 thumbprint in base64url (RFC 7638).
+    jkt: String,
 }
 
 /// The claims of a signed introspection response (RFC 9701 §5). It has no `sub` and no `exp`, so that nobody takes it for an access
@@ -124,13 +136,14 @@ impl Grants {
             active: true,
             scope: Some(token.scope),
             client_id: Some(token.client_id.to_string()),
-            token_type: Some("Bearer"),
+            token_type: Some(token_type(token.key_thumbprint.as_deref())),
             exp: Some(token.expires_at.seconds()),
             iat: Some(token.issued_at.seconds()),
             sub: Some(token.sub.clone()),
             aud: Some(self.audience.clone()),
             iss: Some(self.issuer.clone()),
             jti: Some(token.jti.clone()),
+            cnf: token.key_thumbprint.clone().map(|jkt| Confirmation { jkt }),
         }
     }
 }

@@ -2,10 +2,10 @@
 //! (RFC 9700 §4.14.2), unless the client may repeat a refresh.
 
 use super::oxide::{self, RefreshRequest};
+use super::proofs::bound_family_key;
 use super::requests::{parse_scope, required};
 use super::tokens::TokenGrant;
 use super::{Grants, TokenRequest, TokenResponse};
-use crate::refresh_tokens::RefreshTokenId;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -13,18 +13,20 @@ use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
-use identity::grants::refresh_families::Family;
+use identity::grants::refresh_families::{Family, PresentedToken, Selection};
 
 const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(
-    "the refresh token is unknown, expired, revoked or used, or is not for this client",
+    "the refresh token is unknown, expired, revoked or used, or is not for this client and DPoP key",
 );
 
 impl Grants {
-    /// Rotates the refresh token of a request. The caller has authenticated the client.
+    /// Rotates the refresh token of a request. The new tokens are bound to the key with the thumbprint `key`, if it is set. The caller
+    /// has authenticated the client and accepted the proof of the key.
     pub async fn rotate(
         &self,
         client: &Client,
         request: &TokenRequest,
+        key: Option<&str>,
         context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
         let refresh_token = required("refresh_token", request.refresh_token.as_ref())?;
@@ -36,13 +38,21 @@ impl Grants {
         // Before the claim: if no key can sign, the client keeps its token.
         let signer = self.keys.signer(context.now)?;
         let expires_at = context.now.after(self.lifetimes.refresh.idle);
-        let claim = self.claim_generation(client, refresh_token, scope, context);
+        let id = self.refresh_tokens.verify(refresh_token).ok_or(INVALID_TOKEN)?;
+        let presented = PresentedToken {
+            family_id: &id.family_id,
+            generation: id.generation,
+            client_id: &client.id,
+            dpop_jkt: bound_family_key(client, key),
+        };
+        let claim = self.claim_generation(client, presented, scope, context);
         let issue = |family: &Family| {
             let grant = TokenGrant {
                 family,
                 scope: scope.unwrap_or(family.scope),
                 // OpenID Connect Core §12.2: an ID token of a refresh has no nonce.
                 nonce: None,
+                key,
             };
             Ok(self.issue_tokens(&signer, &grant, context.now)?)
         };
@@ -57,15 +67,11 @@ impl Grants {
     async fn claim_generation(
         &self,
         client: &Client,
-        refresh_token: &str,
+        presented: PresentedToken<'_>,
         scope: Option<Scope>,
         context: &RequestContext,
     ) -> Result<Family, TokenError> {
-        let id = self.refresh_tokens.verify(refresh_token).ok_or(INVALID_TOKEN)?;
-        let RefreshTokenId {
-            ref family_id,
-            generation,
-        } = id;
+        let family_id = presented.family_id;
         // A family's scope never changes, so it can be checked before the token is used up.
         if let Some(scope) = scope {
             let family = refresh_families::find(&self.db, family_id).await?;
@@ -74,21 +80,43 @@ impl Grants {
             }
         }
         let (idle, now) = (self.lifetimes.refresh.idle, context.now);
-        let rotated =
-            refresh_families::rotate(&self.db, family_id, generation, &client.id, idle, now).await?;
+        let rotated = refresh_families::rotate(&self.db, presented, idle, now).await?;
         if let Some(family) = rotated {
-            return Ok(family);
+            return self.require_redirect_uri(client, family, context).await;
         }
-        if let Some(family) = self.find_repeatable(client, &id, now).await? {
+        if let Some(family) = self.find_repeatable(client, presented, now).await? {
             return Ok(family);
         }
         if let Some(family) = refresh_families::find(&self.db, family_id).await?
             && family.client_id == client.id
-            && family.generation > generation
+            && family.generation > presented.generation
             && !family.is_revoked
         {
             self.revoke_reused(&family, context).await?;
         }
+        Err(INVALID_TOKEN)
+    }
+
+    /// Returns a family, unless it began with a redirect URI that the document of its client no longer has. It is then revoked: a code
+    /// may have been exchanged just when the document changed.
+    async fn require_redirect_uri(
+        &self,
+        client: &Client,
+        family: Family,
+        context: &RequestContext,
+    ) -> Result<Family, TokenError> {
+        if family
+            .redirect_uri
+            .as_ref()
+            .is_none_or(|uri| client.redirect_uris.contains(uri))
+        {
+            return Ok(family);
+        }
+        let mut tx = self.db.begin().await?;
+        let selection = Selection::Family(&family.id);
+        let announcement = refresh_families::revoke(&mut tx, selection, context).await?;
+        tx.commit().await?;
+        self.revocations.announce(announcement).await;
         Err(INVALID_TOKEN)
     }
 
@@ -97,15 +125,16 @@ impl Grants {
     async fn find_repeatable(
         &self,
         client: &Client,
-        used: &RefreshTokenId,
+        used: PresentedToken<'_>,
         now: Timestamp,
     ) -> Result<Option<Family>, TokenError> {
         if client.refresh_retry_window.is_zero() {
             return Ok(None);
         }
-        let successor = refresh_families::find_current(&self.db, &used.family_id, used.generation + 1, now);
+        let successor = refresh_families::find_current(&self.db, used.family_id, used.generation + 1, now);
         let repeatable = successor.await?.filter(|successor| {
             successor.family.client_id == client.id
+                && successor.family.dpop_jkt.as_deref() == used.dpop_jkt
                 && now < successor.issued_at.after(client.refresh_retry_window)
         });
         Ok(repeatable.map(|successor| successor.family))

@@ -4,11 +4,11 @@
 
 use crate::token_error::TokenError;
 use foundation::scope::Scope;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// An authorization request (RFC 6749 §4.1.1) with PKCE (RFC 7636 §4.3).
-#[derive(Deserialize, IntoParams, ToSchema)]
+/// An authorization request (RFC 6749 §4.1.1) with PKCE (RFC 7636 §4.3). A pushed request has the same fields.
+#[derive(Deserialize, Serialize, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub struct AuthorizationRequest {
     /// `code`
@@ -36,19 +36,24 @@ pub struct AuthorizationRequest {
     pub max_age: Option<String>,
     /// The e-mail address that the sign-in page suggests.
     pub login_hint: Option<String>,
+    /// The languages for the pages, as tags that are separated by spaces (OpenID Connect Core §3.1.2.1). The first supported one counts.
+    pub ui_locales: Option<String>,
     /// An opaque value, returned in the ID token (OpenID Connect Core §3.1.2.1).
     pub nonce: Option<String>,
     /// An ID token of the user that the client expects. Another user must sign in as this one.
     pub id_token_hint: Option<String>,
     /// The resource that the access tokens are for (RFC 8707): the URL of the API, which is the default.
-    pub resource: Option<String>,
+    #[param(required = false)]
+    #[schema(required = false)]
+    pub resource: Vec<String>,
+    /// The thumbprint of the key that must sign the DPoP proof of the token request (RFC 9449 §10).
+    pub dpop_jkt: Option<String>,
     /// Not supported.
     #[schema(ignore)]
     #[param(ignore)]
     pub request: Option<String>,
-    /// Not supported.
+    /// The reference to a pushed request (RFC 9126), which takes the place of all parameters except `client_id`.
     #[schema(ignore)]
-    #[param(ignore)]
     pub request_uri: Option<String>,
     /// Not supported.
     #[schema(ignore)]
@@ -81,12 +86,15 @@ pub struct EndSessionRequest {
     pub post_logout_redirect_uri: Option<String>,
     /// An opaque value, returned with the redirect.
     pub state: Option<String>,
+    /// The languages for the page, as tags that are separated by spaces. The first supported one counts.
+    pub ui_locales: Option<String>,
 }
 
-/// A token request (RFC 6749 §4.1.3, §4.4.2, §6).
+/// A token request (RFC 6749 §4.1.3, §4.4.2, §6; RFC 8628 §3.4).
 #[derive(Deserialize, ToSchema)]
 pub struct TokenRequest {
-    /// `authorization_code`, `refresh_token`, or for a service `client_credentials`
+    /// `authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, or for a service
+    /// `client_credentials`
     pub grant_type: String,
     /// The identifier of a client that does not authenticate by HTTP Basic.
     pub client_id: Option<String>,
@@ -108,7 +116,10 @@ pub struct TokenRequest {
     /// default those of its registration.
     pub scope: Option<String>,
     /// The resource that the access token is for (RFC 8707): the URL of the API, which is the default.
-    pub resource: Option<String>,
+    #[schema(required = false)]
+    pub resource: Vec<String>,
+    /// The device code from the response to the device authorization request (RFC 8628).
+    pub device_code: Option<String>,
 }
 
 /// A revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1).

@@ -1,6 +1,7 @@
 //! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token, and an ID
 //! token if the scope asks for one.
 
+use super::proofs::token_type;
 use super::{Grants, TokenResponse};
 use crate::keys::{self, SigningKey};
 use foundation::clock::Timestamp;
@@ -32,6 +33,15 @@ struct Claims<'a> {
     jti: String,
     iat: i64,
     exp: i64,
+    /// Absent if the token is not bound to a key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cnf: Option<Confirmation<'a>>,
+}
+
+/// The key that a token is bound to (RFC 9449 §6.1).
+#[derive(Serialize)]
+struct Confirmation<'a> {
+    jkt: &'a str,
 }
 
 /// The grant to issue tokens for.
@@ -42,6 +52,8 @@ pub(super) struct TokenGrant<'a> {
     pub(super) scope: Scope,
     /// The `nonce` of the authorization request, for the ID token.
     pub(super) nonce: Option<&'a str>,
+    /// The thumbprint of the key to bind the access token to.
+    pub(super) key: Option<&'a str>,
 }
 
 /// The subject of an access token, its client, and the grant of a user that the token belongs to.
@@ -51,6 +63,8 @@ struct Subject<'a> {
     client_epoch: i64,
     /// `None` for a service.
     family: Option<&'a Family>,
+    /// The thumbprint of the key that the token is bound to.
+    key: Option<&'a str>,
 }
 
 impl Grants {
@@ -68,6 +82,7 @@ impl Grants {
             client_id: &family.client_id,
             client_epoch: family.epochs.client,
             family: Some(family),
+            key: grant.key,
         };
         let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
         let tokens = self.sign(signer, &subject, scope, now)?;
@@ -82,12 +97,13 @@ impl Grants {
     }
 
     /// Signs an access token whose subject is the service itself (RFC 9068 §2.2), valid from `now` on for the configured
-    /// lifetime.
+    /// lifetime, and bound to the key with the thumbprint `key`, if it is set.
     pub(super) fn issue_service_token(
         &self,
         signer: &SigningKey,
         service: &Client,
         scope: Scope,
+        key: Option<&str>,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
         let subject = Subject {
@@ -95,6 +111,7 @@ impl Grants {
             client_id: &service.id,
             client_epoch: service.epoch,
             family: None,
+            key,
         };
         self.sign(signer, &subject, scope, now)
     }
@@ -120,10 +137,11 @@ impl Grants {
             jti: random::id(),
             iat: now.seconds(),
             exp: now.after(self.lifetimes.access_token).seconds(),
+            cnf: subject.key.map(|jkt| Confirmation { jkt }),
         })?;
         Ok(TokenResponse {
             access_token,
-            token_type: "Bearer",
+            token_type: token_type(subject.key),
             expires_in: self.lifetimes.access_token.as_secs(),
             refresh_token: None,
             id_token: None,

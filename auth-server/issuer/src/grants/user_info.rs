@@ -49,6 +49,13 @@ impl Grants {
         Ok(user.map(|user| UserInfo::new(user, token.scope)))
     }
 
+    /// Returns whether the client has registered that it gets the claims signed (`userinfo_signed_response_alg`, OpenID Connect
+    /// Dynamic Client Registration 1.0 §2).
+    pub async fn signs_user_info(&self, client_id: &str, now: Timestamp) -> Result<bool, db::Error> {
+        let client = self.clients.find(client_id, now).await?;
+        Ok(client.is_some_and(|client| client.signed_user_info))
+    }
+
     /// Returns the claims as a JWT for the client that asked. Fails if no key can sign.
     pub fn sign_user_info(
         &self,

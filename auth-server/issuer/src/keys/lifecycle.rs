@@ -1,21 +1,20 @@
 //! The changes of signing keys. Each is one transaction; if several callers request the same change at once, at
 //! most one of their transactions commits.
 
+use super::change::{KeyChange, KeyTransition, Outcome};
 use super::master_keys::MasterKeys;
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
 use super::{Error, installation_secret, keyring};
 use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
 use foundation::clock;
-use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::sealing::SealingKey;
-use serde::Serialize;
+use identity::administrators;
 use std::time::Duration;
 use storage::db;
 use storage::db::{Db, Tx};
 use storage::notifications::{Notification, Notifications};
-use utoipa::ToSchema;
 
 /// The most attempts to discard a compromised key, each of which a concurrent change may overtake.
 const ATTEMPTS: usize = 10;
@@ -35,55 +34,6 @@ pub struct KeyStore {
     pub notifications: Notifications,
     /// Announces the revocation of the tokens of a compromised key.
     pub revocations: RevocationMirror,
-}
-
-/// The outcome of a requested change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = KeyChangeOutcome)]
-pub enum Outcome {
-    /// The staged key was activated and the active key retired.
-    Rotated,
-    /// A concurrent change came first.
-    Overtaken,
-    /// The retired key was deleted.
-    Deleted,
-    /// The compromised key was deleted, and its tokens were revoked.
-    Discarded,
-}
-
-/// A change, and the keys after it.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct KeyChange {
-    /// The outcome.
-    #[serde(rename = "done")]
-    pub outcome: Outcome,
-    /// The key that the change is about; null for a rotation without an active key.
-    #[schema(required)]
-    pub kid: Option<String>,
-    /// The active key.
-    #[schema(required)]
-    pub active: Option<String>,
-    /// The staged key.
-    #[schema(required)]
-    pub staged: Option<String>,
-    /// The time until which caches of other verifiers may lack the active key, if that has replaced a compromised one early. The
-    /// API knows it at once.
-    #[schema(required)]
-    pub caches_may_lack_it_until: Option<Timestamp>,
-}
-
-/// A transition that a running issuer makes on its own.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum KeyTransition {
-    /// No key is staged: stage one.
-    Stage,
-    /// No key is active, and the staged one may sign: activate it.
-    Activate(String),
-    /// The active key has reached its lifetime: replace it by the staged one.
-    Rotate { active: String, staged: String },
-    /// The last token of this retired key has expired: delete it.
-    Delete(String),
 }
 
 impl KeyStore {
@@ -148,9 +98,20 @@ impl KeyStore {
     pub(super) async fn apply(&self, transition: &KeyTransition, keys: &[Key]) -> Result<(), Error> {
         let context = RequestContext::without_request();
         match transition {
+            KeyTransition::Begin => {
+                let (first, next) = (self.generate(keys).await?, self.generate(keys).await?);
+                let context = context.at_present();
+                let (mut tx, sealing_key) = self.begin_staging(&context).await?;
+                table::stage(&mut tx, &first, sealing_key, self.max_age, &context).await?;
+                // Otherwise caches may hold a key set without it.
+                if unless_conflict(table::activate(&mut tx, &first.kid, &context).await)? {
+                    table::stage(&mut tx, &next, sealing_key, self.max_age, &context).await?;
+                }
+                tx.commit().await?;
+            }
             KeyTransition::Stage => {
                 let new = self.generate(keys).await?;
-                let (mut tx, sealing_key) = self.begin_staging().await?;
+                let (mut tx, sealing_key) = self.begin_staging(&context).await?;
                 table::stage(&mut tx, &new, sealing_key, self.max_age, &context.at_present()).await?;
                 tx.commit().await?;
             }
@@ -174,7 +135,7 @@ impl KeyStore {
 
     /// Returns the key with this `kid`. Fails with [`Error::Unknown`] or [`Error::Deleted`].
     pub async fn find(&self, kid: &str) -> Result<Key, Error> {
-        let keys = table::list(&self.db).await?;
+        let keys = table::all(&self.db).await?;
         let key = keys.into_iter().find(|key| key.kid == kid);
         let key = key.ok_or_else(|| Error::Unknown(kid.to_owned()))?;
         match key.deleted_at {
@@ -196,9 +157,9 @@ impl KeyStore {
     }
 
     /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of a reseal
-    /// comes first in each such transaction, so that the two do not deadlock.
-    async fn begin_staging(&self) -> Result<(Tx, &SealingKey), Error> {
-        let mut tx = self.db.begin().await?;
+    /// comes before those of the keys in each such transaction, so that the two do not deadlock.
+    async fn begin_staging(&self, context: &RequestContext) -> Result<(Tx, &SealingKey), Error> {
+        let mut tx = administrators::begin(&self.db, context).await?;
         let sealing_key = installation_secret::lock_sealing_key(&mut tx, &self.master_keys).await?;
         Ok((tx, sealing_key))
     }
@@ -214,7 +175,7 @@ impl KeyStore {
     ) -> Result<bool, Error> {
         // The tokens of the retired key are counted from the present: the generation of a key takes a while.
         let context = context.at_present();
-        let (mut tx, sealing_key) = self.begin_staging().await?;
+        let (mut tx, sealing_key) = self.begin_staging(&context).await?;
         if let Some(active) = active
             && !table::retire(&mut tx, active, &context).await?
         {
@@ -229,7 +190,7 @@ impl KeyStore {
     }
 
     async fn delete(&self, kid: &str, context: &RequestContext) -> Result<bool, Error> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = administrators::begin(&self.db, context).await?;
         let deleted = table::delete(&mut tx, kid, &context.at_present()).await?;
         tx.commit().await?;
         Ok(deleted)
@@ -246,7 +207,7 @@ impl KeyStore {
         context: &RequestContext,
     ) -> Result<Option<PendingAnnouncement>, Error> {
         let context = context.at_present();
-        let (mut tx, sealing_key) = self.begin_staging().await?;
+        let (mut tx, sealing_key) = self.begin_staging(&context).await?;
         if !table::discard(&mut tx, key, &context).await? {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! The automatic rotation of signing keys: two tasks keep the keyring equal to the table and make due transitions.
 
-use super::lifecycle::{KeyStore, KeyTransition};
+use super::change::KeyTransition;
+use super::lifecycle::KeyStore;
 use super::table::{Key, State, in_state};
 use super::{Error, Keyring};
 use foundation::clock;
@@ -95,6 +96,9 @@ impl KeyRotation {
 
 /// Returns the transition to make first, if any is due.
 fn due_transition(keys: &[Key], lifetime: Duration, now: Timestamp) -> Option<KeyTransition> {
+    if keys.is_empty() {
+        return Some(KeyTransition::Begin);
+    }
     let Some(staged) = in_state(keys, State::Staged) else {
         return Some(KeyTransition::Stage);
     };
@@ -136,6 +140,7 @@ mod tests {
             dead_after,
             deleted_at: None,
             compromised: false,
+            number: 1,
         }
     }
 
@@ -149,7 +154,7 @@ mod tests {
     #[test]
     fn a_missing_staged_key_is_due_first() {
         let active = key("now", State::Active, [Some(0), None]);
-        assert_eq!(due_transition(&[], DAY, at(0)), Some(KeyTransition::Stage));
+        assert_eq!(due_transition(&[], DAY, at(0)), Some(KeyTransition::Begin));
         assert_eq!(due_transition(&[active], DAY, at(0)), Some(KeyTransition::Stage));
     }
 

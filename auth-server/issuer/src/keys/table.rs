@@ -12,18 +12,25 @@ use storage::db::{Db, Error, Executor, Tx};
 use storage::{execute, fetch_all, sql};
 use utoipa::ToSchema;
 
+/// The columns of [`Key`].
+macro_rules! columns {
+    () => {
+        "kid, state, public_jwk, sealed_private_key, created_at, sign_after, activated_at, retired_at, dead_after,
+         deleted_at, compromised, number"
+    };
+}
+pub(super) use columns;
+
 sql! {
-    LIST = "SELECT kid, state, public_jwk, sealed_private_key, created_at, sign_after, activated_at, retired_at,
-                   dead_after, deleted_at, compromised
-            FROM signing_keys ORDER BY number";
-    LIST_PUBLISHED = "SELECT kid, state, public_jwk, sealed_private_key, created_at, sign_after, activated_at, retired_at,
-                   dead_after, deleted_at, compromised
-            FROM signing_keys WHERE state <> 'deleted' ORDER BY number";
-    // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign immediately.
+    LIST = concat!("SELECT ", columns!(), " FROM signing_keys ORDER BY number");
+    LIST_PUBLISHED = concat!("SELECT ", columns!(), " FROM signing_keys WHERE state <> 'deleted' ORDER BY number");
+    // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign immediately, and so may the one
+    // that is staged in the same transaction, at the same time: there never was a key set without it.
     STAGE = "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after,
                                        compromised)
              SELECT $1, COALESCE(MAX(number), 0) + 1, 'staged', $2, $3, CAST($4 AS BIGINT),
-                    CASE WHEN COUNT(*) = 0 THEN CAST($4 AS BIGINT) ELSE CAST($5 AS BIGINT) END, FALSE
+                    CASE WHEN COUNT(*) = 0 OR COUNT(*) = 1 AND MAX(created_at) = $4
+                         THEN CAST($4 AS BIGINT) ELSE CAST($5 AS BIGINT) END, FALSE
              FROM signing_keys WHERE TRUE ON CONFLICT DO NOTHING";
     ACTIVATE = "UPDATE signing_keys SET state = 'active', activated_at = $2
                 WHERE kid = $1 AND state = 'staged' AND sign_after <= $2";
@@ -94,6 +101,9 @@ pub struct Key {
     pub deleted_at: Option<Timestamp>,
     /// Whether the key was deleted as compromised.
     pub compromised: bool,
+    /// The number in the order of creation.
+    #[serde(skip)]
+    pub(super) number: i64,
 }
 
 impl Key {
@@ -121,6 +131,13 @@ impl Key {
 }
 
 impl State {
+    const ALL: [Self; 4] = [Self::Staged, Self::Active, Self::Retired, Self::Deleted];
+
+    /// Returns the state with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+
     /// Returns the name in the database and in the output of commands.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -136,14 +153,12 @@ impl TryFrom<String> for State {
     type Error = String;
 
     fn try_from(stored: String) -> Result<Self, String> {
-        let known = [Self::Staged, Self::Active, Self::Retired, Self::Deleted];
-        let state = known.into_iter().find(|state| state.as_str() == stored);
-        state.ok_or_else(|| format!("a signing key has the unknown state {stored:?}"))
+        Self::named(&stored).ok_or_else(|| format!("a signing key has the unknown state {stored:?}"))
     }
 }
 
 /// Returns every key, oldest first.
-pub async fn list(db: &Db) -> Result<Vec<Key>, Error> {
+pub async fn all(db: &Db) -> Result<Vec<Key>, Error> {
     fetch_all!(db.reader(), Key, LIST)
 }
 

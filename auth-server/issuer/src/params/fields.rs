@@ -1,7 +1,7 @@
 //! Deserializes parameters into the fields of a struct.
 
 use super::Params;
-use serde::de::value::{Error, MapDeserializer};
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
@@ -21,7 +21,7 @@ impl<'de> Deserializer<'de> for Fields<'_> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let fields = names.iter().map(|name| (*name, Field(self.0.get(name))));
+        let fields = names.iter().map(|name| (*name, Field(self.0, name)));
         visitor.visit_map(MapDeserializer::new(fields))
     }
 
@@ -35,26 +35,30 @@ impl<'de> Deserializer<'de> for Fields<'_> {
     }
 }
 
-/// The value of one parameter, if it is present.
-struct Field<'a>(Option<&'a str>);
+/// The values of the parameter with this name.
+struct Field<'a>(&'a Params, &'static str);
 
 impl<'de> Deserializer<'de> for Field<'_> {
     type Error = Error;
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0 {
+        match self.0.get(self.1) {
             Some(_) => visitor.visit_some(self),
             None => visitor.visit_none(),
         }
     }
 
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_seq(SeqDeserializer::new(self.0.get_all(self.1)))
+    }
+
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_str(self.0.unwrap_or_default())
+        visitor.visit_str(self.0.get(self.1).unwrap_or_default())
     }
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+        newtype_struct tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 
@@ -76,6 +80,7 @@ mod tests {
     struct Form {
         email: String,
         flow: Option<String>,
+        resource: Vec<String>,
         #[serde(rename = "h-captcha-response")]
         captcha: Option<String>,
     }
@@ -89,20 +94,23 @@ mod tests {
         let omitted = Form {
             email: String::new(),
             flow: None,
+            resource: Vec::new(),
             captcha: None,
         };
         assert_eq!(form(""), omitted);
-        assert_eq!(form("email=&flow=&x=1"), omitted);
+        assert_eq!(form("email=&flow=&resource=&x=1"), omitted);
     }
 
     #[test]
-    fn fields_are_read_by_their_parameter_name_and_the_first_value_counts() {
+    fn fields_are_read_by_their_parameter_name_and_only_lists_have_several_values() {
         let expected = Form {
             email: "a@example.org".to_owned(),
             flow: Some("1".to_owned()),
+            resource: vec!["a".to_owned(), "b".to_owned()],
             captcha: Some("ok".to_owned()),
         };
-        let text = "email=a%40example.org&flow=1&flow=2&h-captcha-response=ok&captcha=no";
+        let text =
+            "resource=a&email=a%40example.org&flow=1&flow=2&h-captcha-response=ok&captcha=no&resource=b";
         assert_eq!(form(text), expected);
     }
 

@@ -31,16 +31,32 @@ fn describe(client: &Client) -> Vec<String> {
         format!("scope: {}", client.scope),
         format!("default scope: {}", client.default_scope),
         format!("first party: {}", client.first_party),
+        format!("describes itself by its document: {}", client.has_document()),
         format!("refresh token in a cookie: {}", client.refresh_cookie),
+        format!(
+            "must push authorization requests: {}",
+            client.require_pushed_authorization_requests
+        ),
         format!(
             "refresh retry window: {} s",
             client.refresh_retry_window.as_secs()
         ),
+        format!(
+            "access tokens bound to a key: {}",
+            client.dpop_bound_access_tokens
+        ),
+        format!("device authorization grant: {}", client.device_authorization),
     ];
     lines.extend(client.secrets.iter().map(describe_secret));
     let keys = client.jwks.iter().flat_map(|jwks| jwks["keys"].as_array());
     lines.extend(keys.flatten().map(|key| format!("key: {key}")));
     lines.extend(client.jwks_uri.iter().map(|uri| format!("keys at: {uri}")));
+    lines.push(format!("origin: {}", client.origin.as_str()));
+    lines.extend(
+        client
+            .unused_until
+            .map(|at| format!("ends unless it is used before: {at}")),
+    );
     lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
     lines.extend(
         client

@@ -78,10 +78,12 @@ impl Authorization<App> for Administrator {
         let now = clock::now();
         match &self.0.credentials {
             Credentials::Token(token) => access_token::verify_again(&app.grants, token, now).await,
-            Credentials::Session(session) => match session.authority().holds(&app.identity.db, now).await? {
-                true => Ok(()),
-                false => Err(unauthenticated()),
-            },
+            Credentials::Session(session) => {
+                match session.authority().holds(app.identity.db.reader(), now).await? {
+                    true => Ok(()),
+                    false => Err(unauthenticated()),
+                }
+            }
         }
     }
 }
@@ -89,9 +91,8 @@ impl Authorization<App> for Administrator {
 impl Credentials {
     /// Authenticates the caller. Fails with 401, and with 400 for several `Authorization` headers.
     async fn authenticate(parts: &Parts, app: &App) -> Result<Self, Error> {
-        if let Some(token) = bearer::token(&parts.headers)? {
-            let now = request_context(&parts.extensions)?.now;
-            let verified = access_token::verify(&app.grants, token, now).await;
+        if let Some(presented) = bearer::token(&parts.headers)? {
+            let verified = access_token::verify(&app.grants, parts, presented).await;
             return verified.map(Self::Token);
         }
         let session = match parts.headers.contains_key(header::AUTHORIZATION) {

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use body::SecretRotation;
 use foundation::ids::TextId;
 use identity::Identity;
+use identity::administrators;
 use identity::grants::clients;
 use identity::grants::clients::Client;
 use identity::grants::clients::list::{self, ListQuery};
@@ -205,6 +206,7 @@ fn error_response(error: ClientError) -> Error {
             format!("A client with the id {id:?} exists. Choose another id."),
         ),
         ClientError::NotFound(_) => Error::not_found(),
+        ClientError::AdministratorSignedOut => administrators::Error::SignedOut.into(),
         ClientError::Database(error) => error.into(),
     }
 }

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use foundation::ids::TextId;
 use identity::Identity;
-use identity::grants::consents;
+use identity::accounts::administration;
 use identity::grants::consents::list::{self, Consent, ListQuery, Position};
 use std::sync::Arc;
 use storage::paging::PageRequest;
@@ -52,8 +52,6 @@ pub(crate) async fn revoke(
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
     let (db, revocations, id) = (&identity.db, &identity.revocations, id.or_not_found()?);
-    match consents::revoke_by_id(db, revocations, id.as_ref(), &context).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Error::not_found()),
-    }
+    administration::revoke_consent(db, revocations, id.as_ref(), &context).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -2,23 +2,21 @@
 
 use super::Administrator;
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
 use foundation::clock;
 use foundation::ids::TextId;
-use identity::Identity;
+use identity::{Identity, administrators};
+use issuer::keys::list::{self, ListQuery};
 use issuer::keys::{self, Key, KeyChange, KeyStore};
-use serde::Serialize;
+use std::sync::Arc;
 use std::time::Duration;
+use storage::paging::PageRequest;
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
-use web::{Authorized, Code, Error, JsonBody, PathId};
+use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
-/// All signing keys.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct SigningKeys {
-    /// The keys, the oldest first.
-    items: Vec<Key>,
-}
+const PATH: &str = "/admin/keys";
 
 /// A retirement of a key.
 #[derive(ToSchema)]
@@ -31,18 +29,25 @@ struct Retirement {
 
 /// List the signing keys
 ///
-/// Returns every key with its state and the times of its life cycle, deleted ones included.
+/// Returns the keys with their states and the times of their life cycles, deleted ones included: the newest first, 20 per page.
+/// Unknown and invalid query parameters are ignored.
 #[utoipa::path(
-    get, path = "/admin/keys", operation_id = "listSigningKeys", tag = "Administration",
+    get, path = PATH, operation_id = "listSigningKeys", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "The keys.", body = SigningKeys), Administrator)
+    responses(
+        (status = 200, description = "A page of keys.", body = Envelope<Key>, headers(("Link"))),
+        Administrator,
+    )
 )]
 pub(crate) async fn list(
     _: Administrator,
     State(identity): State<Identity>,
-) -> Result<Json<SigningKeys>, Error> {
-    let items = keys::list(&identity.db).await?;
-    Ok(Json(SigningKeys { items }))
+    State(policy): State<Arc<Policy>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    let query = ListQuery::parse(query.as_deref().unwrap_or_default());
+    let page = list::page(&identity.db, &query).await?;
+    Ok(list_response(page, &query.page, &policy.url(PATH)))
 }
 
 /// Rotate the signing keys
@@ -105,6 +110,7 @@ fn read_retirement(body: &JsonBody) -> Result<Retirement, Error> {
 fn error_response(error: keys::Error) -> Error {
     match error {
         keys::Error::Database(error) => error.into(),
+        keys::Error::AdministratorSignedOut => administrators::Error::SignedOut.into(),
         keys::Error::Unknown(_) => Error::not_found(),
         keys::Error::SignsLater { until, .. } | keys::Error::StillNeeded { until, .. } => {
             conflict(&error).retry_after(until.since(clock::now()))

@@ -52,10 +52,8 @@ pub(crate) async fn end(
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
     let (db, revocations, id) = (&identity.db, &identity.revocations, id.or_not_found()?.get());
-    match sessions::revoke(db, revocations, None, id, &context).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Error::not_found()),
-    }
+    administration::end_session(db, revocations, id, &context).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Sign a user out everywhere

@@ -5,6 +5,7 @@
 //! within 15 minutes after the previous one of the same kind and subject.
 
 use crate::alerts::{Alert, AlertKind, DEDUPLICATION_PERIOD};
+use crate::events::COUNTING_DELAY;
 use foundation::clock::{self, Timestamp};
 use foundation::log;
 use std::time::Duration;
@@ -44,8 +45,9 @@ sql! {
 
 /// The time between two scans.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The greatest age of an event at its commit: requests are canceled after 30 s, and the rest is a margin.
-const COMMIT_DELAY: Duration = Duration::from_secs(35);
+/// The greatest age of an event at its commit: requests are canceled after 30 s, refused ones may be counted, and the rest is a
+/// margin.
+const COMMIT_DELAY: Duration = Duration::from_secs(35 + COUNTING_DELAY.as_secs());
 /// The time that the first scan of a process looks back, in case no process was running before.
 const FIRST_LOOKBACK: Duration = Duration::from_secs(3600);
 

@@ -59,14 +59,18 @@ pub enum EventName {
     ClientDisabled,
     /// A disabled client was enabled.
     ClientEnabled,
+    /// A client deleted its own registration.
+    ClientDeleted,
     /// A user allowed or denied a client's request.
     Consent,
     /// A consent was revoked, by its user or by an administrator.
     ConsentRevoked,
-    /// An authorization code was used a second time, in an otherwise valid request.
+    /// An authorization code or a device code was used a second time, in an otherwise valid request.
     CodeReuse,
     /// A refresh token was used a second time.
     RefreshReuse,
+    /// An initial access token was created, with which clients register themselves.
+    TokenCreated,
     /// Tokens were revoked.
     TokenRevoked,
     /// A signing key was generated and published.
@@ -120,10 +124,12 @@ impl EventName {
             Self::ClientSecretRotated => "client_secret_rotated",
             Self::ClientDisabled => "client_disabled",
             Self::ClientEnabled => "client_enabled",
+            Self::ClientDeleted => "client_deleted",
             Self::Consent => "authz_consent",
             Self::ConsentRevoked => "authz_consent_revoked",
             Self::CodeReuse => "authn_code_reuse",
             Self::RefreshReuse => "authn_token_reuse",
+            Self::TokenCreated => "authn_token_created",
             Self::TokenRevoked => "authn_token_revoked",
             Self::KeyStaged => "key_staged",
             Self::KeyActivated => "key_activated",
@@ -137,9 +143,12 @@ impl EventName {
         }
     }
 
-    /// Returns whether anybody can cause such an event in any number, without credentials.
-    pub(super) const fn needs_no_credentials(self) -> bool {
-        matches!(self, Self::LoginFail | Self::CsrfFail)
+    /// Returns whether such an event is a refused request, which a client can send in any number.
+    pub(super) const fn is_refused_request(self) -> bool {
+        matches!(
+            self,
+            Self::LoginFail | Self::CsrfFail | Self::AuthorizationFail | Self::IdempotencyConflict
+        )
     }
 
     /// Returns the alert that a single event of this name raises, if any.

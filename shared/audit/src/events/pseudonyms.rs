@@ -5,13 +5,13 @@
 use crate::alerts;
 use aws_lc_rs::hmac;
 use foundation::sealing::SealingKey;
-use storage::db::{Error, Tx};
-use storage::{execute, sql};
+use storage::db::{Db, Error, Tx};
+use storage::{execute, fetch_optional, sql};
 
 sql! {
-    // The label of a network is the id of the account's first event from it. The networks of an account therefore stay
-    // distinct, because alerts count them, and no label leads back to an address. The address of an event that an
-    // administrator caused is that of the administrator and stays, so such an event gives no label. The details of two kinds of events are removed, because they
+    // Changes at most $3 events of the user and $3 events of the administrator. The label of a network is the id of the first of them
+    // from it. The networks of an account therefore stay distinct, because alerts count them, and no label leads back to an address. The address of
+    // an event that an administrator caused is that of the administrator and stays, so such an event gives no label. The details of two kinds of events are removed, because they
     // are ids of sessions and grants, whose rows name the user.
     REPLACE = "
         UPDATE security_events
@@ -24,12 +24,22 @@ sql! {
                      CASE WHEN network_of_event IS NOT NULL THEN
                           'network ' || MIN(event_id) OVER (PARTITION BY network_of_event, is_caller) END AS label
               FROM (SELECT id AS event_id, network AS network_of_event, COALESCE(administrator_id, user_id) = $1 AS is_caller
-                    FROM security_events WHERE user_id = $1 OR administrator_id = $1) AS of_account) AS event
+                    FROM security_events
+                    WHERE id IN (SELECT id FROM (SELECT id FROM security_events WHERE user_id = $1
+                                                 ORDER BY at, id LIMIT $3) AS concerned
+                                 UNION
+                                 SELECT id FROM (SELECT id FROM security_events WHERE administrator_id = $1
+                                                 ORDER BY at, id LIMIT $3) AS caused)) AS of_account) AS event
         WHERE id = event.event_id";
+    ADD_UNFINISHED = "INSERT INTO unfinished_pseudonyms (user_id, pseudonym) VALUES ($1, $2)";
+    FIND_UNFINISHED = "SELECT user_id, pseudonym FROM unfinished_pseudonyms ORDER BY user_id LIMIT 1";
+    DELETE_UNFINISHED = "DELETE FROM unfinished_pseudonyms WHERE user_id = $1";
 }
 
 /// The number of bits of a pseudonym: JSON parsers that read numbers as doubles keep 53 bits exact (RFC 8259 §6).
 const BITS: u32 = 53;
+/// The number of events that the deletion of an account changes itself, in less than a tenth of a second. Few accounts have more.
+const CHANGED_AT_ONCE: i64 = 5_000;
 
 /// Returns the pseudonym of a user: the HMAC of the id under a key derived from `key`, as a negative number, so that it
 /// is no user's id. It does not change, and nobody without `key` can tell to which user it belongs.
@@ -46,12 +56,36 @@ pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
     -((number >> (u64::BITS - BITS)).max(1).cast_signed())
 }
 
-/// Replaces the user's id by `pseudonym` in all events and alerts, and the addresses of the user's requests by labels.
-/// The cost is linear in the number of the user's events. The caller has locked the user's row against new events, and
-/// marks it as deleted in this transaction. Fails if the database does.
+/// Replaces the user's id by `pseudonym` in all alerts and in the oldest 5,000 events, and the addresses of the user's requests by
+/// labels. [`replace_remaining`] changes further events after the commit. The caller has locked the user's row against
+/// new events, and marks it as deleted in this transaction. Fails if the database does.
 pub async fn replace(tx: &mut Tx, user_id: i64, pseudonym: i64) -> Result<(), Error> {
-    execute!(tx.on(), REPLACE, user_id, pseudonym)?;
-    alerts::replace_user(tx, user_id, pseudonym).await
+    alerts::replace_user(tx, user_id, pseudonym).await?;
+    let changed = execute!(tx.on(), REPLACE, user_id, pseudonym, CHANGED_AT_ONCE)?;
+    if changed >= CHANGED_AT_ONCE.cast_unsigned() {
+        execute!(tx.on(), ADD_UNFINISHED, user_id, pseudonym)?;
+    }
+    Ok(())
+}
+
+/// Replaces the ids and addresses of deleted accounts in the events that [`replace`] left, in small transactions with
+/// pauses. Stops if another process does the same. Fails if the database does.
+pub async fn replace_remaining(db: &Db) -> Result<(), Error> {
+    db.change_under_lease("pseudonyms", |limit| async move {
+        let mut tx = db.begin().await?;
+        let Some((user_id, pseudonym)) = fetch_optional!(tx.on(), (i64, i64), FIND_UNFINISHED)? else {
+            return Ok(0);
+        };
+        let changed = execute!(tx.on(), REPLACE, user_id, pseudonym, limit)?;
+        if changed < limit.cast_unsigned() {
+            execute!(tx.on(), DELETE_UNFINISHED, user_id)?;
+        }
+        tx.commit().await?;
+        // There may be events of another account.
+        Ok(changed.max(limit.cast_unsigned()))
+    })
+    .await
+    .map(|_| ())
 }
 
 #[cfg(test)]

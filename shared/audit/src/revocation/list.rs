@@ -5,25 +5,29 @@ use super::{Kind, Revocation};
 use ::redis::Script;
 use std::sync::Arc;
 use std::time::Duration;
-use storage::redis::{Redis, Unavailable};
+use storage::redis::{Redis, Unavailable, data_set_script};
 
-/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are the data set's id, the
-/// stream, the mark of completeness and the prefix of the subjects' keys. The arguments are the expected id or an empty text, whether
-/// the mark must exist, whether to set it, and for each revocation its subject, its time in seconds, and its lifetime in milliseconds or an
-/// empty text. Returns the number of revocations that the list lacked, or nil, without effect, if the data set has another id or the
-/// mark does not exist.
+/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are `epoch`, the
+/// stream, the mark of completeness, the mark of maintenance and the prefix of the subjects' keys. The arguments are the expected id or
+/// an empty text, whether the mark of maintenance must exist, whether to set both marks, and for each revocation its subject, its time in
+/// seconds, and its lifetime in milliseconds or an empty text. Returns the number of revocations that the list lacked, or nil, without
+/// effect, if the data set has another id or the mark does not exist.
+///
+/// The mark of completeness lasts for 0.7 s, which are three reads of an issuer: if the last issuer dies between a commit and the list,
+/// whoever uses the list notices within a second of the commit. An issuer may be late when its machine is busy, so it adds every
+/// revocation again only if the mark of maintenance, which lasts for 2 s, is gone as well.
 const ADD: &str = "
-    if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then
+    if ARGV[1] ~= '' and data_set(KEYS[1]) ~= ARGV[1] then
         return false
     end
-    if ARGV[2] == '1' and redis.call('EXISTS', KEYS[3]) == 0 then
+    if ARGV[2] == '1' and redis.call('EXISTS', KEYS[4]) == 0 then
         return false
     end
     local count = 0
     local now = redis.call('TIME')
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
     for i = 4, #ARGV, 3 do
-        local key, added = KEYS[4] .. ARGV[i], false
+        local key, added = KEYS[5] .. ARGV[i], false
         if ARGV[i + 2] == '' then
             added = redis.call('SET', key, ARGV[i + 1], 'NX')
         else
@@ -36,37 +40,35 @@ const ADD: &str = "
     end
     redis.call('XTRIM', KEYS[2], 'MINID', '~', now_ms - 600000)
     if ARGV[3] == '1' then
-        redis.call('SET', KEYS[3], ARGV[1], 'PX', 2000)
+        redis.call('SET', KEYS[3], ARGV[1], 'PX', 700)
+        redis.call('SET', KEYS[4], ARGV[1], 'PX', 2000)
     end
     return count";
 
-/// The mark lasts for 2 s, but a follower trusts it for 0.7 s only, which are three reads of an issuer: if the last issuer
-/// dies between a commit and the list, the follower then reads the database within a second of the commit.
-///
-/// Reads at most 1000 entries of the stream. The keys of the script are the data set's id, the stream and the mark of
+/// Reads at most 1000 entries of the stream. The keys of the script are `epoch`, the stream and the mark of
 /// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
 /// the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not complete,
 /// if the data set has another id, or if the position is older than five minutes: [`ADD`] drops entries after ten
 /// minutes.
 const READ: &str = "
-    local data_set = redis.call('GET', KEYS[1])
-    if not data_set or redis.call('GET', KEYS[3]) ~= data_set or redis.call('PTTL', KEYS[3]) < 1300 then
+    local present = data_set(KEYS[1])
+    if not present or redis.call('GET', KEYS[3]) ~= present then
         return false
     end
     local now = redis.call('TIME')
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
     if ARGV[1] == '' then
         local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
-        return {data_set, last[1] and last[1][1] or '0-0', now_ms, {}}
+        return {present, last[1] and last[1][1] or '0-0', now_ms, {}}
     end
-    if ARGV[1] ~= data_set or now_ms - ARGV[3] > 300000 then
+    if ARGV[1] ~= present or now_ms - ARGV[3] > 300000 then
         return false
     end
     local entry, subjects = ARGV[2], {}
     for i, found in ipairs(redis.call('XRANGE', KEYS[2], '(' .. entry, '+', 'COUNT', 1000)) do
         entry, subjects[i] = found[1], found[2][2]
     end
-    return {data_set, entry, now_ms, subjects}";
+    return {present, entry, now_ms, subjects}";
 
 /// The largest number of revocations that one call of a script adds or reads, so that it returns soon.
 const BATCH: usize = 1000;
@@ -90,7 +92,7 @@ pub(super) struct RevocationList {
 pub(super) struct Expected<'a> {
     /// The id of the data set; empty if any will do.
     pub(super) data_set: &'a str,
-    /// Whether the list must be marked as complete.
+    /// Whether the list must be marked as maintained.
     pub(super) is_marked: bool,
 }
 
@@ -109,12 +111,12 @@ impl RevocationList {
     pub(super) fn new(redis: Redis) -> Self {
         Self {
             redis,
-            add: Arc::new(Script::new(ADD)),
-            read: Arc::new(Script::new(READ)),
+            add: Arc::new(data_set_script(ADD)),
+            read: Arc::new(data_set_script(READ)),
         }
     }
 
-    /// Returns the id of the data set. It changes when Redis is emptied or replaced.
+    /// Returns the id of the data set. It changes when Redis is emptied, replaced or started again.
     pub(super) async fn data_set(&self) -> Result<String, Unavailable> {
         self.redis.epoch().await
     }
@@ -159,7 +161,7 @@ impl RevocationList {
     }
 
     /// Returns the subjects of the entries beyond a position, and the position after them. Returns `None` if the stream
-    /// may lack revocations, because the list is not complete, because it was emptied or replaced, or because the
+    /// may lack revocations, because the list is not complete, because Redis was emptied, replaced or started again, or because the
     /// position is old.
     pub(super) async fn read_stream(
         &self,
@@ -212,8 +214,9 @@ impl RevocationList {
         let mut call = self.add.prepare_invoke();
         call.key(self.redis.key("epoch"))
             .key(self.stream())
-            .key(self.mark());
-        call.key(self.redis.key("revoked:"));
+            .key(self.mark())
+            .key(self.redis.key("revocations:maintained"))
+            .key(self.redis.key("revoked:"));
         call.arg(expected.data_set)
             .arg(u8::from(expected.is_marked))
             .arg(u8::from(is_complete));

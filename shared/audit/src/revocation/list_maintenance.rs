@@ -20,8 +20,8 @@ impl ListMaintenance {
         self.missing.extend(revocations);
     }
 
-    /// Adds revocations that the list lacks, at most 20,000: new ones, or `all` if Redis was emptied, replaced, or restored from an
-    /// older copy, which has no mark any more. Returns whether the list lacked any. After an error, the next call goes on.
+    /// Adds revocations that the list lacks, at most 20,000: new ones, or `all` if Redis was emptied, replaced, started again, or
+    /// restored from an older copy, which has no mark any more. Returns whether the list lacked any. After an error, the next call goes on.
     pub(super) async fn complete(
         &mut self,
         list: &RevocationList,

@@ -1,11 +1,10 @@
 //! The copy of the revocations in the memory of each replica.
 
-use crate::revocation::list::{self, RevocationList, StreamPosition};
+use crate::revocation::list::{RevocationList, StreamPosition};
 use crate::revocation::list_maintenance::ListMaintenance;
+use crate::revocation::revoked_subjects::RevokedSubjects;
 use crate::revocation::rows::RevocationRows;
-use crate::revocation::{Kind, PendingAnnouncement, RETENTION, Revocation};
-use foundation::clock::Timestamp;
-use std::collections::HashMap;
+use crate::revocation::{Kind, PendingAnnouncement};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// The time in which notifications are collected before one read serves them all.
 const DEBOUNCE: Duration = Duration::from_millis(5);
-/// The time between two removals of entries that are older than [`RETENTION`].
+/// The time between two removals of old subjects.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
 /// The time between two attempts to follow the stream in Redis. Each may delay a read by the time limit of a Redis
 /// command.
@@ -40,20 +39,11 @@ struct Inner {
     list: Option<RevocationList>,
     /// Whether this process keeps the list complete, from the database.
     maintains_list: AtomicBool,
-    revoked: RwLock<HashMap<Kind, HashMap<String, Entry>>>,
+    revoked: RevokedSubjects,
     /// The state of the reads. Locked during a read, so that only one runs at a time.
     reads: Mutex<ReadState>,
     /// A copy of [`ReadState::succeeded_at`] that is readable during a read.
     read_at: RwLock<Option<Instant>>,
-}
-
-/// A revoked subject.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// The time of the revocation; `None` if it was read from the stream in Redis, which does not have it.
-    revoked_at: Option<Timestamp>,
-    /// The time at which this process read the revocation.
-    read_at: Instant,
 }
 
 /// The results of the previous reads.
@@ -100,7 +90,7 @@ impl RevocationMirror {
             list: notifications.redis().map(RevocationList::new),
             maintains_list: AtomicBool::new(false),
             notifications,
-            revoked: RwLock::default(),
+            revoked: RevokedSubjects::default(),
             reads: Mutex::new(reads),
             read_at: RwLock::default(),
         }))
@@ -122,12 +112,7 @@ impl RevocationMirror {
             let refreshed = tokio::time::timeout(READ_TIMEOUT, self.refresh(since)).await;
             refreshed.unwrap_or_else(|_| Err(Error::timed_out()))?;
         }
-        let revoked = self.0.revoked.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(subjects.iter().any(|(kind, subject)| {
-            revoked
-                .get(kind)
-                .is_some_and(|subjects| subjects.contains_key(*subject))
-        }))
+        Ok(self.0.revoked.contain_any(subjects))
     }
 
     /// Applies committed revocations: adds them to this mirror and to the list in Redis, and notifies the other processes, which
@@ -137,7 +122,7 @@ impl RevocationMirror {
         if revocations.is_empty() {
             return;
         }
-        self.insert_rows(&revocations);
+        self.0.revoked.add_rows(&revocations);
         if let Some(list) = &self.0.list
             && let Err(error) = list.add(&revocations).await
         {
@@ -199,7 +184,7 @@ impl RevocationMirror {
             self.read_database(reads).await?;
         }
         if reads.pruned_at.elapsed() > PRUNE_INTERVAL {
-            self.remove_old();
+            self.0.revoked.remove_old();
             reads.pruned_at = started_at;
         }
         reads.succeeded_at = Some(started_at);
@@ -228,7 +213,7 @@ impl RevocationMirror {
         };
         match list.read_stream(position).await {
             Ok(Some((position, subjects))) => {
-                self.insert(subjects.into_iter().map(|(kind, subject)| (kind, subject, None)));
+                self.0.revoked.add_from_stream(subjects);
                 reads.source = Source::Stream(position);
                 true
             }
@@ -246,7 +231,7 @@ impl RevocationMirror {
     /// Adds the new rows.
     async fn read_database(&self, reads: &mut ReadState) -> Result<(), Error> {
         let revocations = reads.rows.read().await?;
-        self.insert_rows(&revocations);
+        self.0.revoked.add_rows(&revocations);
         if self.maintained_list().is_some() {
             reads.maintenance.extend(revocations);
         }
@@ -259,7 +244,7 @@ impl RevocationMirror {
 
     /// Adds what the list lacks, of which the process that revoked did not tell the followers of the stream.
     async fn maintain(&self, list: &RevocationList, maintenance: &mut ListMaintenance) {
-        match maintenance.complete(list, || self.listed()).await {
+        match maintenance.complete(list, || self.0.revoked.to_list()).await {
             Ok(false) => {}
             Ok(true) => {
                 let changed = Notification::RevocationsChanged;
@@ -267,25 +252,6 @@ impl RevocationMirror {
             }
             Err(error) => tracing::warn!(%error, "cannot add revocations to the list in Redis"),
         }
-    }
-
-    /// Returns the revocations that the list must have.
-    fn listed(&self) -> Vec<Revocation> {
-        let revoked = self.0.revoked.read().unwrap_or_else(PoisonError::into_inner);
-        let all = revoked
-            .iter()
-            .flat_map(|(kind, subjects)| subjects.iter().map(|(subject, entry)| (*kind, subject, entry)));
-        let listed =
-            all.filter(|(kind, _, entry)| *kind == Kind::Key || entry.read_at.elapsed() < list::LIFETIME);
-        let revocation = |(kind, subject, entry): (Kind, &String, &Entry)| {
-            let (subject, revoked_at) = (subject.clone(), entry.revoked_at?);
-            Some(Revocation {
-                kind,
-                subject,
-                revoked_at,
-            })
-        };
-        listed.filter_map(revocation).collect()
     }
 
     /// Returns the list if this process maintains it.
@@ -299,28 +265,6 @@ impl RevocationMirror {
     fn followed_list(&self) -> Option<&RevocationList> {
         let list = self.0.list.as_ref();
         list.filter(|_| !self.0.maintains_list.load(Ordering::Relaxed))
-    }
-
-    fn insert_rows(&self, revocations: &[Revocation]) {
-        let subjects = revocations.iter();
-        self.insert(subjects.map(|one| (one.kind, one.subject.clone(), Some(one.revoked_at))));
-    }
-
-    fn insert(&self, subjects: impl IntoIterator<Item = (Kind, String, Option<Timestamp>)>) {
-        let read_at = Instant::now();
-        let mut revoked = self.0.revoked.write().unwrap_or_else(PoisonError::into_inner);
-        for (kind, subject, revoked_at) in subjects {
-            let entry = Entry { revoked_at, read_at };
-            revoked.entry(kind).or_default().insert(subject, entry);
-        }
-    }
-
-    /// Removes the entries of tokens that expired long ago. Those of keys stay, as their rows do.
-    fn remove_old(&self) {
-        let mut revoked = self.0.revoked.write().unwrap_or_else(PoisonError::into_inner);
-        for (kind, subjects) in revoked.iter_mut() {
-            subjects.retain(|_, entry| *kind == Kind::Key || entry.read_at.elapsed() < RETENTION);
-        }
     }
 }
 

@@ -119,6 +119,38 @@ fn is_earlier(position: &str, than: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use storage::execute;
+
+    async fn revoke(db: &Db, subject: &str) {
+        let insert =
+            "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ('jti', $1, 0, 1)";
+        execute!(db.writer(), insert, subject).unwrap();
+    }
+
+    async fn read(rows: &mut RevocationRows) -> Vec<String> {
+        let revocations = rows.read().await.unwrap();
+        revocations.into_iter().map(|one| one.subject).collect()
+    }
+
+    #[tokio::test]
+    async fn a_revocation_is_read_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("test.db").display());
+        let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
+        db.migrate().await.unwrap();
+        let mut rows = RevocationRows::new(db.clone());
+        for subject in ["first", "second"] {
+            revoke(&db, subject).await;
+        }
+        assert_eq!(read(&mut rows).await, ["second", "first"]);
+        // Any write changes the version of the database.
+        let version = rows.version;
+        execute!(db.writer(), "CREATE TABLE unrelated (id INTEGER)").unwrap();
+        assert_eq!(read(&mut rows).await, [""; 0]);
+        assert!(rows.version.is_some() && rows.version != version);
+        revoke(&db, "third").await;
+        assert_eq!(read(&mut rows).await, ["third"]);
+    }
 
     #[test]
     fn a_snapshot_with_fewer_transactions_is_earlier() {

@@ -1,7 +1,9 @@
 //! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process within a
-//! second.
+//! second. Each fails with [`Error::AdministratorSignedOut`] if the administrator of its context was signed out meanwhile.
 
 use super::Error;
+use crate::administrators::{begin, begin_change_of};
+use crate::grants::consents;
 use crate::passwords::HashedPassword;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::account::{self, Account};
@@ -13,7 +15,7 @@ use audit::revocation::RevocationMirror;
 use foundation::context::{Administrator, RequestContext};
 use foundation::secret::Secret;
 use serde::Serialize;
-use storage::db::{self, Db, Tx};
+use storage::db::Db;
 use utoipa::ToSchema;
 
 /// An account and, as one more member, the initial password that was generated for it just now.
@@ -50,24 +52,6 @@ pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Resul
     }
 }
 
-/// Begins the transaction of a change that takes long to prepare, as the hashing of a password does. Locks the row of
-/// the administrator of `context`, so that a concurrent demotion waits for the commit or prevents it. Fails with
-/// [`Error::AdministratorSignedOut`] if the administrator has lost the role or the account, or was signed out meanwhile.
-async fn begin(db: &Db, context: &RequestContext) -> Result<Tx, Error> {
-    let mut tx = db.begin().await?;
-    if let Some(administrator) = context.administrator {
-        let is_signed_in = changes::lock_administrator(&mut tx, administrator).await?
-            && match administrator.session_id {
-                Some(id) => sessions::lock(&mut tx, id, context.now).await?,
-                None => true,
-            };
-        if !is_signed_in {
-            return Err(Error::AdministratorSignedOut);
-        }
-    }
-    Ok(tx)
-}
-
 /// Creates an account. Fails with [`Error::Creation`] if an account has this address, and with
 /// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
 pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, Error> {
@@ -86,7 +70,7 @@ pub async fn disable(
     id: i64,
     context: &RequestContext,
 ) -> Result<Account, Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin_change_of(db, id, context).await?;
     let Some(account) = changes::disable(&mut tx, id, context.now).await? else {
         drop(tx);
         let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
@@ -106,7 +90,7 @@ pub async fn disable(
 /// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled account. Fails
 /// with [`Error::NotFound`] if there is no account with this id.
 pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin_change_of(db, id, context).await?;
     let Some(account) = changes::enable(&mut tx, id).await? else {
         drop(tx);
         return account::find(db, id).await?.ok_or(Error::NotFound);
@@ -132,7 +116,7 @@ pub async fn set_role(
     if former == role {
         return Ok(account.clone());
     }
-    let mut tx = db.begin().await?;
+    let mut tx = begin_change_of(db, id, context).await?;
     let Some(changed) = changes::set_role(&mut tx, id, role, context.now).await? else {
         drop(tx);
         account::find(db, id).await?.ok_or(Error::NotFound)?;
@@ -158,7 +142,7 @@ pub async fn set_password(
     password: &HashedPassword,
     context: &RequestContext,
 ) -> Result<Account, Error> {
-    let mut tx = begin(db, context).await?;
+    let mut tx = begin_change_of(db, id, context).await?;
     let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
     let changed = changed.ok_or(Error::NotFound)?;
     let announcement = sign_out_everywhere(&mut tx, id, context).await?;
@@ -177,7 +161,7 @@ pub async fn set_password(
 /// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still
 /// apply. Fails with [`Error::NotFound`] if there is no account with this id.
 pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin_change_of(db, id, context).await?;
     if !changes::unlock(&mut tx, id, context.now).await? {
         return Err(Error::NotFound);
     }
@@ -195,7 +179,7 @@ pub async fn reset_mfa(
     account: &Account,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let mut tx = db.begin().await?;
+    let mut tx = begin_change_of(db, account.user.id, context).await?;
     let announcement = mfa::reset(&mut tx, mails, &account.user, context).await?;
     let announcement = announcement.ok_or(Error::NoSecondFactor)?;
     tx.commit().await?;
@@ -209,12 +193,41 @@ pub async fn sign_out(
     revocations: &RevocationMirror,
     id: i64,
     context: &RequestContext,
-) -> Result<(), db::Error> {
-    let mut tx = db.begin().await?;
+) -> Result<(), Error> {
+    let mut tx = begin_change_of(db, id, context).await?;
     let announcement = sign_out_everywhere(&mut tx, id, context).await?;
     let event = Event::success(EventName::SessionRevoked).user(id);
     event.detail("all sessions").record(&mut tx, context).await?;
     tx.commit().await?;
     revocations.announce(announcement).await;
     Ok(())
+}
+
+/// Ends a session of any user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if there is none with this id.
+pub async fn end_session(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: i64,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let user_id = sessions::find_user(db, id).await?.ok_or(Error::NotFound)?;
+    let tx = begin_change_of(db, user_id, context).await?;
+    match sessions::revoke(tx, revocations, user_id, id, context).await? {
+        true => Ok(()),
+        false => Err(Error::NotFound),
+    }
+}
+
+/// Revokes the consent with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is none.
+pub async fn revoke_consent(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: &str,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let tx = begin(db, context).await?;
+    match consents::revoke_by_id(tx, revocations, id, context).await? {
+        true => Ok(()),
+        false => Err(Error::NotFound),
+    }
 }

@@ -1,15 +1,22 @@
 //! Registered clients (RFC 6749 §2).
 
 mod cache;
+mod client_type;
+pub mod documents;
 pub mod list;
+pub mod registration;
+mod row;
 pub mod secrets;
 
 pub use cache::Clients;
+pub use client_type::ClientType;
+pub use registration::ClientOrigin;
 
 use foundation::clock::Timestamp;
 use foundation::duration;
 use foundation::scope::Scope;
-use secrets::{ClientSecret, SecretColumns, Secrets};
+use row::Row;
+use secrets::{ClientSecret, Secrets};
 use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
@@ -23,7 +30,10 @@ macro_rules! columns {
          previous_secret_created_at, previous_secret_last_used_at, previous_secret_expires_at, jwks, jwks_uri,
          redirect_uris, post_logout_redirect_uris, backchannel_logout_uri, scope, default_scope, first_party, refresh_cookie,
          refresh_retry_window,
-         epoch, created_at, disabled_at"
+         epoch, created_at, disabled_at,
+         require_pushed_authorization_requests, dpop_bound_access_tokens, device_authorization,
+         origin, unused_until, registration_token_hash, token_endpoint_auth_method, identity_changed_at,
+         signed_user_info"
     };
 }
 use columns;
@@ -32,55 +42,26 @@ sql! {
     INSERT = "INSERT INTO clients
               (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
                epoch, created_at, jwks, refresh_cookie, refresh_retry_window, jwks_uri, post_logout_redirect_uris,
-               backchannel_logout_uri)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+               backchannel_logout_uri, require_pushed_authorization_requests, dpop_bound_access_tokens,
+               device_authorization, origin, unused_until, registration_token_hash, token_endpoint_auth_method,
+               signed_user_info)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+                      $23, $24, $25)";
     FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
-    SINGLE_PAGE_APPS = concat!(
-        "SELECT ", columns!(), " FROM clients WHERE type = 'spa' AND disabled_at IS NULL ORDER BY id LIMIT 10000");
+    // The condition is that of the index.
+    BROWSER_APPS = concat!(
+        "SELECT ", columns!(), " FROM clients
+         WHERE (type = 'spa' OR (type = 'native' AND origin = 'registration')) AND disabled_at IS NULL AND unused_until IS NULL
+         ORDER BY origin, id LIMIT 10000");
     LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
                    epoch = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
-                   jwks_uri = $12, post_logout_redirect_uris = $13, backchannel_logout_uri = $14
+                   jwks_uri = $12, post_logout_redirect_uris = $13, backchannel_logout_uri = $14,
+                   require_pushed_authorization_requests = $15, dpop_bound_access_tokens = $16,
+                   device_authorization = $17, token_endpoint_auth_method = $18, identity_changed_at = $19,
+                   type = $20, signed_user_info = $21
             WHERE id = $1";
-}
-
-/// The type of a client (RFC 6749 §2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum ClientType {
-    /// A single-page application. A public client.
-    Spa,
-    /// An installed application. A public client whose loopback redirect URI may have any port (RFC 8252 §7.3).
-    Native,
-    /// A web server that acts for users. A confidential client.
-    Web,
-    /// A server that acts for itself. A confidential client.
-    Service,
-}
-
-impl ClientType {
-    const ALL: [Self; 4] = [Self::Spa, Self::Native, Self::Web, Self::Service];
-
-    /// Returns whether clients of this type have a secret.
-    pub const fn is_confidential(self) -> bool {
-        matches!(self, Self::Web | Self::Service)
-    }
-
-    /// Returns the type with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// Returns the name in the database, in commands and in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Spa => "spa",
-            Self::Native => "native",
-            Self::Web => "web",
-            Self::Service => "service",
-        }
-    }
 }
 
 /// A registered client, serialized without the hashes of its secrets.
@@ -128,6 +109,8 @@ pub struct Client {
     #[serde(serialize_with = "duration::serialize_as_seconds")]
     #[schema(value_type = i64)]
     pub refresh_retry_window: Duration,
+    /// Whether the client gets only access tokens that are bound to a key (RFC 9449 §5.2).
+    pub dpop_bound_access_tokens: bool,
     /// The number of times that all tokens of the client ended.
     #[serde(skip)]
     pub epoch: i64,
@@ -136,6 +119,28 @@ pub struct Client {
     /// The time at which the client was disabled; null while it is enabled.
     #[schema(required)]
     pub disabled_at: Option<Timestamp>,
+    /// Whether the client must push its authorization requests (RFC 9126 §6).
+    pub require_pushed_authorization_requests: bool,
+    /// Whether the client may use the device authorization grant (RFC 8628).
+    pub device_authorization: bool,
+    /// How the client was registered.
+    pub origin: ClientOrigin,
+    /// The end of a client that no administrator registered, unless it gets a code or token before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub unused_until: Option<Timestamp>,
+    /// The hash of the registration access token of a client that registered itself (RFC 7592 §3).
+    #[serde(skip)]
+    pub registration_token_hash: Option<Vec<u8>>,
+    /// The `token_endpoint_auth_method` that such a client registered (RFC 7591 §2).
+    #[serde(skip)]
+    pub token_endpoint_auth_method: Option<String>,
+    /// Whether such a client gets the claims about a user as a signed JWT, whatever it accepts (`userinfo_signed_response_alg`).
+    #[serde(skip)]
+    pub signed_user_info: bool,
+    /// The time at which such a client changed its name, redirect URIs or keys. Earlier consents do not replace the consent page.
+    #[serde(skip)]
+    pub identity_changed_at: Option<Timestamp>,
 }
 
 impl Client {
@@ -144,31 +149,19 @@ impl Client {
         self.jwks.is_some() || self.jwks_uri.is_some()
     }
 
+    /// Returns whether the client describes itself by a document at its `client_id`.
+    pub fn has_document(&self) -> bool {
+        self.origin == ClientOrigin::Document
+    }
+
+    /// Returns whether the client was not used in time. It then counts as unknown, until its row is deleted.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.unused_until.is_some_and(|end| end <= now)
+    }
+
     fn refresh_retry_seconds(&self) -> i64 {
         i64::try_from(self.refresh_retry_window.as_secs()).unwrap_or(i64::MAX)
     }
-}
-
-#[derive(sqlx::FromRow)]
-struct Row {
-    id: String,
-    name: String,
-    r#type: String,
-    #[sqlx(flatten)]
-    secrets: SecretColumns,
-    jwks: Option<String>,
-    jwks_uri: Option<String>,
-    redirect_uris: String,
-    post_logout_redirect_uris: String,
-    backchannel_logout_uri: Option<String>,
-    scope: String,
-    default_scope: String,
-    first_party: bool,
-    refresh_cookie: bool,
-    refresh_retry_window: i64,
-    epoch: i64,
-    created_at: Timestamp,
-    disabled_at: Option<Timestamp>,
 }
 
 /// Inserts a client with its first secret, if it has one. Fails with [`Error::Conflict`] if the id is taken.
@@ -194,6 +187,14 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.jwks_uri.as_deref(),
         serde_json::json!(client.post_logout_redirect_uris).to_string(),
         client.backchannel_logout_uri.as_deref(),
+        client.require_pushed_authorization_requests,
+        client.dpop_bound_access_tokens,
+        client.device_authorization,
+        client.origin.as_str(),
+        client.unused_until,
+        client.registration_token_hash.as_deref(),
+        client.token_endpoint_auth_method.as_deref(),
+        client.signed_user_info,
     )
     .map(|_| ())
 }
@@ -204,8 +205,8 @@ pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
     Ok(fetch_optional!(tx.on(), Row, LOCK, id)?.map(Client::from))
 }
 
-/// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The type and the time
-/// of the registration never change.
+/// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The origin and the time of
+/// the registration never change.
 pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     execute!(
         tx.on(),
@@ -224,6 +225,13 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.jwks_uri.as_deref(),
         serde_json::json!(client.post_logout_redirect_uris).to_string(),
         client.backchannel_logout_uri.as_deref(),
+        client.require_pushed_authorization_requests,
+        client.dpop_bound_access_tokens,
+        client.device_authorization,
+        client.token_endpoint_auth_method.as_deref(),
+        client.identity_changed_at,
+        client.kind.as_str(),
+        client.signed_user_info,
     )
     .map(|_| ())
 }
@@ -241,35 +249,9 @@ pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
         .collect())
 }
 
-/// Returns the enabled single-page applications, ordered by id, at most 10,000.
-pub async fn single_page_apps(db: &Db) -> Result<Vec<Client>, Error> {
-    let rows = fetch_all!(db.reader(), Row, SINGLE_PAGE_APPS)?;
+/// Returns the enabled clients that run in browsers: single-page apps, and native apps that registered themselves, some of which run
+/// in a browser. At most 10,000, those of administrators first, without those that were never used.
+pub async fn browser_apps(db: &Db) -> Result<Vec<Client>, Error> {
+    let rows = fetch_all!(db.reader(), Row, BROWSER_APPS)?;
     Ok(rows.into_iter().map(Client::from).collect())
-}
-
-impl From<Row> for Client {
-    /// Converts a row that [`create`] wrote. Malformed values, for example from manual edits, become the values that
-    /// permit least.
-    fn from(row: Row) -> Self {
-        Self {
-            kind: ClientType::named(&row.r#type).unwrap_or(ClientType::Service),
-            redirect_uris: serde_json::from_str(&row.redirect_uris).unwrap_or_default(),
-            post_logout_redirect_uris: serde_json::from_str(&row.post_logout_redirect_uris)
-                .unwrap_or_default(),
-            backchannel_logout_uri: row.backchannel_logout_uri,
-            scope: row.scope.parse().unwrap_or_default(),
-            default_scope: row.default_scope.parse().unwrap_or_default(),
-            id: row.id,
-            name: row.name,
-            secrets: row.secrets.into(),
-            jwks: row.jwks.and_then(|jwks| serde_json::from_str(&jwks).ok()),
-            jwks_uri: row.jwks_uri,
-            first_party: row.first_party,
-            refresh_cookie: row.refresh_cookie,
-            refresh_retry_window: Duration::from_secs(row.refresh_retry_window.try_into().unwrap_or(0)),
-            epoch: row.epoch,
-            created_at: row.created_at,
-            disabled_at: row.disabled_at,
-        }
-    }
 }

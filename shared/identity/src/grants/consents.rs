@@ -2,6 +2,7 @@
 
 pub mod list;
 
+use crate::grants::clients::{Client, registration};
 use crate::grants::refresh_families::{self, Selection};
 use audit::events::{Event, EventName};
 use audit::revocation::RevocationMirror;
@@ -11,7 +12,7 @@ use foundation::random;
 use foundation::scope::Scope;
 use serde::Serialize;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the neighboring
@@ -25,15 +26,31 @@ macro_rules! access {
          FROM consents JOIN clients ON clients.id = consents.client_id"
     };
 }
+
+/// The text of the statement that grants access. It locks the row until SET_SCOPE has stored the union, so that concurrent consents
+/// do not overwrite each other's scope. `$5` is the time of the client's last change, before which a consent does not count. A client that
+/// has changed since gives no row. `$lock` is a locking clause for the row of the client, or empty.
+macro_rules! upsert {
+    ($lock:literal) => {
+        concat!(
+            "INSERT INTO consents (user_id, client_id, scope, granted_at, id)
+             SELECT $1, clients.id, '', $3, $4 FROM clients
+             WHERE clients.id = $2 AND COALESCE(clients.identity_changed_at, 0) = COALESCE($5, 0)",
+            $lock,
+            " ON CONFLICT (user_id, client_id) DO UPDATE
+              SET granted_at = excluded.granted_at,
+                  scope = CASE WHEN consents.granted_at <= $5 THEN '' ELSE consents.scope END
+              RETURNING id, scope"
+        )
+    };
+}
 use access;
 
 sql! {
-    FIND = "SELECT scope FROM consents WHERE user_id = $1 AND client_id = $2";
-    // Locks the row until SET_SCOPE has stored the union, so that concurrent consents do not overwrite each other's
-    // scope.
-    UPSERT = "INSERT INTO consents (user_id, client_id, scope, granted_at, id) VALUES ($1, $2, '', $3, $4)
-                ON CONFLICT (user_id, client_id) DO UPDATE SET granted_at = excluded.granted_at
-                RETURNING id, scope";
+    FIND = "SELECT scope, granted_at FROM consents WHERE user_id = $1 AND client_id = $2";
+    UPSERT_SQLITE = upsert!("");
+    // Waits for a transaction that changes or deletes the client.
+    UPSERT_POSTGRES = upsert!(" FOR SHARE");
     SET_SCOPE = "UPDATE consents SET scope = $3 WHERE user_id = $1 AND client_id = $2";
     LOCK = "UPDATE consents SET scope = scope WHERE user_id = $1 AND client_id = $2 AND id = $3";
     LIST = concat!(
@@ -71,33 +88,56 @@ pub struct ConnectedApp {
     pub access: Access,
 }
 
-/// Returns the scope that the user has granted to the client, which may be empty.
-pub async fn granted_scope(db: &Db, user_id: i64, client_id: &str) -> Result<Scope, Error> {
-    let row = fetch_optional!(db.reader(), (String,), FIND, user_id, client_id)?;
-    Ok(row.and_then(|(scope,)| scope.parse().ok()).unwrap_or_default())
+/// Returns the scope that the user has granted to the client as it is now, which may be empty: a consent to a client that has changed
+/// its name, redirect URIs or keys since does not count.
+pub async fn granted_scope(db: &Db, user_id: i64, client: &Client) -> Result<Scope, Error> {
+    let row = fetch_optional!(
+        db.reader(),
+        (String, Timestamp),
+        FIND,
+        user_id,
+        client.id.as_str()
+    )?;
+    let is_current = |granted_at| {
+        client
+            .identity_changed_at
+            .is_none_or(|change| granted_at > change)
+    };
+    let current = row.filter(|(_, granted_at)| is_current(*granted_at));
+    Ok(current
+        .and_then(|(scope, _)| scope.parse().ok())
+        .unwrap_or_default())
 }
 
-/// Adds `scope` to the scope that the user has granted to the client, and creates the consent if there is none. Returns
-/// the consent's id.
+/// Adds `scope` to the [granted scope](granted_scope) of the user for the client, and creates the consent if there is none. The client
+/// then counts as used. Returns the consent's id, or `None` if the client was deleted or has changed its name, redirect URIs or keys since it
+/// was read: the transaction must then be rolled back.
 pub async fn add_scope(
     tx: &mut Tx,
     user_id: i64,
-    client_id: &str,
+    client: &Client,
     scope: &Scope,
     now: Timestamp,
-) -> Result<String, Error> {
-    let (id, granted) = fetch_one!(
+) -> Result<Option<String>, Error> {
+    registration::record_first_use(tx, client).await?;
+    let client_id = client.id.as_str();
+    let upsert = tx.on().choose(UPSERT_SQLITE, UPSERT_POSTGRES);
+    let consent = fetch_optional!(
         tx.on(),
         (String, String),
-        UPSERT,
+        upsert,
         user_id,
         client_id,
         now,
-        random::id()
+        random::id(),
+        client.identity_changed_at,
     )?;
+    let Some((id, granted)) = consent else {
+        return Ok(None);
+    };
     let union = granted.parse::<Scope>().unwrap_or_default().union(*scope);
     execute!(tx.on(), SET_SCOPE, user_id, client_id, union.to_string())?;
-    Ok(id)
+    Ok(Some(id))
 }
 
 /// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a refresh
@@ -111,28 +151,27 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
 }
 
-/// Revokes a user's consent to a client, as [`revoke_by_id`] does. Returns whether there was a consent.
+/// Revokes a user's consent to a client, with the families that it began, in a transaction that this function commits. Returns
+/// whether there was a consent.
 pub async fn revoke(
-    db: &Db,
+    mut tx: Tx,
     revocations: &RevocationMirror,
     user_id: i64,
     client_id: &str,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    let mut tx = db.begin().await?;
     let deleted = fetch_optional!(tx.on(), (i64, String), DELETE, user_id, client_id)?;
     end_access(tx, revocations, deleted, context).await
 }
 
-/// Revokes the consent with this id and the user's refresh families with the client. Authorization codes of the consent
-/// can no longer be exchanged. Returns whether there was a consent.
-pub async fn revoke_by_id(
-    db: &Db,
+/// Revokes the consent with this id and the user's refresh families with the client, in a transaction that this function
+/// commits. Authorization codes of the consent can no longer be exchanged. Returns whether there was a consent.
+pub(crate) async fn revoke_by_id(
+    mut tx: Tx,
     revocations: &RevocationMirror,
     id: &str,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    let mut tx = db.begin().await?;
     let deleted = fetch_optional!(tx.on(), (i64, String), DELETE_BY_ID, id)?;
     end_access(tx, revocations, deleted, context).await
 }

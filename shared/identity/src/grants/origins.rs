@@ -1,8 +1,9 @@
-//! The web origins of registered single-page apps, cached in memory because almost every cross-origin request needs
+//! The web origins of registered apps that run in browsers, cached in memory because almost every cross-origin request needs
 //! them.
 
 use crate::grants::clients;
-use crate::grants::clients::Client;
+use crate::grants::clients::{Client, registration};
+use foundation::sync::lock;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +34,9 @@ pub struct Origins(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     db: Db,
-    cache: Mutex<Cache>,
+    cache: std::sync::Mutex<Cache>,
+    /// Held by the one caller that reads the origins.
+    reading: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -47,30 +50,62 @@ impl Origins {
     pub fn new(db: Db) -> Self {
         Self(Arc::new(Inner {
             db,
-            cache: Mutex::default(),
+            cache: std::sync::Mutex::default(),
+            reading: Mutex::default(),
         }))
     }
 
-    /// Returns the party of `origin`, which has the form of an `Origin` header, or `None` if no single-page app has a
-    /// redirect URI with this origin. If the database cannot be read, the origins of the previous read apply.
+    /// Returns the party of `origin`, which has the form of an `Origin` header, or `None` if no app that runs in browsers has a
+    /// redirect URI with this origin. While another caller reads the origins, and if the database cannot be read, those of the previous
+    /// read apply.
     pub async fn party(&self, origin: &str) -> Option<Party> {
-        let mut cache = self.0.cache.lock().await;
-        if cache.read_at.is_none_or(|at| at.elapsed() >= MAX_AGE) {
-            match tokio::time::timeout(READ_TIMEOUT, read(&self.0.db)).await {
-                Ok(Ok(parties)) => cache.parties = parties,
-                Ok(Err(error)) => tracing::warn!(%error, "client origins could not be read"),
-                Err(_) => tracing::warn!("reading the client origins timed out"),
-            }
-            cache.read_at = Some(Instant::now());
+        if !self.is_fresh() {
+            self.refresh().await;
         }
-        cache.parties.get(origin).copied()
+        lock(&self.0.cache).parties.get(origin).copied()
+    }
+
+    /// Reads the origins, unless another caller does. The first read has no previous one, so that all callers wait for it.
+    async fn refresh(&self) {
+        let is_first = lock(&self.0.cache).read_at.is_none();
+        let reading = match is_first {
+            true => Some(self.0.reading.lock().await),
+            false => self.0.reading.try_lock().ok(),
+        };
+        // Another caller may have read them meanwhile.
+        if reading.is_none() || self.is_fresh() {
+            return;
+        }
+        let parties = match tokio::time::timeout(READ_TIMEOUT, read(&self.0.db)).await {
+            Ok(Ok(parties)) => Some(parties),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "client origins could not be read");
+                None
+            }
+            Err(_) => {
+                tracing::warn!("reading the client origins timed out");
+                None
+            }
+        };
+        let mut cache = lock(&self.0.cache);
+        if let Some(parties) = parties {
+            cache.parties = parties;
+        }
+        cache.read_at = Some(Instant::now());
+    }
+
+    fn is_fresh(&self) -> bool {
+        let read_at = lock(&self.0.cache).read_at;
+        read_at.is_some_and(|at| at.elapsed() < MAX_AGE)
     }
 }
 
-/// Reads the origins of the single-page apps' redirect URIs.
+/// Reads the origins of the apps' redirect URIs.
 async fn read(db: &Db) -> Result<HashMap<String, Party>, Error> {
     let mut parties = HashMap::new();
-    for app in clients::single_page_apps(db).await? {
+    let mut apps = clients::browser_apps(db).await?;
+    apps.extend(registration::newest_unused_apps(db).await?);
+    for app in apps {
         let party = match &app {
             Client {
                 first_party: true, ..

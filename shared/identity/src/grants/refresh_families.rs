@@ -1,11 +1,13 @@
-//! Refresh token families (RFC 9700 §4.14.2). The exchange of an authorization code creates one row, which rotations
-//! update. The refresh tokens themselves are derived from the row (see `refresh_tokens` in `auth-server`). A family's
+//! Refresh token families (RFC 9700 §4.14.2). The exchange of an authorization code or of a device code creates one row, which
+//! rotations update. The refresh tokens themselves are derived from the row (see `refresh_tokens` in `auth-server`). A family's
 //! id is the `grant_id` of its access tokens.
 
 pub(crate) mod revocation;
+pub(crate) mod rotation;
 
 pub(crate) use revocation::revoke_all_of_user;
-pub use revocation::{Selection, revoke, revoke_all_of_client};
+pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri};
+pub use rotation::{PresentedToken, nullable_array, rotate};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use audit::revocation::RETENTION;
@@ -13,77 +15,65 @@ use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
-use storage::db::{BatchCall, Db, Engine, Error, Tx};
-use storage::{delete_expired, execute, fetch_all_postgres, fetch_optional, sql};
+use storage::db::{Db, Error, Tx};
+use storage::{delete_expired, execute, fetch_optional, sql};
 
 /// The columns of [`Row`] in the statements on one table. They read the tables `users` and `clients` too, which other modules
 /// own: the role becomes a claim of the access token. A transaction that changes the role of a user also ends the user's epoch.
 macro_rules! columns {
     () => {
-        "id, client_id, user_id, session_id, user_epoch, client_epoch, auth_time, amr, scope, generation,
-         (SELECT role FROM users WHERE users.id = user_id) AS role"
+        "id, client_id, user_id, session_id, user_epoch, client_epoch, auth_time, amr, scope, generation, dpop_jkt,
+         redirect_uri, (SELECT role FROM users WHERE users.id = user_id) AS role"
     };
 }
 
-/// A condition on `refresh_families`: neither the family itself nor all tokens of its user or client have been revoked.
+/// A condition on `refresh_families`: neither the family itself nor all tokens of its user or client have been revoked. The client
+/// may be deleted.
 macro_rules! is_unrevoked {
     () => {
         "(refresh_families.revoked_at IS NULL
           AND refresh_families.user_epoch = (SELECT epoch FROM users WHERE users.id = refresh_families.user_id)
-          AND refresh_families.client_epoch = (SELECT epoch FROM clients WHERE clients.id = refresh_families.client_id))"
+          AND refresh_families.client_epoch =
+              COALESCE((SELECT epoch FROM clients WHERE clients.id = refresh_families.client_id), -1))"
     };
 }
-use is_unrevoked;
+use {columns, is_unrevoked};
 
 sql! {
-    INSERT_SQLITE = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at,
-                                                   last_used_at, idle_expires_at, expires_at, auth_time, amr,
-                                                   user_epoch, client_epoch)
-                     VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8, $9, $10, $11, $12)";
+    INSERT = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at, last_used_at,
+                                            idle_expires_at, expires_at, auth_time, amr, user_epoch, client_epoch,
+                                            dpop_jkt, redirect_uri)
+              VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     FIND = concat!(
         "SELECT ", columns!(), ", NOT ", is_unrevoked!(), " AS is_revoked FROM refresh_families WHERE id = $1");
     FIND_CURRENT = concat!(
         "SELECT ", columns!(), ", FALSE AS is_revoked, last_used_at, idle_expires_at, expires_at
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
-    ROTATE_SQLITE = concat!(
-        "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4
-         WHERE id = $1 AND generation = $2 AND client_id = $3 AND idle_expires_at > $5 AND expires_at > $5
-           AND ", is_unrevoked!(), "
-         RETURNING ", columns!(), ", FALSE AS is_revoked");
-    // The same for several tokens. A token that occurs twice changes its row, and returns it, once. The statements lock the
-    // rows in the order of their ids. The second condition on `id` makes every plan find the families through the index, also
-    // one that was made for a table of one row.
-    ROTATE_ALL_POSTGRES = concat!("
-        UPDATE refresh_families
-        SET generation = refresh_families.generation + 1, last_used_at = token.now,
-            idle_expires_at = token.idle_expires_at
-        FROM (SELECT * FROM unnest($1::TEXT[], $2::BIGINT[], $3::TEXT[], $4::BIGINT[], $5::BIGINT[])
-                            AS token (token_family_id, token_generation, token_client_id, idle_expires_at, now)
-              ORDER BY token_family_id) AS token
-        WHERE id = ANY ($1) AND id = token_family_id AND generation = token_generation AND client_id = token_client_id
-          AND refresh_families.idle_expires_at > token.now AND expires_at > token.now AND ", is_unrevoked!(), "
-        RETURNING ", columns!(), ", FALSE AS is_revoked");
     PRUNE = delete_expired!("refresh_families", "id", "expires_at + 0");
 }
 
 /// The fields of a family to create.
 #[derive(Clone, Copy, Debug)]
 pub struct NewFamily<'a> {
-    /// The id, chosen when the authorization code was issued.
+    /// The id, chosen when the authorization code or the device code was issued.
     pub id: &'a str,
     /// The client to which the tokens are issued.
     pub client_id: &'a str,
     /// The user who granted access.
     pub user_id: i64,
-    /// The session in which the user consented.
-    pub session_id: i64,
+    /// The session in which the user consented; `None` for a device, which is in no session of a browser.
+    pub session_id: Option<i64>,
     /// The present epochs of the user and of the client.
     pub epochs: Epochs,
     /// The sign-in that began the session.
     pub sign_in: SignIn,
     /// The granted scope names, separated by spaces.
     pub scope: &'a str,
+    /// The thumbprint of the key that the refresh tokens are bound to (RFC 9449 §5).
+    pub dpop_jkt: Option<&'a str>,
+    /// The registered redirect URI with which the family begins, if the client describes itself by a document.
+    pub redirect_uri: Option<&'a str>,
 }
 
 /// The epochs in which a family began. It ends with the first of them to end.
@@ -108,8 +98,8 @@ pub struct Family {
     pub user_id: i64,
     /// The user's role.
     pub role: Role,
-    /// The session in which the user granted access.
-    pub session_id: i64,
+    /// The session in which the user granted access; `None` for a device.
+    pub session_id: Option<i64>,
     /// The epochs in which the family began.
     pub epochs: Epochs,
     /// The sign-in that began the session.
@@ -120,6 +110,10 @@ pub struct Family {
     pub generation: i64,
     /// Whether the family, or all tokens of its user or client, have been revoked.
     pub is_revoked: bool,
+    /// The thumbprint of the key that the refresh tokens are bound to.
+    pub dpop_jkt: Option<String>,
+    /// The registered redirect URI with which the family began, if the client describes itself by a document.
+    pub redirect_uri: Option<String>,
 }
 
 /// A refresh token that can be used.
@@ -147,7 +141,7 @@ struct Row {
     id: String,
     client_id: String,
     user_id: i64,
-    session_id: i64,
+    session_id: Option<i64>,
     #[sqlx(flatten)]
     epochs: Epochs,
     auth_time: Timestamp,
@@ -156,6 +150,8 @@ struct Row {
     generation: i64,
     is_revoked: bool,
     role: String,
+    dpop_jkt: Option<String>,
+    redirect_uri: Option<String>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -167,7 +163,7 @@ struct CurrentRow {
     expires_at: Timestamp,
 }
 
-/// Inserts a family at generation 1. On SQLite only: on PostgreSQL, the statement that claims the code inserts the family.
+/// Inserts a family at generation 1. On PostgreSQL, the statement that claims a code inserts the family of the code itself.
 pub async fn create(
     tx: &mut Tx,
     new: NewFamily<'_>,
@@ -177,7 +173,7 @@ pub async fn create(
     let (idle, absolute) = (now.after(lifetimes.idle), now.after(lifetimes.absolute));
     execute!(
         tx.on(),
-        INSERT_SQLITE,
+        INSERT,
         new.id,
         new.client_id,
         new.user_id,
@@ -190,6 +186,8 @@ pub async fn create(
         new.sign_in.methods.as_str(),
         new.epochs.user,
         new.epochs.client,
+        new.dpop_jkt,
+        new.redirect_uri,
     )
     .map(|_| ())
 }
@@ -215,79 +213,6 @@ pub async fn find_current(
     }))
 }
 
-/// Moves a family from `generation` to the next one, so that the next refresh token replaces the current one. The idle
-/// lifetime then ends `idle` after `now`. Returns the family with its new generation. Returns `None`, without effect,
-/// if `generation` is not the current one, or if the family belongs to another client, is revoked or expired. Only one
-/// of several concurrent callers succeeds.
-pub async fn rotate(
-    db: &Db,
-    id: &str,
-    generation: i64,
-    client_id: &str,
-    idle: Duration,
-    now: Timestamp,
-) -> Result<Option<Family>, Error> {
-    let idle_expires_at = now.after(idle);
-    match db.engine() {
-        Engine::Sqlite(()) => {
-            let (on, sql) = (db.writer(), ROTATE_SQLITE);
-            let row = fetch_optional!(on, Row, sql, id, generation, client_id, idle_expires_at, now)?;
-            Ok(row.map(Family::from))
-        }
-        Engine::Postgres(()) => {
-            let rotate = Rotate {
-                family_id: id.to_owned(),
-                generation,
-                client_id: client_id.to_owned(),
-                idle_expires_at,
-                now,
-            };
-            db.call(rotate).await
-        }
-    }
-}
-
-/// The call that rotates a refresh token on PostgreSQL; `None` if it is not valid.
-struct Rotate {
-    family_id: String,
-    generation: i64,
-    client_id: String,
-    idle_expires_at: Timestamp,
-    now: Timestamp,
-}
-
-impl Rotate {
-    fn was_rotated_to(&self, family: &Family) -> bool {
-        family.id == self.family_id
-            && family.generation == self.generation + 1
-            && family.client_id == self.client_id
-    }
-}
-
-impl BatchCall for Rotate {
-    type Answer = Option<Family>;
-
-    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Family>>, Error> {
-        let rows = fetch_all_postgres!(
-            db.writer(),
-            Row,
-            ROTATE_ALL_POSTGRES,
-            Vec::from_iter(calls.iter().map(|token| token.family_id.as_str())),
-            Vec::from_iter(calls.iter().map(|token| token.generation)),
-            Vec::from_iter(calls.iter().map(|token| token.client_id.as_str())),
-            Vec::from_iter(calls.iter().map(|token| token.idle_expires_at)),
-            Vec::from_iter(calls.iter().map(|token| token.now)),
-        )?;
-        let mut rotated: Vec<Family> = rows.into_iter().map(Family::from).collect();
-        let answer = |token: &Self| {
-            let place = rotated.iter().position(|family| token.was_rotated_to(family))?;
-            // Taken out, so that only one of several calls with the same token succeeds.
-            Some(rotated.swap_remove(place))
-        };
-        Ok(calls.iter().map(answer).collect())
-    }
-}
-
 /// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     db.prune(PRUNE, now.before(RETENTION)).await
@@ -310,6 +235,8 @@ impl From<Row> for Family {
             user_id: row.user_id,
             generation: row.generation,
             is_revoked: row.is_revoked,
+            dpop_jkt: row.dpop_jkt,
+            redirect_uri: row.redirect_uri,
         }
     }
 }

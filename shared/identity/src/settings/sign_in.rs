@@ -32,7 +32,8 @@ pub struct SignInArgs {
         env = "LATCHKEY_CAPTCHA_SECRET",
         global = true,
         value_name = "SECRET",
-        hide_env_values = true
+        hide_env_values = true,
+        allow_hyphen_values = true
     )]
     pub captcha_secret: Option<String>,
 

@@ -6,7 +6,7 @@ use crate::users::{Role, StoredCredentials};
 use foundation::clock::Timestamp;
 use foundation::context::Administrator;
 use storage::db::{Error, Tx};
-use storage::{execute, fetch_one, fetch_optional, sql};
+use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 
 /// A condition on `users`: the row is not the only active administrator.
 macro_rules! not_the_last_administrator {
@@ -17,14 +17,23 @@ macro_rules! not_the_last_administrator {
     };
 }
 
+/// Returns the active administrator `$1`, and all active administrators if the user `$2` is one. The order lets concurrent
+/// transactions lock their rows without a deadlock. `$lock` is empty for SQLite, which has no row locks and one writer.
+macro_rules! lock_administrators {
+    ($lock:literal) => {
+        concat!(
+            "SELECT id, epoch FROM users
+             WHERE role = 'admin' AND disabled_at IS NULL AND (id = $1 OR EXISTS (
+                 SELECT 1 FROM users AS one WHERE one.id = $2 AND one.role = 'admin'))
+             ORDER BY id",
+            $lock
+        )
+    };
+}
+
 sql! {
-    // Locks all active administrators if the user is one, so that concurrent demotions run one after the other and each
-    // sees the result of the previous one. For other users it locks nothing.
-    LOCK_ACTIVE_ADMINISTRATORS = "UPDATE users SET epoch = epoch
-                           WHERE role = 'admin' AND disabled_at IS NULL AND EXISTS (
-                               SELECT 1 FROM users AS one WHERE one.id = $1 AND one.role = 'admin')";
-    LOCK_ADMINISTRATOR = "UPDATE users SET role = role
-                          WHERE id = $1 AND epoch = $2 AND role = 'admin' AND disabled_at IS NULL";
+    LOCK_ADMINISTRATORS_SQLITE = lock_administrators!("");
+    LOCK_ADMINISTRATORS_POSTGRES = lock_administrators!(" FOR NO KEY UPDATE");
     DISABLE = concat!(
         "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL AND ",
         not_the_last_administrator!(), " RETURNING ", columns!());
@@ -55,9 +64,9 @@ sql! {
 }
 
 /// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is
-/// the last active administrator or does not exist. The caller ends the user's sessions and tokens.
+/// the last active administrator or does not exist. The caller has called [`lock_administrators()`], and ends the user's sessions
+/// and tokens.
 pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<Option<Account>, Error> {
-    lock_active_administrators(tx, id).await?;
     Ok(fetch_optional!(tx.on(), AccountRow, DISABLE, id, now)?.map(Account::from))
 }
 
@@ -68,14 +77,13 @@ pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<Option<Account>, Erro
 }
 
 /// Sets a user's role and returns the changed account. Returns `None`, without effect, if the last active administrator
-/// would lose the role, or if the user was deleted.
+/// would lose the role, or if the user was deleted. The caller has called [`lock_administrators()`].
 pub(crate) async fn set_role(
     tx: &mut Tx,
     id: i64,
     role: Role,
     now: Timestamp,
 ) -> Result<Option<Account>, Error> {
-    lock_active_administrators(tx, id).await?;
     let row = fetch_optional!(tx.on(), AccountRow, SET_ROLE, id, role.as_str(), now)?;
     Ok(row.map(Account::from))
 }
@@ -128,7 +136,7 @@ pub(crate) async fn anonymize(
     verified: &StoredCredentials,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    lock_active_administrators(tx, verified.id).await?;
+    lock_administrators(tx, None, Some(verified.id)).await?;
     let lock = tx.on().choose(LOCK_TO_DELETE_SQLITE, LOCK_TO_DELETE_POSTGRES);
     fetch_optional!(tx.on(), (i64,), lock, verified.id)?;
     Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.epoch, now)? == 1)
@@ -139,14 +147,18 @@ pub(crate) async fn mark_deleted(tx: &mut Tx, id: i64, now: Timestamp) -> Result
     execute!(tx.on(), MARK_DELETED, id, now).map(|_| ())
 }
 
-/// Locks the user's row until the transaction ends, and returns whether the user is an active administrator and still in the
-/// epoch in which the session or the access token began.
-pub(crate) async fn lock_administrator(tx: &mut Tx, administrator: Administrator) -> Result<bool, Error> {
-    let Administrator { user_id, epoch, .. } = administrator;
-    Ok(execute!(tx.on(), LOCK_ADMINISTRATOR, user_id, epoch)? == 1)
-}
-
-/// Locks all active administrators until the transaction ends if the user is an administrator.
-async fn lock_active_administrators(tx: &mut Tx, id: i64) -> Result<(), Error> {
-    execute!(tx.on(), LOCK_ACTIVE_ADMINISTRATORS, id).map(|_| ())
+/// Locks the row of `caller` and, if the user `changed` is an administrator, those of all active administrators, until the
+/// transaction ends. Concurrent demotions then run one after the other, and each sees the result of the previous one. Returns
+/// whether `caller` is an active administrator and still in the epoch in which the session or the access token began, and true
+/// without a caller.
+pub(crate) async fn lock_administrators(
+    tx: &mut Tx,
+    caller: Option<Administrator>,
+    changed: Option<i64>,
+) -> Result<bool, Error> {
+    let on = tx.on();
+    let lock = on.choose(LOCK_ADMINISTRATORS_SQLITE, LOCK_ADMINISTRATORS_POSTGRES);
+    let caller = caller.map(|caller| (caller.user_id, caller.epoch));
+    let locked = fetch_all!(on, (i64, i64), lock, caller.map(|(id, _)| id), changed)?;
+    Ok(caller.is_none_or(|caller| locked.contains(&caller)))
 }

@@ -37,6 +37,7 @@ impl Exporter {
     /// Logs the URL of the metrics and serves them until SIGINT or SIGTERM.
     #[allow(clippy::disallowed_methods, reason = "this listener has no OpenAPI document")]
     pub async fn serve(self) -> io::Result<()> {
+        let stop = server::stop_signal()?;
         tracing::info!("metrics on http://{}/metrics", self.listener.local_addr()?);
         let router = Router::new()
             .route("/metrics", get(get_metrics))
@@ -49,8 +50,10 @@ impl Exporter {
             &threads,
             MAX_CONNECTIONS,
             Health::default(),
+            stop,
         )
-        .await
+        .await;
+        Ok(())
     }
 }
 

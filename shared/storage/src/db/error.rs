@@ -204,4 +204,17 @@ mod tests {
         let full = execute!(tx.on(), "CREATE TABLE large AS SELECT zeroblob(1000000)");
         assert!(matches!(full, Err(Error::Full(_))), "{full:?}");
     }
+
+    #[tokio::test]
+    async fn a_sqlite_file_that_is_read_only_or_cannot_be_opened_is_a_temporary_failure() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("test.db").display());
+        let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
+        // The connection for reads is read-only.
+        let refused = execute!(db.reader(), "CREATE TABLE small (id INTEGER)");
+        assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+        let missing = directory.path().join("missing").join("test.db");
+        let refused = execute!(db.reader(), "ATTACH $1 AS other", missing.display().to_string());
+        assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    }
 }

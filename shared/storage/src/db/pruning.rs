@@ -1,55 +1,115 @@
-//! Deletion of many rows, beside which other writers never wait long.
+//! Changes of many rows, beside which other writers never wait long.
 
-use super::{Db, Error};
-use crate::execute;
+use super::{Db, Engine, Error};
+use crate::{execute, sql};
 use foundation::clock::Timestamp;
+use foundation::random;
 use std::time::Duration;
 
-/// The number of rows that one transaction deletes.
+/// The time in PostgreSQL, in microseconds.
+macro_rules! now {
+    () => {
+        "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+    };
+}
+
+sql! {
+    // Takes or renews a lease, unless another process has it. All processes compare with the clock of the database.
+    TAKE_LEASE_POSTGRES = concat!(
+        "INSERT INTO housekeeping_leases (task, holder, ends_at) VALUES ($1, $2, ", now!(), " + $3)
+         ON CONFLICT (task) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
+         WHERE housekeeping_leases.holder = excluded.holder OR housekeeping_leases.ends_at <= ", now!());
+    END_LEASE_POSTGRES = "DELETE FROM housekeeping_leases WHERE task = $1 AND holder = $2";
+}
+
+/// The number of rows that one transaction changes.
 const BATCH: i64 = 500;
 /// The time between two transactions, in which other writers get their turn.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The start value of [`lock_of`], which makes a collision with other advisory locks unlikely.
-const LOCKS: i64 = 0x7072_756e_696e_6701;
+/// The length of a lease, which each batch renews. Longer than the time limit of its statements.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// The lease of a process on a task, from the first batch to the last. No connection is held for it, so that connections may be
+/// pooled by transaction.
+struct Lease<'a> {
+    db: &'a Db,
+    task: &'a str,
+    holder: String,
+}
 
 impl Db {
-    /// Deletes the rows that expired at `until` or before, in small transactions with pauses. `sql` is a statement of
-    /// [`delete_expired!`](crate::delete_expired). Stops if another process is running the same statement, so that one
-    /// does at a time: the caller tries again at its next interval. Returns the number of deleted rows.
+    /// Deletes the rows that expired at `until` or before, as [`change_under_lease`](Self::change_under_lease) does. `sql` is a
+    /// statement of [`delete_expired!`](crate::delete_expired). Returns the number of deleted rows.
     pub async fn prune(&self, sql: &'static str, until: Timestamp) -> Result<u64, Error> {
-        let lock = lock_of(sql);
-        delete_in_batches(|limit| async move {
-            let mut tx = self.begin().await?;
-            if !tx.try_lock(lock).await? {
-                return Ok(0);
-            }
-            let rows = execute!(tx.on(), sql, until, limit)?;
-            tx.commit().await?;
-            Ok(rows)
-        })
+        // `DELETE FROM` and the table.
+        let task = sql.split(" WHERE ").next().unwrap_or(sql);
+        self.change_under_lease(
+            task,
+            |limit| async move { execute!(self.writer(), sql, until, limit) },
+        )
         .await
+    }
+
+    /// Changes rows as [`change_in_batches`] does, in one process at a time. Stops if another process has the lease on `task`: the
+    /// caller tries again at its next interval. The lease of a process that was killed ends after half a minute. On SQLite one
+    /// process writes, so it needs no lease.
+    pub async fn change_under_lease<F>(&self, task: &str, change: impl Fn(i64) -> F) -> Result<u64, Error>
+    where
+        F: Future<Output = Result<u64, Error>>,
+    {
+        if let Engine::Sqlite(()) = self.engine() {
+            return change_in_batches(change).await;
+        }
+        let lease = &Lease {
+            db: self,
+            task,
+            holder: random::id(),
+        };
+        let change = &change;
+        let changed = change_in_batches(|limit| async move {
+            match lease.take().await? {
+                true => change(limit).await,
+                false => Ok(0),
+            }
+        });
+        let changed = changed.await?;
+        lease.end().await?;
+        Ok(changed)
     }
 }
 
-/// Calls `delete`, with pauses, until there are no more rows to delete. It gets the largest number of rows that it may delete, and
-/// returns the number of those that it deleted. Returns the number of all.
-pub async fn delete_in_batches<F>(delete: impl Fn(i64) -> F) -> Result<u64, Error>
+impl Lease<'_> {
+    /// Takes or renews the lease. Returns false if another process has it.
+    async fn take(&self) -> Result<bool, Error> {
+        let length = i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX);
+        let (task, holder) = (self.task, self.holder.as_str());
+        Ok(execute!(self.db.writer(), TAKE_LEASE_POSTGRES, task, holder, length)? == 1)
+    }
+
+    async fn end(&self) -> Result<(), Error> {
+        execute!(
+            self.db.writer(),
+            END_LEASE_POSTGRES,
+            self.task,
+            self.holder.as_str()
+        )
+        .map(|_| ())
+    }
+}
+
+/// Calls `change`, with pauses, until there are no more rows to change. It gets the largest number of rows that it may change, and
+/// returns the number of those that it changed. Returns the number of all.
+pub async fn change_in_batches<F>(change: impl Fn(i64) -> F) -> Result<u64, Error>
 where
     F: Future<Output = Result<u64, Error>>,
 {
-    let mut deleted = 0;
+    let mut changed = 0;
     loop {
-        let rows = delete(BATCH).await?;
-        deleted += rows;
+        let rows = change(BATCH).await?;
+        changed += rows;
         if rows < BATCH.cast_unsigned() {
-            return Ok(deleted);
+            return Ok(changed);
         }
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-/// Returns the number of the advisory lock of a statement, which is the same in every process.
-fn lock_of(sql: &str) -> i64 {
-    let add = |lock: i64, byte: u8| lock.wrapping_mul(31).wrapping_add(i64::from(byte));
-    sql.bytes().fold(LOCKS, add)
 }

@@ -9,6 +9,10 @@ pub enum Code {
     Unauthenticated,
     /// The access token is malformed, expired, revoked or otherwise invalid (RFC 6750 §3.1).
     InvalidToken,
+    /// The DPoP proof is missing, malformed or used, or does not belong to the request (RFC 9449 §7.1).
+    InvalidDpopProof,
+    /// The DPoP proof needs a nonce of this server (RFC 9449 §9).
+    UseDpopNonce,
     /// The access token lacks a scope (RFC 6750 §3.1).
     InsufficientScope,
     /// The caller is authenticated but not allowed to do this.
@@ -69,9 +73,11 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of the documentation.
-    pub(crate) const ALL: [Self; 30] = [
+    pub(crate) const ALL: [Self; 32] = [
         Self::Unauthenticated,
         Self::InvalidToken,
+        Self::InvalidDpopProof,
+        Self::UseDpopNonce,
         Self::InsufficientScope,
         Self::Forbidden,
         Self::CsrfMismatch,
@@ -116,6 +122,8 @@ impl Code {
         match self {
             Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
             Self::InvalidToken => (StatusCode::UNAUTHORIZED, "invalid_token"),
+            Self::InvalidDpopProof => (StatusCode::UNAUTHORIZED, "invalid_dpop_proof"),
+            Self::UseDpopNonce => (StatusCode::UNAUTHORIZED, "use_dpop_nonce"),
             Self::InsufficientScope => (StatusCode::FORBIDDEN, "insufficient_scope"),
             Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
             Self::CsrfMismatch => (StatusCode::FORBIDDEN, "csrf_mismatch"),

@@ -3,7 +3,9 @@
 use crate::error::{Code, Error, FieldError};
 use axum::http::header::WWW_AUTHENTICATE;
 use identity::mail_throttle::MailThrottled;
-use identity::{accounts, email_verifications, login, mfa, password_resets, passwords, users};
+use identity::{
+    accounts, administrators, email_verifications, login, mfa, password_resets, passwords, users,
+};
 use storage::{db, redis};
 
 impl From<db::Error> for Error {
@@ -116,6 +118,17 @@ impl From<users::Error> for Error {
     }
 }
 
+impl From<administrators::Error> for Error {
+    fn from(error: administrators::Error) -> Self {
+        match error {
+            administrators::Error::SignedOut => {
+                signed_out("Nothing was changed: you were signed out, or lost your role, during this call.")
+            }
+            administrators::Error::Database(error) => error.into(),
+        }
+    }
+}
+
 impl From<accounts::Error> for Error {
     fn from(error: accounts::Error) -> Self {
         match error {
@@ -129,9 +142,7 @@ impl From<accounts::Error> for Error {
                  rest.",
             ),
             accounts::Error::NotFound | accounts::Error::NoSecondFactor => Self::not_found(),
-            accounts::Error::AdministratorSignedOut => {
-                signed_out("Nothing was changed: you were signed out, or lost your role, during this call.")
-            }
+            accounts::Error::AdministratorSignedOut => administrators::Error::SignedOut.into(),
             accounts::Error::Creation(error) => error.into(),
             accounts::Error::Credentials(error) => reauthentication_error(error, "password"),
             accounts::Error::Database(error) => error.into(),

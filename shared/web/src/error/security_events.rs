@@ -43,12 +43,9 @@ pub(crate) async fn record_security_event(
     context: &RequestContext,
     response: Response,
 ) -> Response {
-    let event = response
-        .extensions()
-        .get::<Error>()
-        .and_then(Error::security_event);
-    if let Some(event) = event {
-        events.record(event, "", context).await;
+    let error = response.extensions().get::<Error>();
+    if let Some((error, event)) = error.and_then(|error| Some((error, error.security_event()?))) {
+        events.record(event, &error.message, context).await;
     }
     response
 }

@@ -164,6 +164,18 @@ fn components(collected: Option<Components>, urls: &Urls) -> Components {
                     .build(),
             ),
         ),
+        (
+            "registration",
+            SecurityScheme::Http(
+                Http::builder()
+                    .scheme(HttpAuthScheme::Bearer)
+                    .description(Some(
+                        "An initial access token of an administrator (RFC 7591 §3), or the registration access token of a \
+                         client (RFC 7592 §3).",
+                    ))
+                    .build(),
+            ),
+        ),
     ];
     let schemes = schemes.map(|(name, scheme)| (name.to_owned(), scheme.into()));
     components.security_schemes.extend(schemes);

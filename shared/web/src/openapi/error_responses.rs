@@ -101,6 +101,8 @@ pub fn error_responses(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
             // A repeated Authorization header is answered with 400 (RFC 6750 §3.1).
             let status = StatusCode::BAD_REQUEST;
             responses.extend([ErrorKey { status, code }.response()]);
+            // Wherever an access token is accepted, it may be one that is bound to a key (RFC 9449 §7.1).
+            responses.extend(error_responses(&[Code::InvalidDpopProof, Code::UseDpopNonce]));
         }
     }
     responses
@@ -148,6 +150,7 @@ fn error_response(code: Code, status: StatusCode) -> Response {
     }
     let headers: &[&str] = match (status, code) {
         (_, Code::RateLimited) => &["Retry-After", "RateLimit", "RateLimit-Policy"],
+        (_, Code::UseDpopNonce) => &["WWW-Authenticate", "DPoP-Nonce"],
         (_, Code::InsufficientScope) | (StatusCode::UNAUTHORIZED, _) => &["WWW-Authenticate"],
         (
             _,
@@ -177,6 +180,8 @@ const fn description(code: Code) -> &'static str {
     match code {
         Code::Unauthenticated => "The request is not authenticated.",
         Code::InvalidToken => "The access token is invalid or expired, or the request has more than one.",
+        Code::InvalidDpopProof => "The DPoP proof is missing or used, or does not belong to the request.",
+        Code::UseDpopNonce => "The DPoP proof needs the nonce of the header DPoP-Nonce.",
         Code::InsufficientScope => "The access token, or the role of its user, lacks a required scope.",
         Code::Forbidden => "The caller is not allowed to do this.",
         Code::CsrfMismatch => "The anti-forgery token is missing or wrong, or the origin is not allowed.",

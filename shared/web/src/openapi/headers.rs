@@ -16,7 +16,7 @@ enum Presence {
 }
 
 /// All documented headers: name, presence and description.
-const ALL: [(&str, Presence, &str); 13] = [
+const ALL: [(&str, Presence, &str); 14] = [
     (
         CORRELATION_ID,
         Presence::Always,
@@ -56,6 +56,11 @@ const ALL: [(&str, Presence, &str); 13] = [
         "RateLimit",
         Presence::Conditional,
         "The remaining quota of each rate limit that counts this request (draft-ietf-httpapi-ratelimit-headers).",
+    ),
+    (
+        "DPoP-Nonce",
+        Presence::Conditional,
+        "The nonce for the next DPoP proofs (RFC 9449 §8).",
     ),
     (
         "RateLimit-Policy",

@@ -1,14 +1,16 @@
 //! Security events and alerts of a deleted account have a pseudonym, and no address.
 
 use serde_json::{Value, json};
-use std::time::Duration;
-use storage::{execute, fetch_all};
+use std::time::{Duration, Instant};
+use storage::{execute, fetch_all, fetch_one};
 use tests::{
     Caller, PASSWORD, Reply, Shape, User, World, eventually, items, on_every_shape, run_concurrently,
 };
 
 /// The addresses of the user whose account is deleted.
 const ADDRESSES: [&str; 2] = ["203.0.113.77", "2001:db8:77:1::5"];
+/// A number of events that is large enough for a single statement to exceed its time limit.
+const MANY_EVENTS: usize = 150_000;
 
 async fn start(shape: Shape) -> World {
     let setup = World::builder(shape).flag("--trusted-proxies", "127.0.0.1");
@@ -163,6 +165,43 @@ async fn no_label_leads_to_an_event_with_an_address(shape: Shape) {
     }
 }
 
+/// The events of the account are more than one statement can change within its time limit.
+async fn an_account_with_very_many_events_can_be_deleted(shape: Shape) {
+    let mut world = start(shape).await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let db = world.db().await;
+    let insert = "
+        INSERT INTO security_events (at, name, outcome, user_id, address, network, trace_id)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 50000)
+        SELECT $1, 'authn_login_fail', 'failure', $2, $3, $3, 'x' FROM numbers";
+    for n in 0..MANY_EVENTS / 50_000 {
+        let address = ADDRESSES[usize::from(n % 2 == 0)];
+        execute!(db.writer(), insert, world.now(), ann.id, address).unwrap();
+    }
+    execute!(db.writer(), insert, world.now(), bob.id, "198.51.100.1").unwrap();
+    let began = Instant::now();
+    delete(&ann).await;
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    // An issuer changes the other events at its start and every minute.
+    world.stop().await;
+    world.restart().await;
+    // Each half has a time limit of its own.
+    eventually("most events still name the deleted user", async || {
+        let query = "SELECT COUNT(*) FROM security_events WHERE user_id = $1";
+        let (named,): (i64,) = fetch_one!(db.reader(), (i64,), query, ann.id).unwrap();
+        named <= i64::try_from(MANY_EVENTS / 2).unwrap()
+    })
+    .await;
+    eventually("events still name the deleted user", async || {
+        let query = "SELECT COUNT(*) FROM unfinished_pseudonyms";
+        fetch_one!(db.reader(), (i64,), query).unwrap() == (0,)
+    })
+    .await;
+    expect_unnamed(&world, &ann).await;
+    let query = "SELECT COUNT(*) FROM security_events WHERE user_id = $1 AND address = '198.51.100.1'";
+    assert_eq!(fetch_one!(db.reader(), (i64,), query, bob.id).unwrap(), (50_000,));
+}
+
 async fn an_administrator_who_deletes_the_own_account_has_a_pseudonym(shape: Shape) {
     let world = start(shape).await;
     let (other, admin) = (
@@ -278,6 +317,7 @@ async fn the_alerts_of_a_deleted_account_have_its_pseudonym(shape: Shape) {
 on_every_shape!(
     the_events_of_a_deleted_account_have_a_pseudonym,
     no_label_leads_to_an_event_with_an_address,
+    an_account_with_very_many_events_can_be_deleted,
     an_administrator_who_deletes_the_own_account_has_a_pseudonym,
     events_after_the_deletion_do_not_name_the_account,
     events_during_the_deletion_do_not_name_the_account,

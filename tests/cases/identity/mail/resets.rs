@@ -1,8 +1,8 @@
 //! Password resets by mailed links.
 
 use super::{
-    CONFIRM, NEW_PASSWORD, RESET, UserWithSessions, WAS_RESET, change_token, confirm, disable, events,
-    expect_signed_out, me, request_reset, reset, reset_token,
+    CONFIRM, CONFIRM_NEW, NEW_PASSWORD, RESET, UserWithSessions, WAS_RESET, change_token, confirm, disable,
+    events, expect_signed_out, me, request_reset, reset, reset_token,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -264,6 +264,29 @@ async fn a_confirmed_address_keeps_nothing_that_came_before(world: World) {
     assert_eq!(grants["items"], json!([]));
 }
 
+/// A stranger moves a confirmed account to the address of somebody else, who follows the link.
+async fn a_changed_address_keeps_nothing_that_came_before(world: World) {
+    let (stranger, app) = (world.sign_up_confirmed().await, world.app().register());
+    let codes = Authenticator::enable(&world, &stranger).await;
+    let stranger = world.log_in_with(&codes.sign_in(&world, &stranger)).await;
+    app.tokens(&stranger, "posts:read").await;
+    let owner = world.fresh_email();
+    let body = json!({ "email": owner, "current_password": PASSWORD, "otp": codes.recovery_codes[0] });
+    stranger
+        .post("/email-verifications")
+        .json(&body)
+        .await
+        .expect(202);
+    let link = world.mail(&owner, CONFIRM_NEW, 1).await.token();
+    confirm(&world.anyone(), &link).await.expect(204);
+    let token = reset_token(&world, &owner, 1).await;
+    reset(&world.anyone(), &token, NEW_PASSWORD).await.expect(204);
+    let owner = world.log_in(&owner, NEW_PASSWORD).await;
+    assert_eq!(me(&owner).await["mfa_enabled"], false);
+    let grants = owner.get("/me/grants").await.expect(200).json();
+    assert_eq!(grants["items"], json!([]));
+}
+
 async fn mfa_stays_on_after_a_reset(world: World) {
     let ann = world.sign_up_confirmed().await;
     let app = Authenticator::enable(&world, &ann).await;
@@ -324,6 +347,7 @@ on_every_shape!(
     a_reset_replaces_a_one_time_password,
     the_first_proof_of_a_mailbox_removes_what_came_before,
     a_confirmed_address_keeps_nothing_that_came_before,
+    a_changed_address_keeps_nothing_that_came_before,
     mfa_stays_on_after_a_reset,
     tokens_are_neither_stored_nor_logged,
 );

@@ -3,6 +3,7 @@
 mod changes;
 mod lists;
 mod registrations;
+mod urls;
 
 use super::at_each_issuer;
 use tests::{App, CALLBACK, Reply, World, eventually};

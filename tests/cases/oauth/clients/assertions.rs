@@ -1,7 +1,7 @@
 //! Authentication by signed assertions, `private_key_jwt` (RFC 7523).
 
-mod foreign_urls;
-mod key;
+pub(super) mod foreign_urls;
+pub(super) mod key;
 mod published_keys;
 mod refused_key_sets;
 mod registered_keys;
@@ -14,12 +14,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
-    App, Call, Caller, Shape, World, basic, eventually, on_every_shape, run_concurrently, status_counts,
+    App, Call, Caller, Shape, Tokens, World, basic, eventually, on_every_shape, run_concurrently,
+    status_counts,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
-const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+pub(super) const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// Writes a JWK set to a file and returns its path.
 fn jwks_file(world: &World, jwks: &Value) -> String {
@@ -106,6 +107,51 @@ async fn assertions_of_both_algorithms_authenticate(world: World) {
         ]);
         call.await.expect(200);
     }
+    expect_web_app_authenticated(&world).await;
+}
+
+/// Goes through the life of a grant to a web app with keys. Every request needs an assertion of the app, and one that another key signed
+/// changes nothing.
+async fn expect_web_app_authenticated(world: &World) {
+    let (key, stranger) = (Key::rsa("rsa"), Key::rsa("rsa"));
+    let file = jwks_file(world, &json!({ "keys": [key.jwk()] }));
+    let app = world.app().kind("web").jwks(&file).register();
+    assert_eq!(app.secret, None);
+    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
+    let exchange: [(&str, &str); 4] = [
+        ("grant_type", "authorization_code"),
+        ("code", &grant.code),
+        ("redirect_uri", &app.redirect_uri),
+        ("code_verifier", &grant.verifier),
+    ];
+    let call = |path: &str, fields: &[(&str, &str)], key: &Key| {
+        let assertion = key.assertion(&claims(world, &app));
+        let by_assertion: [(&str, &str); 2] = [
+            ("client_assertion_type", ASSERTION_TYPE),
+            ("client_assertion", &assertion),
+        ];
+        anyone.post(path).form(&[fields, &by_assertion].concat())
+    };
+    let refused = call("/token", &exchange, &stranger).await;
+    refused.expect_token_error(401, "invalid_client");
+    let by_id_alone = app.exchange(&anyone, &grant).await;
+    by_id_alone.expect_token_error(401, "invalid_client");
+    let first = Tokens::parse(call("/token", &exchange, &key).await);
+    world.expect_accepted(&first.access).await;
+    let refresh = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", first.refresh.as_str()),
+    ];
+    let refused = call("/token", &refresh, &stranger).await;
+    refused.expect_token_error(401, "invalid_client");
+    let second = Tokens::parse(call("/token", &refresh, &key).await);
+    let revocation = [("token", second.refresh.as_str())];
+    let refused = call("/revoke", &revocation, &stranger).await;
+    refused.expect_token_error(401, "invalid_client");
+    world.expect_accepted(&second.access).await;
+    call("/revoke", &revocation, &key).await.expect(200);
+    world.expect_revoked(&second.access).await;
 }
 
 async fn an_assertion_works_once(world: World) {

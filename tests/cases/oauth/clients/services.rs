@@ -258,10 +258,13 @@ async fn the_metadata_lists_the_grant(world: World) {
         .anyone()
         .get("/.well-known/oauth-authorization-server")
         .await;
-    assert_eq!(
-        metadata.expect(200).json()["grant_types_supported"],
-        json!(["authorization_code", "refresh_token", "client_credentials"])
-    );
+    let expected = json!([
+        "authorization_code",
+        "refresh_token",
+        "client_credentials",
+        "urn:ietf:params:oauth:grant-type:device_code"
+    ]);
+    assert_eq!(metadata.expect(200).json()["grant_types_supported"], expected);
 }
 
 on_every_shape!(

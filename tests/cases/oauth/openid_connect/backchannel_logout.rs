@@ -1,11 +1,14 @@
 //! OpenID Connect Back-Channel Logout 1.0.
 
+mod causes;
+mod urls;
+
 use super::{id_token, sign_in, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::{execute, fetch_one};
-use tests::{App, Authenticator, Shape, StubServer, User, World, claims, eventually, on_every_shape};
+use tests::{App, Shape, StubServer, World, claims, eventually, on_every_shape};
 
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
@@ -75,111 +78,6 @@ async fn a_logout_token_names_user_and_session(world: World) {
         .get("/me")
         .await
         .expect_error(401, "invalid_token");
-}
-
-/// Each of these causes of the end of a session sends one logout token to the client.
-async fn every_end_of_a_session_is_told(world: World) {
-    let server = StubServer::start().await;
-    let app = app(&world, &server);
-    for (count, cause) in (1..).zip([
-        "logout",
-        "end session",
-        "sign in again",
-        "sign out",
-        "password",
-        "password reset",
-        "second factor",
-        "address",
-        "deletion",
-        "role",
-        "disable",
-        "end by an administrator",
-        "sign-out by an administrator",
-    ]) {
-        let user = world.sign_up().await;
-        let mut browser = user.browser();
-        let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
-        end_session(&world, cause, &user, &hint).await;
-        let tokens = wait_for(&server, count).await;
-        assert_eq!(tokens.len(), count, "{cause}");
-        let claims = verify(&world, &tokens[count - 1], "logout+jwt", &app.id).await;
-        assert_eq!(claims["sub"], user.id.to_string(), "{cause}");
-    }
-}
-
-async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
-    let mut browser = user.browser();
-    let session = claims(hint)["sid"].as_str().unwrap().to_owned();
-    let new_password = "another long passphrase 1";
-    match cause {
-        "logout" => drop(user.post("/logout").await.expect(204)),
-        "end session" => drop(user.delete(&format!("/me/sessions/{session}")).await.expect(204)),
-        "sign in again" => {
-            let page = browser.open("/signin").await;
-            assert!(page.visible_text().contains("signed in"));
-            let body = json!({ "email": user.email, "password": user.password });
-            user.post("/login").json(&body).await.expect(200);
-        }
-        "password" => {
-            let body = json!({ "current_password": user.password, "new_password": new_password });
-            user.call("PUT", "/me/password").json(&body).await.expect(204);
-        }
-        "password reset" => {
-            let body = json!({ "email": user.email });
-            user.post("/password-resets").json(&body).await.expect(202);
-            let token = world.mail(&user.email, "Reset your password", 1).await.token();
-            let body = json!({ "token": token, "new_password": new_password });
-            confirm(world, "/password-resets", &body).await;
-        }
-        "second factor" => drop(Authenticator::enable(world, user).await),
-        "address" => {
-            let to = world.fresh_email();
-            let body = json!({ "email": to, "current_password": user.password });
-            user.post("/email-verifications").json(&body).await.expect(202);
-            let token = world
-                .mail(&to, "Confirm your new e-mail address", 1)
-                .await
-                .token();
-            confirm(world, "/email-verifications", &json!({ "token": token })).await;
-        }
-        "deletion" => {
-            let body = json!({ "password": user.password });
-            user.delete("/me").json(&body).await.expect(204);
-        }
-        "role" => {
-            let args = [
-                "users",
-                "set-role",
-                "--json",
-                "--role",
-                "editor",
-                "--email",
-                &user.email,
-            ];
-            world.cli(&args, "");
-        }
-        "disable" => drop(world.cli(&["users", "disable", "--json", "--email", &user.email], "")),
-        "sign out" => {
-            browser.open(&format!("/signout?id_token_hint={hint}")).await;
-        }
-        "end by an administrator" => administer(world, &format!("/admin/sessions/{session}")).await,
-        "sign-out by an administrator" => {
-            administer(world, &format!("/admin/users/{}/sessions", user.id)).await;
-        }
-        _ => panic!("{cause}"),
-    }
-}
-
-/// Uses a mailed link of this kind.
-async fn confirm(world: &World, links: &str, body: &Value) {
-    let confirmation = world.anyone().post(&format!("{links}/confirmations"));
-    confirmation.json(body).await.expect(204);
-}
-
-/// Sends a DELETE request as an administrator.
-async fn administer(world: &World, path: &str) {
-    let admin = world.user_with_role("admin").await;
-    admin.delete(path).await.expect(204);
 }
 
 async fn other_clients_are_not_told(world: World) {
@@ -274,60 +172,10 @@ async fn sign_in_and_out(world: &World, app: &App) {
     user.post("/logout").await.expect(204);
 }
 
-async fn the_url_is_checked_like_every_url_of_third_parties(world: World) {
-    let create = |url: &str| {
-        world.run(
-            &[
-                "clients",
-                "create",
-                "--id",
-                "logged-out",
-                "--name",
-                "Logged out",
-                "--type",
-                "web",
-                "--scope",
-                "openid",
-                "--redirect-uri",
-                "https://app.test/cb",
-                "--backchannel-logout-uri",
-                url,
-            ],
-            "",
-        )
-    };
-    for url in [
-        "http://app.test/logout",
-        "https://10.0.0.1/logout",
-        "https://app.test/logout#x",
-        "/logout",
-    ] {
-        let output = create(url);
-        assert!(!output.status.success(), "{url}");
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(message.contains("backchannel_logout_uri"), "{message}");
-    }
-    assert!(create("https://app.test/logout").status.success());
-    let updated = world.cli(
-        &[
-            "clients",
-            "update",
-            "--json",
-            "logged-out",
-            "--backchannel-logout-uri",
-            "",
-        ],
-        "",
-    );
-    assert_eq!(updated.get("backchannel_logout_uri"), None);
-}
-
 on_every_shape!(
     a_logout_token_names_user_and_session,
-    every_end_of_a_session_is_told,
     other_clients_are_not_told,
     an_undelivered_token_is_sent_again,
     an_app_that_does_not_answer_delays_no_other,
     the_tokens_of_an_app_that_does_not_answer_wait_together,
-    the_url_is_checked_like_every_url_of_third_parties,
 );

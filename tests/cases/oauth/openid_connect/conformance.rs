@@ -3,41 +3,45 @@
 
 use super::backchannel_logout::wait_for;
 use super::{id_token, sign_in, verify};
-use serde_json::Value;
+use std::cmp::Ordering;
 use std::time::Duration;
 use tests::{App, Browser, Shape, StubServer, Tokens, User, World, claims, on_every_shape, parameter};
 
-/// Completes an authorization request with these parameters beside the scope `openid`. Returns the claims of the ID
-/// token.
-async fn claims_of(app: &App, browser: &mut Browser, user: &User, parameters: &[(&str, &str)]) -> Value {
+/// Completes an authorization request with these parameters beside the scope `openid`. Returns the ID token.
+async fn id_token_of(app: &App, browser: &mut Browser, user: &User, parameters: &[(&str, &str)]) -> String {
     let request = app.authorization().set("scope", "openid");
     let request = parameters
         .iter()
         .fold(request, |request, (name, value)| request.set(name, value));
     let grant = request.allow(browser, user).await;
-    claims(&id_token(&Tokens::parse(
-        app.exchange(&user.anonymous(), &grant).await,
-    )))
+    id_token(&Tokens::parse(app.exchange(&user.anonymous(), &grant).await))
 }
 
-/// oidcc-prompt-login, oidcc-max-age-1, oidcc-max-age-10000 and oidcc-prompt-none-logged-in.
+/// oidcc-prompt-login, oidcc-max-age-1, oidcc-max-age-10000, oidcc-prompt-none-logged-in and oidcc-id-token-hint.
 async fn a_new_sign_in_changes_auth_time_and_nothing_else_does(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (user, app) = (world.sign_up().await, world.app().kind("web").register());
     let mut browser = user.browser();
-    let mut former = claims_of(&app, &mut browser, &user, &[]).await;
+    let hint = id_token_of(&app, &mut browser, &user, &[]).await;
+    let mut former = claims(&hint);
     for (parameters, signs_in) in [
-        ([("max_age", "10000")], false),
-        ([("prompt", "none")], false),
-        ([("max_age", "1")], true),
-        ([("max_age", "10000")], false),
-        ([("prompt", "login")], true),
+        ([("max_age", "10000")].as_slice(), false),
+        (&[("prompt", "none")], false),
+        (&[("prompt", "none"), ("id_token_hint", hint.as_str())], false),
+        (&[("max_age", "1")], true),
+        (&[("max_age", "10000")], false),
+        (&[("prompt", "login")], true),
     ] {
         world.advance(Duration::from_secs(2));
-        let current = claims_of(&app, &mut browser, &user, &parameters).await;
+        let current = claims(&id_token_of(&app, &mut browser, &user, parameters).await);
         assert_eq!(current["sub"], former["sub"], "{parameters:?}");
-        let is_later = current["auth_time"].as_i64() > former["auth_time"].as_i64();
-        assert_eq!(is_later, signs_in, "{parameters:?}");
+        let times = [&current, &former].map(|claims| claims["auth_time"].as_i64().unwrap());
+        let expected = if signs_in {
+            Ordering::Greater
+        } else {
+            Ordering::Equal
+        };
+        assert_eq!(times[0].cmp(&times[1]), expected, "{parameters:?}");
         former = current;
     }
 }

@@ -5,6 +5,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tests::{Tokens, World, claims, on_every_shape};
 
+/// The methods of client authentication. A public client has none.
+const METHODS: [&str; 4] = [
+    "none",
+    "client_secret_basic",
+    "client_secret_post",
+    "private_key_jwt",
+];
+
 async fn both_documents_are_the_same(world: World) {
     let caller = world.anyone().with("origin", "https://app.test");
     let openid = caller.get("/.well-known/openid-configuration").await.expect(200);
@@ -41,6 +49,13 @@ async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: World) 
         ("id_token_signing_alg_values_supported", json!(["RS256"])),
         ("userinfo_signing_alg_values_supported", json!(["RS256"])),
         ("acr_values_supported", json!(["1", "2"])),
+        ("token_endpoint_auth_methods_supported", json!(METHODS)),
+        ("revocation_endpoint_auth_methods_supported", json!(METHODS)),
+        // Public clients cannot introspect.
+        (
+            "introspection_endpoint_auth_methods_supported",
+            json!(METHODS[1..]),
+        ),
         ("claims_parameter_supported", json!(false)),
         ("request_parameter_supported", json!(false)),
         ("request_uri_parameter_supported", json!(false)),
@@ -87,13 +102,25 @@ async fn unsupported_parameters_are_refused_by_name(world: World) {
         request.expect_error_response(&world, &page.location().unwrap(), error);
     }
     for display in ["page", "popup"] {
-        let request = app
-            .authorization()
-            .set("claims", "{}")
-            .set("acr_values", "2")
-            .set("display", display);
+        let request = app.authorization().set("claims", "{}").set("display", display);
         let grant = request.allow(&mut user.browser(), &user).await;
         app.exchange(&world.anyone(), &grant).await.expect(200);
+    }
+}
+
+/// `acr_values` is a wish (OpenID Connect Core §3.1.2.1): the ID token says how the user signed in.
+async fn a_request_may_name_the_advertised_acr_values(world: World) {
+    let (user, app) = world.user_and_app().await;
+    let metadata = world.anyone().get("/.well-known/openid-configuration").await;
+    let metadata = metadata.expect(200).json();
+    let advertised = metadata["acr_values_supported"].as_array().unwrap();
+    let advertised: Vec<&str> = advertised.iter().filter_map(Value::as_str).collect();
+    for acr_values in [advertised.join(" "), "2".to_owned()] {
+        let request = app.authorization().set("scope", "openid");
+        let request = request.set("acr_values", &acr_values);
+        let grant = request.allow(&mut user.browser(), &user).await;
+        let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
+        assert_eq!(claims(&id_token(&tokens))["acr"], "1", "{acr_values}");
     }
 }
 
@@ -102,4 +129,5 @@ on_every_shape!(
     the_metadata_names_the_endpoints_and_denies_the_defaults,
     clients_get_the_claims_of_the_metadata,
     unsupported_parameters_are_refused_by_name,
+    a_request_may_name_the_advertised_acr_values,
 );

@@ -1,8 +1,9 @@
 //! `id_token_hint` in authorization requests (OpenID Connect Core §3.1.2.1).
 
 use super::super::consent::follow;
+use super::backchannel_logout::wait_for;
 use super::{id_token, sign_in};
-use tests::{World, on_every_shape, parameter};
+use tests::{StubServer, World, on_every_shape, parameter};
 
 async fn a_silent_request_needs_the_user_of_the_hint(world: World) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
@@ -49,7 +50,11 @@ async fn another_user_signs_in_as_the_user_of_the_hint(world: World) {
 }
 
 async fn a_hint_is_an_id_token_of_the_client(world: World) {
-    let (user, app) = world.user_and_app().await;
+    let (user, server) = (world.sign_up().await, StubServer::start().await);
+    let app = world
+        .app()
+        .option(&["--backchannel-logout-uri", &server.url])
+        .register();
     let other_app = world.app().register();
     let mut browser = user.browser();
     let tokens = sign_in(&app, &mut browser, &user, "openid").await;
@@ -58,8 +63,18 @@ async fn a_hint_is_an_id_token_of_the_client(world: World) {
     let (head, signature) = own.rsplit_once('.').unwrap();
     let mut flipped = signature.to_owned();
     flipped.replace_range(0..1, if signature.starts_with('A') { "B" } else { "A" });
+    // The other JWTs that the issuer signs for the client about the user.
+    let caller = world.anyone().bearer(&tokens.access);
+    let signed = caller.get("/userinfo").header("accept", "application/jwt").await;
+    let user_info = signed.expect(200).text();
+    let elsewhere = world.log_in(&user.email, &user.password).await;
+    sign_in(&app, &mut elsewhere.browser(), &elsewhere, "openid").await;
+    elsewhere.post("/logout").await.expect(204);
+    let logout_token = wait_for(&server, 1).await.remove(0);
     for hint in [
         foreign,
+        user_info,
+        logout_token,
         tokens.access,
         format!("{head}.{flipped}"),
         "nonsense".to_owned(),

@@ -51,6 +51,10 @@ async fn authlib(world: World) {
     run(&world, ClientLibrary::Authlib).await;
 }
 
+async fn openidconnect(world: World) {
+    run(&world, ClientLibrary::Openidconnect).await;
+}
+
 async fn oidc_client_ts_in_chromium(world: World) {
     let (user, server) = (world.sign_up().await, StubServer::start().await);
     let origin = server.url.replace("127.0.0.1", "localhost");
@@ -99,4 +103,10 @@ fn state(name: &str) -> String {
     format!(r#"<p id="state">{name}</p>"#)
 }
 
-on_every_shape!(openid_client, oauth4webapi, authlib, oidc_client_ts_in_chromium);
+on_every_shape!(
+    openid_client,
+    oauth4webapi,
+    authlib,
+    openidconnect,
+    oidc_client_ts_in_chromium
+);

@@ -1,8 +1,10 @@
 //! `/signout` (OpenID Connect RP-Initiated Logout 1.0).
 
 use super::{id_token, sign_in};
+use jsonwebtoken::decode_header;
+use serde_json::json;
 use std::time::Duration;
-use tests::{App, Browser, Page, Shape, User, World, eventually, on_every_shape};
+use tests::{App, Browser, Page, Shape, Signer, User, World, base64url, claims, eventually, on_every_shape};
 
 const AFTER: &str = "https://app.test/bye?from=latchkey";
 
@@ -120,13 +122,38 @@ async fn the_confirmation_cannot_be_forged(world: World) {
     expect_signed_in(&user, true).await;
 }
 
+/// Tokens with the claims of an ID token which the issuer did not sign: without a signature, and with that of another key.
+fn forged(id_token: &str) -> Vec<String> {
+    let kid = decode_header(id_token).unwrap().kid.unwrap();
+    let payload = id_token.split('.').nth(1).unwrap();
+    let unsigned = [
+        json!({ "alg": "none" }),
+        json!({ "alg": "none", "typ": "JWT", "kid": kid }),
+    ];
+    let unsigned = unsigned.map(|header| format!("{}.{payload}.", base64url(header.to_string())));
+    let signer = Signer::unknown("unknown");
+    let claims = claims(id_token).to_string();
+    let signed = [&signer.kid, &kid].map(|kid| {
+        let header = json!({ "alg": "RS256", "typ": "JWT", "kid": kid });
+        signer.sign(&header.to_string(), &claims)
+    });
+    [unsigned, signed].concat()
+}
+
 async fn the_browser_returns_to_registered_uris_only(world: World) {
     let (user, app) = (world.sign_up().await, app(&world));
     let other_app = world.app().register();
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
     let (modified, added) = (format!("{hint}A"), format!("{AFTER}&extra=1"));
-    for parameters in [
+    let forged = forged(&hint);
+    let with_forged = forged.iter().map(|forged| {
+        vec![
+            ("id_token_hint", forged.as_str()),
+            ("post_logout_redirect_uri", AFTER),
+        ]
+    });
+    let invalid = [
         // Not registered; that of a login; of another client; without a client; of an unknown client.
         vec![
             ("id_token_hint", hint.as_str()),
@@ -156,7 +183,8 @@ async fn the_browser_returns_to_registered_uris_only(world: World) {
         vec![("id_token_hint", "nonsense"), ("post_logout_redirect_uri", AFTER)],
         vec![("client_id", "nobody"), ("post_logout_redirect_uri", AFTER)],
         vec![("client_id", app.id.as_str()), ("client_id", app.id.as_str())],
-    ] {
+    ];
+    for parameters in invalid.into_iter().chain(with_forged) {
         let page = browser.open(&path(&parameters)).await;
         assert_eq!(page.reply.status, 400, "{parameters:?}: {}", page.reply);
         page.expect_page_within_origin();

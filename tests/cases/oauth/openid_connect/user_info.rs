@@ -73,7 +73,7 @@ async fn other_tokens_get_no_claims(world: World) {
         .get("/userinfo")
         .await
         .expect_error(401, "unauthenticated");
-    assert_eq!(missing.header("www-authenticate"), "Bearer");
+    assert_eq!(missing.header("www-authenticate"), "Bearer scope=\"openid\"");
     // A session is no credential here.
     user.get("/userinfo").await.expect_error(401, "unauthenticated");
     let invalid = world
@@ -82,7 +82,8 @@ async fn other_tokens_get_no_claims(world: World) {
         .get("/userinfo")
         .await
         .expect_error(401, "invalid_token");
-    assert!(invalid.header("www-authenticate").contains("invalid_token"));
+    let challenge = "Bearer error=\"invalid_token\", scope=\"openid\"";
+    assert_eq!(invalid.header("www-authenticate"), challenge);
     let without = app.tokens(&user, "profile:read email").await;
     let refused = world.anyone().bearer(&without.access).get("/userinfo").await;
     let refused = refused.expect_error(403, "insufficient_scope");

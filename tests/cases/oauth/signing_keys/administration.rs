@@ -7,15 +7,15 @@ use foundation::clock::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{Reply, Shape, User, World, on_every_shape};
+use tests::{Reply, Shape, User, World, items, on_every_shape};
 
 const ROTATIONS: &str = "/admin/keys/rotations";
 
-/// The keys by HTTP. Expects that the shell lists the same.
+/// The keys by HTTP, the oldest first. Expects that the shell lists the same.
 async fn keys(world: &World, admin: &User) -> Vec<Value> {
-    let listed = admin.get("/admin/keys").await.expect(200).json();
-    assert_eq!(listed["items"], json!(list(world)));
-    list(world)
+    let listed = items(&admin.get("/admin/keys?order=asc").await.expect(200));
+    assert_eq!(listed, list(world));
+    listed
 }
 
 fn retirements(kid: &str) -> String {
@@ -41,28 +41,49 @@ fn expect_too_early(world: &World, reply: Reply, until: &Value) {
 async fn a_rotation_waits_until_the_staged_key_may_sign(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let admin = world.user_with_role("admin").await;
+    // The key of the first start may sign at once.
+    admin.post(ROTATIONS).await.expect(200);
     let before = keys(&world, &admin).await;
-    let active = before[0]["kid"].as_str().unwrap();
+    let active = before[1]["kid"].as_str().unwrap();
     for path in [ROTATIONS, &retirements(active)] {
-        expect_too_early(&world, admin.post(path).await, &before[1]["sign_after"]);
+        expect_too_early(&world, admin.post(path).await, &before[2]["sign_after"]);
     }
     world.advance(STAGING_TIME - Duration::from_secs(1));
-    expect_too_early(&world, admin.post(ROTATIONS).await, &before[1]["sign_after"]);
+    expect_too_early(&world, admin.post(ROTATIONS).await, &before[2]["sign_after"]);
     assert_eq!(keys(&world, &admin).await, before);
     world.advance(Duration::from_secs(1));
     let rotated = admin.post(ROTATIONS).await.expect(200).json();
     let after = keys(&world, &admin).await;
     let expected = json!({
-        "done": "rotated", "kid": active, "active": before[1]["kid"], "staged": after[2]["kid"], "caches_may_lack_it_until": null,
+        "done": "rotated", "kid": active, "active": before[2]["kid"], "staged": after[3]["kid"], "caches_may_lack_it_until": null,
     });
     assert_eq!(rotated, expected);
     let states: Vec<&Value> = after.iter().map(|key| &key["state"]).collect();
-    assert_eq!(states, ["retired", "active", "staged"]);
-    let staged = after[2]["kid"].as_str().unwrap();
+    assert_eq!(states, ["retired", "retired", "active", "staged"]);
+    expect_filtered_by_state(&admin, &after).await;
+    let staged = after[3]["kid"].as_str().unwrap();
     wait_until_published(&world, COMMAND_TIMEOUT, |kids| {
         kids.iter().any(|kid| kid == staged)
     })
     .await;
+}
+
+/// Expects the pages of these keys, of which some are in each of three states: newest first, and filtered.
+async fn expect_filtered_by_state(admin: &User, oldest_first: &[Value]) {
+    let newest_first: Vec<Value> = oldest_first.iter().rev().cloned().collect();
+    for ignored in ["", "?state=Active", "?state=", "?unknown=1", "?cursor=x"] {
+        let page = admin.get(&format!("/admin/keys{ignored}")).await.expect(200);
+        assert_eq!(items(&page), newest_first, "{ignored}");
+        assert_eq!(page.json()["next"], json!(null));
+    }
+    for key in oldest_first {
+        let query = format!("state=none&state={}", key["state"].as_str().unwrap());
+        let page = admin.get(&format!("/admin/keys?{query}")).await.expect(200);
+        let of_state = newest_first.iter().filter(|other| other["state"] == key["state"]);
+        assert_eq!(items(&page), Vec::from_iter(of_state.cloned()), "{query}");
+    }
+    let none = admin.get("/admin/keys?state=deleted").await.expect(200);
+    assert!(items(&none).is_empty(), "{none}");
 }
 
 async fn a_retired_key_is_deleted_after_its_last_token(shape: Shape) {

@@ -2,23 +2,29 @@
 
 use super::{key_in_state, kids};
 use serde_json::Value;
+use std::process::Output;
 use tests::{RedisServer, Shape, StubServer, World, eventually, on_every_shape, on_many_processes};
 
 /// Runs a drill with JSON output at all replicas of a world, and at further APIs. Returns its exit code, its report and
 /// its error message.
 fn drill(world: &World, further_apis: &[&str], args: &[&str]) -> (Option<i32>, Value, String) {
+    let output = run(world, further_apis, &[&["--json"], args].concat());
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let message = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), report, message)
+}
+
+/// Runs a drill at all replicas of a world, and at further APIs.
+fn run(world: &World, further_apis: &[&str], args: &[&str]) -> Output {
     let urls = |ports: Vec<u16>| ports.into_iter().map(|port| format!("http://localhost:{port}"));
     let further_apis = further_apis.iter().map(|url| (*url).to_owned());
-    let mut all: Vec<String> = ["keys", "drill", "--json"].map(str::to_owned).into();
+    let mut all: Vec<String> = ["keys", "drill"].map(str::to_owned).into();
     all.extend(urls(world.issuer_ports()).flat_map(|url| ["--issuer-url".to_owned(), url]));
     let apis = urls(world.api_ports()).chain(further_apis);
     all.extend(apis.flat_map(|url| ["--api-url".to_owned(), url]));
     all.extend(args.iter().map(|arg| (*arg).to_owned()));
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    let output = world.run(&all, "");
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let message = String::from_utf8(output.stderr).unwrap();
-    (output.status.code(), report, message)
+    world.run(&all, "")
 }
 
 /// The reports of the endpoints whose name begins with `prefix`.
@@ -149,6 +155,37 @@ async fn a_drill_leaves_a_disabled_client(shape: Shape) {
     assert_eq!(of_drills[0]["scope"], "posts:read");
 }
 
+async fn a_drill_prints_a_table_for_people(shape: Shape) {
+    let world = World::builder(shape).flag("--jwks-max-age", "1s").start().await;
+    let output = run(&world, &[], &["--rotations", "1", "--requests-per-second", "20"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let head = printed.lines().find(|line| line.starts_with("endpoint")).unwrap();
+    let columns = head.split("  ").map(str::trim).filter(|name| !name.is_empty());
+    let columns: Vec<&str> = columns.collect();
+    let false_401 = columns.iter().position(|name| *name == "false 401").unwrap();
+    let (issuers, apis) = (world.issuer_ports().len(), world.api_ports().len());
+    for (method, path, replicas) in [
+        ("POST", "/token", issuers),
+        ("GET", "/.well-known/jwks.json", issuers),
+        ("GET", "/protected", apis),
+    ] {
+        // The name of an endpoint has two words.
+        let rows = printed.lines().filter_map(|line| {
+            let cells: Vec<&str> = line.strip_prefix(method)?.split_whitespace().collect();
+            cells[0].ends_with(path).then_some(cells)
+        });
+        let rows: Vec<Vec<&str>> = rows.collect();
+        assert_eq!(rows.len(), replicas, "{method} {path}: {printed}");
+        for cells in rows {
+            assert_eq!(cells.len(), columns.len(), "{cells:?}");
+            assert_eq!(cells[false_401], "0", "{cells:?}");
+        }
+    }
+    let result = printed.lines().last().unwrap();
+    assert!(result.starts_with("passed: 1 rotations in "), "{printed}");
+}
+
 async fn rate_limited_drills_fail_and_name_the_remedy(shape: Shape) {
     let world = World::builder(shape)
         .flag("--jwks-max-age", "1s")
@@ -171,6 +208,7 @@ async fn rate_limited_drills_fail_and_name_the_remedy(shape: Shape) {
 on_every_shape!(
     a_drill_rotates_nothing_unless_every_replica_answers,
     a_drill_leaves_a_disabled_client,
+    a_drill_prints_a_table_for_people,
     rate_limited_drills_fail_and_name_the_remedy,
 );
 on_many_processes!(

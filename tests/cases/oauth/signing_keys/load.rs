@@ -5,12 +5,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tests::{App, Caller, Shape, Tokens, World, on_every_shape, on_many_processes};
+use tests::{App, Caller, Shape, Tokens, User, World, on_every_shape, on_many_processes};
 
 /// The minimum age of a token at its second use, longer than two rotations.
 const AGE_AT_SECOND_USE: Duration = Duration::from_secs(10);
 const CALLERS: usize = 3;
 const ROTATIONS: usize = 10;
+/// The time between two revocations, and the longest time until an API obeys one.
+const SECOND: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct CallCounts {
@@ -82,6 +84,52 @@ async fn expect_no_rejection_during_rotations(world: &World) {
     assert_ne!(key_in_state(world, "active"), first);
 }
 
+/// The processes of a deployment in which some issuers have a wrong clock.
+struct Processes {
+    issuers: Vec<Caller>,
+    wrong_issuers: Vec<Caller>,
+    apis: Vec<Caller>,
+}
+
+impl Processes {
+    /// Begins a family, sends a used refresh token and the unused one of it to the issuers with a wrong clock, which refuse both, and
+    /// uses the latter. Then revokes the family, and expects that each API obeys within a second.
+    async fn revoke_one(&self, user: &User, app: &App, issuer: &Caller) {
+        let used = app.tokens(user, "posts:read").await;
+        let unused = Tokens::parse(app.refresh(issuer, &used.refresh).await);
+        for replica in &self.wrong_issuers {
+            for refresh_token in [&used.refresh, &unused.refresh] {
+                let refused = app.refresh(replica, refresh_token).may_fail().await;
+                refused.expect_error(503, "dependency_unavailable");
+            }
+        }
+        let last = Tokens::parse(app.refresh(issuer, &unused.refresh).await);
+        let revocation = app.client_call(issuer, "/revoke", &[("token", &last.refresh)]);
+        revocation.await.expect(200);
+        let revoked_at = Instant::now();
+        for api in &self.apis {
+            let api = api.bearer(&last.access);
+            while api.get("/protected").await.status == 200 {
+                let passed = revoked_at.elapsed();
+                assert!(passed < SECOND, "accepted {passed:?} after it was revoked");
+            }
+            api.get("/protected").await.expect_error(401, "invalid_token");
+        }
+    }
+
+    /// Revokes a family about every second, until `done`. Returns the number of families.
+    async fn keep_revoking(self, user: User, app: App, done: Arc<AtomicBool>) -> usize {
+        let (mut pace, mut revoked) = (tokio::time::interval(SECOND), 0);
+        while !done.load(Ordering::Relaxed) {
+            pace.tick().await;
+            let issuer = &self.issuers[revoked % self.issuers.len()];
+            self.revoke_one(&user, &app, issuer).await;
+            revoked += 1;
+        }
+        revoked
+    }
+}
+
 async fn start(shape: Shape) -> World {
     World::builder(shape).flag("--jwks-max-age", "2s").start().await
 }
@@ -90,7 +138,7 @@ async fn valid_tokens_are_accepted_during_ten_rotations(shape: Shape) {
     expect_no_rejection_during_rotations(&start(shape).await).await;
 }
 
-/// Three more issuers, whose clocks are wrong, sign nothing, and delete no key, session or revocation early.
+/// Three more issuers, whose clocks are wrong, sign nothing, use up no token, and delete no key, session or revocation early.
 async fn wrong_clocks_of_other_issuers_end_nothing_early(shape: Shape) {
     let world = start(shape).await;
     let (ann, app) = world.user_and_app().await;
@@ -103,12 +151,23 @@ async fn wrong_clocks_of_other_issuers_end_nothing_early(shape: Shape) {
         world.start_issuer_with_clock("+12m").await,
         world.start_issuer_with_clock("+1h").await,
     ];
+    let wrong_issuers: Vec<Caller> = wrong.iter().map(|(url, _)| world.anyone().at(url)).collect();
+    let processes = Processes {
+        issuers: world.at_each_issuer(&world.anyone()),
+        wrong_issuers: wrong_issuers.clone(),
+        apis: world.at_each_api(&world.anyone()),
+    };
+    let done = Arc::new(AtomicBool::new(false));
+    let (user, other_app) = world.user_and_app().await;
+    let revoking = tokio::spawn(processes.keep_revoking(user, other_app, Arc::clone(&done)));
     expect_no_rejection_during_rotations(&world).await;
-    for (url, _process) in &wrong {
-        let replica = world.anyone().at(url);
+    done.store(true, Ordering::Relaxed);
+    let families = revoking.await.unwrap();
+    assert!(families >= ROTATIONS / 2, "only {families} families were revoked");
+    for replica in &wrong_issuers {
         let readiness = replica.get("/readyz").may_fail().await;
         assert_eq!(readiness.expect(503).json()["checks"]["clock"], "unavailable");
-        let refresh = app.refresh(&replica, &kept.refresh).may_fail().await;
+        let refresh = app.refresh(replica, &kept.refresh).may_fail().await;
         assert_eq!(refresh.header("retry-after"), "1");
         refresh.expect_error(503, "dependency_unavailable");
     }

@@ -1,8 +1,8 @@
-//! What the steps of a sequence do: each changes the product and the model.
+//! The effects of the steps of a sequence, each on the product and on the model.
 
 use super::model::{Family, Model, RETRY_WINDOW, Verdict};
 use super::sequence::{Action, FIRST_PARTY, WITH_RETRY_WINDOW};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tests::{App, Caller, Reply, Tokens, User, World};
@@ -132,13 +132,15 @@ impl Actors {
                 self.wait_until_known(world, app).await;
             }
             Action::RotateKey => {
-                let rotation = world.run(&["keys", "rotate"], "");
+                let rotation = world.run(&["keys", "rotate", "--json"], "");
                 let message = String::from_utf8_lossy(&rotation.stderr);
                 // Refused while no key is staged, or the staged key is too young.
                 let is_refused = message.contains("staged");
                 assert!(rotation.status.success() || is_refused, "{rotation:?}");
                 if rotation.status.success() {
                     self.effects.insert("rotation of the keys");
+                    let change: Value = serde_json::from_slice(&rotation.stdout).unwrap();
+                    wait_until_rotated(world, change["staged"].as_str().unwrap()).await;
                 }
             }
             Action::Advance(length) => {
@@ -304,6 +306,22 @@ impl Actors {
         self.user.password = new;
         self.sessions.iter_mut().for_each(|session| *session = None);
         model.end_families(|_| true);
+    }
+}
+
+/// Waits until each issuer publishes the key that a rotation staged, and so signs with the one that it made active. Then the clock may
+/// advance by more than the time for which the former key is published.
+async fn wait_until_rotated(world: &World, staged: &str) {
+    for issuer in world.at_each_issuer(&world.anyone()) {
+        tests::eventually(
+            "an issuer does not know the keys after the rotation",
+            async || {
+                let jwks = issuer.get("/.well-known/jwks.json").await.json();
+                let keys = jwks["keys"].as_array().unwrap();
+                keys.iter().any(|key| key["kid"] == staged)
+            },
+        )
+        .await;
     }
 }
 

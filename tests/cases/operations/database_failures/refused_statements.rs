@@ -1,5 +1,6 @@
-//! Statements that PostgreSQL refuses, because its disk is full or because it became read-only.
+//! Statements that PostgreSQL refuses, because its disk is full or because it became read-only. `sqlite_files` has the same for SQLite.
 
+use super::assert_lost;
 use serde_json::json;
 use storage::execute;
 use tests::{Shape, World, on_shapes};
@@ -33,4 +34,35 @@ async fn a_full_disk_is_507_and_a_read_only_server_503(shape: Shape) {
     }
 }
 
+/// Makes PostgreSQL refuse the security events of refusals, as if its disk were full.
+async fn refuse_events(world: &World) {
+    let db = world.db().await;
+    for statement in [
+        "CREATE FUNCTION refuse_event() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '53100'; END $$",
+        "CREATE TRIGGER refuse_event BEFORE INSERT ON security_events FOR EACH ROW
+         WHEN (NEW.name IN ('authz_fail', 'malicious_csrf', 'authn_login_fail')) EXECUTE FUNCTION refuse_event()",
+    ] {
+        execute!(db.writer(), statement).unwrap();
+    }
+}
+
+async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
+    let world = World::builder(shape).start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let of_ann = ann.publish("A post").await;
+    refuse_events(&world).await;
+    for _ in 0..2 {
+        let refused = bob.delete(&of_ann.path).await;
+        refused.expect_error(403, "forbidden");
+        let forged = bob.delete(&of_ann.path).without("x-csrf-token").await;
+        forged.expect_error(403, "csrf_mismatch");
+        let failed = world.anyone().login(&ann.email, "not the password").await;
+        failed.expect(401);
+    }
+    assert_lost(&world, &["authz_fail", "malicious_csrf", "authn_login_fail"]);
+    bob.get("/me").await.expect(200);
+}
+
 on_shapes!(a_full_disk_is_507_and_a_read_only_server_503: postgres Postgres, split Split);
+on_shapes!(a_refusal_stays_one_if_its_event_cannot_be_recorded: postgres Postgres, split Split);

@@ -1,23 +1,25 @@
 //! Writes to the SQLite file that fail: they are refused, and everything else works.
 
+use super::{assert_lost, is_lost};
 use serde_json::{Value, json};
 use tests::{Authenticator, PASSWORD, Shape, Tokens, User, World, on_shapes};
 
 /// The largest file that the program can write, in KiB: enough for the start and for some posts. The log of SQLite,
 /// which grows until it has 4 MiB, gets no larger, so no write succeeds any more.
 const MAX_FILE_SIZE: u32 = 2048;
-/// The most posts until the file has its largest size.
-const MAX_POSTS: usize = 2_000;
+/// The most writes until the file has its largest size.
+const MAX_WRITES: usize = 2_000;
 
 fn post(characters: usize) -> Value {
     json!({ "title": "A post", "body": "x".repeat(characters), "status": "published" })
 }
 
-/// Writes posts, ever smaller ones, until there is no room for the smallest.
+/// Writes posts, ever smaller ones, until three of the smallest were refused. A single one may be refused for another reason: a busy
+/// machine may exceed the time limit of a request.
 async fn fill(user: &User) {
-    for characters in [60_000, 6_000, 0] {
+    for characters in [60_000, 6_000, 0, 0, 0] {
         for n in 0.. {
-            assert!(n < MAX_POSTS, "the file never gets too large");
+            assert!(n < MAX_WRITES, "the file never gets too large");
             let reply = user.post("/posts").json(&post(characters)).may_fail().await;
             if reply.status != 201 {
                 let refused = reply.expect_error(503, "dependency_unavailable");
@@ -57,13 +59,16 @@ async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
     let of_ann = ann.publish("A post").await;
     fill(&ann).await;
     // The first events may still fit into the file.
-    for _ in 0..50 {
+    for _ in 0..MAX_WRITES {
         let refused = bob.delete(&of_ann.path).await;
         refused.expect_error(403, "forbidden");
         let forged = bob.delete(&of_ann.path).without("x-csrf-token").await;
         forged.expect_error(403, "csrf_mismatch");
+        if is_lost(&world, "authz_fail") && is_lost(&world, "malicious_csrf") {
+            return;
+        }
     }
-    assert_lost(&world, &["authz_fail", "malicious_csrf"]);
+    panic!("all events fit into the file");
 }
 
 async fn a_failed_sign_in_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
@@ -96,17 +101,6 @@ async fn a_failed_sign_in_stays_one_if_its_event_cannot_be_recorded(shape: Shape
     let locked = log_in(10, &ann.email, PASSWORD, &wrong).await;
     locked.expect_error(429, "login_locked");
     assert_lost(&world, &["authn_login_fail", "authn_mfa_lock"]);
-}
-
-/// Fails the test unless the log has a line about the loss of an event of each of these names.
-fn assert_lost(world: &World, events: &[&str]) {
-    let log = world.log();
-    for event in events {
-        let mut lines = log
-            .lines()
-            .filter(|line| line.contains("a security event is lost"));
-        assert!(lines.any(|line| line.contains(event)), "no line about {event}");
-    }
 }
 
 on_shapes!(writes_that_fail_are_refused_and_reads_succeed: sqlite Sqlite);

@@ -1,6 +1,7 @@
 //! The lists under `/admin/`, except that of the clients, of which there are few.
 
 use super::{List, ROWS, arguments, expect_bounded, insert};
+use storage::db::Engine;
 use tests::{World, on_one_process};
 
 /// The values of filters that select many rows, one row or few, and none.
@@ -10,6 +11,7 @@ struct Selected {
     role: &'static str,
     client_id: &'static str,
     event: &'static str,
+    key_state: &'static str,
 }
 
 const SELECTED: [Selected; 3] = [
@@ -19,6 +21,7 @@ const SELECTED: [Selected; 3] = [
         role: "user",
         client_id: "a",
         event: "common",
+        key_state: "deleted",
     },
     Selected {
         user_id: 3,
@@ -26,6 +29,7 @@ const SELECTED: [Selected; 3] = [
         role: "editor",
         client_id: "b",
         event: "rare",
+        key_state: "active",
     },
     Selected {
         user_id: 1_000_000_000,
@@ -33,6 +37,7 @@ const SELECTED: [Selected; 3] = [
         role: "admin",
         client_id: "none",
         event: "none",
+        key_state: "none",
     },
 ];
 
@@ -40,13 +45,16 @@ impl Selected {
     /// Returns the value of a column in the comparisons of a statement, as an SQL literal. An anchor is in the middle of the list.
     fn value(&self, column: &str) -> String {
         match column {
-            "id" | "at" => (ROWS / 2).to_string(),
+            "id" | "at" | "number" => (ROWS / 2).to_string(),
             "last_seen_at" | "expires_at" => "0".to_owned(),
             "user_id" | "consents.user_id" => self.user_id.to_string(),
             "administrator_id" => self.administrator_id.to_string(),
             "role" => format!("'{}'", self.role),
             "client_id" | "consents.client_id" => format!("'{}'", self.client_id),
             "name" => format!("'{}'", self.event),
+            "state" => format!("'{}'", self.key_state),
+            "registration_tokens.expires_at" => (ROWS / 2).to_string(),
+            "registration_tokens.id" => format!("'token {}'", ROWS / 2),
             "email_key" => format!("'key{}'", self.user_id),
             other => panic!("no value for {other}"),
         }
@@ -55,7 +63,12 @@ impl Selected {
 
 /// The statements with a limit of a page, without those whose names have this end.
 fn lists(other_engine: &str) -> Vec<List> {
-    let statements = [audit::statements(), identity::statements()].concat();
+    let statements = [
+        audit::statements(),
+        identity::statements(),
+        auth_server::statements(),
+    ]
+    .concat();
     let lists = statements.into_iter().filter(|(name, text)| {
         let is_list = name.contains("::list") && text.contains(" LIMIT 21");
         is_list && !name.contains("clients::list") && !name.ends_with(other_engine)
@@ -73,7 +86,8 @@ fn lists(other_engine: &str) -> Vec<List> {
     with_pages.collect()
 }
 
-/// Nearly all users are enabled and no administrators, one client has nearly all consents, and one user many sessions.
+/// Nearly all users are enabled and no administrators, one client has nearly all consents, one user many sessions, all signing keys
+/// but two are deleted, and nearly all initial access tokens are used up.
 async fn lists_of_the_administration_read_one_page(world: World) {
     let fill = [
         (
@@ -96,8 +110,21 @@ async fn lists_of_the_administration_read_one_page(world: World) {
             "n, CASE WHEN n % 20000 = 0 THEN 'rare' ELSE 'common' END, 'success', CASE WHEN n % 2 = 0 THEN 1 ELSE n END,
              CASE WHEN n % 1000 = 0 THEN 1 END, ''",
         ),
+        (
+            "signing_keys (kid, number, state, public_jwk, created_at, sign_after, deleted_at, compromised)",
+            "'key ' || n, 1000 + n, 'deleted', '{}', 1, 2, 3, TRUE",
+        ),
+        (
+            "registration_tokens (id, token_hash, uses_left, created_at, expires_at)",
+            "'token ' || n, CAST(CAST(n AS TEXT) AS BYTEA), CASE WHEN n % 20000 = 0 THEN 1 ELSE 0 END, 1, n",
+        ),
     ];
     let mut fill = fill.map(|(into, values)| insert(ROWS, into, values)).to_vec();
+    // The other tables are filled without triggers on PostgreSQL, and have none on SQLite.
+    let engine = world.db().await.engine();
+    if let Engine::Sqlite(_) = engine {
+        fill.insert(0, "DROP TRIGGER signing_keys_begin".to_owned());
+    }
     fill.push(
         "INSERT INTO clients (id, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party, refresh_cookie,
                               refresh_retry_window, epoch, created_at)
@@ -105,7 +132,7 @@ async fn lists_of_the_administration_read_one_page(world: World) {
                 ('b', '', 'spa', '[]', '[]', '', '', FALSE, FALSE, 0, 0, 1)"
             .to_owned(),
     );
-    let lists = lists(world.db().await.engine().choose("_POSTGRES", "_SQLITE"));
+    let lists = lists(engine.choose("_POSTGRES", "_SQLITE"));
     assert!(lists.len() > 70, "{} lists", lists.len());
     expect_bounded(&world, fill, &lists).await;
 }

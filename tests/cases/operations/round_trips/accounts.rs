@@ -13,7 +13,7 @@ routes! {
         f.elsewhere().post("/users").json(&json!({ "email": email, "password": PASSWORD }))
     };
     readUser "bearer" [1 1] |f| f.bearer.get(&format!("/users/{}", f.owner.id));
-    login "" [8 8] |f| f.world.anyone().login(&f.owner.email, PASSWORD);
+    login "" [7 7] |f| f.world.anyone().login(&f.owner.email, PASSWORD);
     logout "session" [7 7] |f| f.world.log_in(&f.owner.email, PASSWORD).await.post("/logout");
     readMe "bearer" [1 1] |f| f.bearer.get("/me");
     readMe "session" [2 2] |f| f.owner.get("/me");

@@ -1,8 +1,8 @@
 //! Statements and round trips of the issuer: the token endpoint, its documents and its pages.
 
-use super::{Fixture, routes};
-use serde_json::json;
-use tests::{Authenticator, Browser, Call, PASSWORD, Page, Signer, items};
+use super::{Fixture, new_address, routes};
+use serde_json::{Value, json};
+use tests::{Authenticator, Browser, Call, Caller, Device, PASSWORD, Page, Signer, items};
 use url::Url;
 
 const NEW_PASSWORD: &str = "a new good password";
@@ -42,6 +42,14 @@ routes! {
         let tokens = f.confidential_app.tokens(&f.owner, "posts:read").await;
         f.confidential_app.client_call(&f.world.anyone(), "/introspect", &[("token", &tokens.refresh)])
     };
+    pushAuthorizationRequest "" [1 1] |f| push(f);
+    authorizeDevice "" [1 1] |f| f.device_app.device_request(&f.world.anyone(), &[]);
+    exchangeToken "device code, pending" [2 2] |f| device(f).await.poll(&f.world.anyone());
+    exchangeToken "device code, allowed" [8 8] |f| {
+        let device = device(f).await;
+        device.decide(&f.owner, "allow").await;
+        device.poll(&f.world.anyone())
+    };
     readKeys "" [0 0] |f| f.world.anyone().get("/.well-known/jwks.json");
     readIssuerMetadata "" [0 0] |f| f.world.anyone().get("/.well-known/oauth-authorization-server");
     readOpenIdConfiguration "" [0 0] |f| f.world.anyone().get("/.well-known/openid-configuration");
@@ -54,58 +62,81 @@ routes! {
         f.world.anyone().post("/userinfo").form(&[("access_token", &tokens.access)])
     };
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/security-events");
-    listSigningKeys "session" [1 1] |f| f.admin.get("/admin/keys");
+    listSigningKeys "session" [2 2] |f| f.admin.get("/admin/keys");
     rotateSigningKeys "too early" [1 1] |f| f.admin.post("/admin/keys/rotations");
     retireSigningKey "too early" [1 1] |f| {
-        let keys = f.admin.get("/admin/keys").await.expect(200).json();
+        let keys = f.admin.get("/admin/keys?state=active").await.expect(200).json();
         let active = keys["items"][0]["kid"].as_str().unwrap();
         f.admin.post(&format!("/admin/keys/{active}/retirements"))
     };
     listClients "session" [2 2] |f| f.admin.get("/admin/clients");
-    createClient "session" [6 6] |f| {
+    createClient "session" [8 8] |f| {
         f.admin.post("/admin/clients").json(&json!({
             "id": foundation::random::uuid(), "name": "A service", "type": "service", "scope": "posts:read",
         }))
     };
     readClient "session" [1 1] |f| f.admin.get(&client_path(f, ""));
-    updateClient "session" [7 7] |f| f.admin.patch(&client_path(f, "")).json(&json!({ "name": "Another" }));
-    rotateClientSecret "session" [5 5] |f| f.admin.post(&client_path(f, "/secrets"));
-    disableClient "session" [8 8] |f| f.admin.post(&client_path(f, "/disablements"));
-    enableClient "session" [6 6] |f| {
+    updateClient "session" [9 9] |f| f.admin.patch(&client_path(f, "")).json(&json!({ "name": "Another" }));
+    rotateClientSecret "session" [7 7] |f| f.admin.post(&client_path(f, "/secrets"));
+    disableClient "session" [10 10] |f| f.admin.post(&client_path(f, "/disablements"));
+    enableClient "session" [8 8] |f| {
         let client = client_path(f, "");
         f.admin.post(&format!("{client}/disablements")).await.expect(200);
         f.admin.post(&format!("{client}/enablements"))
+    };
+    registerClient "anybody" [4 4] |f| f.elsewhere().post("/register").json(&metadata());
+    registerClient "initial access token" [6 6] |f| {
+        let made = f.admin.post("/admin/registration-tokens").await.expect(201).json();
+        f.world.anyone().bearer(made["token"].as_str().unwrap()).post("/register").json(&metadata())
+    };
+    readRegistration "" [0 0] |f| {
+        let (manager, client) = registered(f).await;
+        manager.get(&registration_path(&client))
+    };
+    replaceRegistration "" [5 5] |f| {
+        let (manager, client) = registered(f).await;
+        manager.call("PUT", &registration_path(&client)).json(&client)
+    };
+    deleteRegistration "" [7 7] |f| {
+        let (manager, client) = registered(f).await;
+        manager.delete(&registration_path(&client))
+    };
+    listRegistrationTokens "session" [2 2] |f| f.admin.get("/admin/registration-tokens");
+    createRegistrationToken "session" [7 7] |f| f.admin.post("/admin/registration-tokens");
+    revokeRegistrationToken "session" [7 7] |f| {
+        let made = f.admin.post("/admin/registration-tokens").await.expect(201).json();
+        f.admin.delete(&format!("/admin/registration-tokens/{}", made["id"].as_str().unwrap()))
     };
     listAccounts "session" [2 2] |f| f.admin.get("/admin/users");
     createAccount "session" [8 8] |f| {
         f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
-    updateAccount "session" [13 13] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
+    updateAccount "session" [14 14] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
     setAccountPassword "session" [14 14] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))
     };
-    disableAccount "session" [12 12] |f| f.admin.post(&user_path(f, "/disablements").await);
-    enableAccount "session" [5 5] |f| {
+    disableAccount "session" [13 13] |f| f.admin.post(&user_path(f, "/disablements").await);
+    enableAccount "session" [7 7] |f| {
         let user = user_path(f, "").await;
         f.admin.post(&format!("{user}/disablements")).await.expect(200);
         f.admin.post(&format!("{user}/enablements"))
     };
-    unlockAccount "session" [5 5] |f| f.admin.delete(&user_path(f, "/lockouts").await);
-    resetAccountMfa "session" [12 12] |f| {
+    unlockAccount "session" [7 7] |f| f.admin.delete(&user_path(f, "/lockouts").await);
+    resetAccountMfa "session" [14 14] |f| {
         let user = f.world.sign_up().await;
         Authenticator::enable(&f.world, &user).await;
         f.admin.delete(&format!("/admin/users/{}/mfa", user.id))
     };
-    signUserOut "session" [10 10] |f| f.admin.delete(&user_path(f, "/sessions").await);
+    signUserOut "session" [12 12] |f| f.admin.delete(&user_path(f, "/sessions").await);
     listUserSessions "session" [2 2] |f| f.admin.get("/admin/sessions");
-    endUserSession "session" [7 7] |f| {
+    endUserSession "session" [10 10] |f| {
         let user = f.world.sign_up().await;
         let list = f.admin.get(&format!("/admin/sessions?user_id={}", user.id)).await.expect(200);
         f.admin.delete(&format!("/admin/sessions/{}", items(&list)[0]["id"]))
     };
     listConsents "session" [2 2] |f| f.admin.get("/admin/consents");
-    revokeConsent "session" [8 8] |f| {
+    revokeConsent "session" [10 10] |f| {
         let user = f.world.sign_up().await;
         f.app.tokens(&user, "posts:read").await;
         let list = f.admin.get(&format!("/admin/consents?user_id={}", user.id)).await.expect(200);
@@ -120,15 +151,29 @@ routes! {
         let request = f.first_party_app.authorization().set("scope", "posts:read");
         f.world.browser().open_call(&request.path())
     };
+    authorize "pushed" [1 1] |f| {
+        let pushed = push(f).await.expect(201).json();
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("client_id", &f.first_party_app.id)
+            .append_pair("request_uri", pushed["request_uri"].as_str().unwrap())
+            .finish();
+        f.world.browser().open_call(&format!("/authorize?{query}"))
+    };
     authorizeByForm "signed out" [0 0] |f| {
         let request = f.first_party_app.authorization().set("scope", "posts:read");
         f.world.anyone().post("/authorize").form(request.parameters())
     };
     showSignIn "" [0 0] |f| f.world.anyone().get("/signin");
-    submitSignIn "" [8 8] |f| {
+    submitSignIn "" [7 7] |f| {
         let mut browser = f.world.browser();
         let page = browser.open("/signin").await;
         browser.submit_call(&page, &[("email", &f.owner.email), ("password", PASSWORD)])
+    };
+    showSignUp "" [0 0] |f| f.world.anyone().get("/signup");
+    submitSignUp "" [9 9] |f| {
+        let mut browser = f.world.browser();
+        let page = browser.open("/signup").await;
+        browser.submit_call(&page, &[("email", &f.world.fresh_email()), ("password", PASSWORD)])
     };
     signOut "signed in" [1 1] |f| f.owner.browser().open_call("/signout");
     signOut "signed out" [0 0] |f| f.world.browser().open_call("/signout");
@@ -143,11 +188,73 @@ routes! {
         let url = consent_url(f, &mut browser).await;
         browser.open_call(url.as_str())
     };
-    submitConsent "signed in" [7 7] |f| {
+    submitConsent "signed in" [8 8] |f| {
         let mut browser = f.owner.browser();
         let url = consent_url(f, &mut browser).await;
         let page = browser.open(url.as_str()).await;
         browser.submit_call(&page, &[("decision", "allow")])
+    };
+    showDevice "signed in" [1 1] |f| f.owner.browser().open_call("/device");
+    submitDevice "signed in" [2 2] |f| {
+        let (device, mut browser) = (device(f).await, f.owner.browser());
+        let page = browser.open("/device").await;
+        browser.submit_call(&page, &[("user_code", &device.user_code)])
+    };
+    confirmDevice "signed in" [8 8] |f| {
+        let (device, mut browser) = (device(f).await, f.owner.browser());
+        let page = browser.enter_user_code(&device.user_code).await;
+        browser.submit_call(&page, &[("decision", "allow")])
+    };
+    showAccount "signed in" [5 5] |f| f.owner.browser().open_call("/account");
+    endSessionByForm "signed in" [8 8] |f| {
+        let user = f.world.sign_up().await;
+        let other = f.world.log_in(&user.email, PASSWORD).await;
+        let sessions = other.get("/me/sessions").await.expect(200).json();
+        let sessions = sessions["items"].as_array().unwrap().iter();
+        let id = sessions.clone().find(|session| session["current"] == true).unwrap()["id"].to_string();
+        let mut browser = user.browser();
+        let page = browser.open("/account").await;
+        browser.submit_call(&page, &[("session", &id)])
+    };
+    withdrawGrantByForm "signed in" [9 9] |f| {
+        let user = f.world.sign_up().await;
+        f.app.tokens(&user, "posts:read").await;
+        let mut browser = user.browser();
+        let page = browser.open("/account").await;
+        browser.submit_call(&page, &[("app", &f.app.id)])
+    };
+    requestEmailVerificationByForm "signed in" [9 9] |f| {
+        let mut browser = f.world.sign_up().await.browser();
+        let page = browser.open("/account").await;
+        browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
+    };
+    showEmail "signed in" [2 2] |f| f.owner.browser().open_call("/account/email");
+    changeEmailByForm "signed in" [11 11] |f| {
+        let mut browser = f.world.sign_up().await.browser();
+        let page = browser.open("/account/email").await;
+        let call = browser.submit_call(&page, &[("email", &f.world.fresh_email()), ("password", PASSWORD)]);
+        call.header("x-forwarded-for", &new_address())
+    };
+    showTwoStep "signed in" [2 2] |f| f.owner.browser().open_call("/account/two-step");
+    enrollTwoStepByForm "signed in" [8 8] |f| {
+        let mut browser = f.world.sign_up().await.browser();
+        let page = browser.open("/account/two-step").await;
+        browser.submit_call(&page, &[("password", PASSWORD)])
+    };
+    confirmTwoStepByForm "signed in" [27 27] |f| {
+        let user = f.world.sign_up().await;
+        let mut browser = user.browser();
+        let page = browser.open("/account/two-step").await;
+        let page = browser.submit(&page, &[("password", PASSWORD)]).await;
+        let code = Authenticator::of_page(&page).next_code(&f.world);
+        browser.submit_call(&page, &[("otp", &code)])
+    };
+    turnTwoStepOffByForm "signed in" [22 22] |f| {
+        let user = f.world.sign_up().await;
+        let app = Authenticator::enable(&f.world, &user).await;
+        let mut browser = f.world.log_in_with(&app.sign_in(&f.world, &user)).await.browser();
+        let page = browser.open("/account/two-step").await;
+        browser.submit_call(&page, &[("password", PASSWORD), ("otp", &app.recovery_codes[0])])
     };
     showPassword "signed in" [1 1] |f| f.owner.browser().open_call("/password");
     submitPassword "signed in" [13 13] |f| {
@@ -175,6 +282,38 @@ routes! {
         let page = browser.open(link.as_str()).await;
         browser.submit_call(&page, &[("token", link.query_pairs().next().unwrap().1.as_ref())])
     };
+}
+
+/// A device that waits for a decision.
+async fn device(f: &Fixture) -> Device {
+    f.device_app.device(&f.world.anyone(), "posts:read").await
+}
+
+fn push(f: &Fixture) -> Call {
+    let request = f.first_party_app.authorization().without("client_id");
+    let fields: Vec<_> = request
+        .parameters()
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    f.first_party_app.client_call(&f.world.anyone(), "/par", &fields)
+}
+
+/// The metadata of an app that registers itself.
+fn metadata() -> Value {
+    json!({ "redirect_uris": ["https://app.test/cb"] })
+}
+
+/// A client that has registered itself: a caller with its registration access token, and the response.
+async fn registered(f: &Fixture) -> (Caller, Value) {
+    let registered = f.elsewhere().post("/register").json(&metadata()).await;
+    let client = registered.expect(201).json();
+    let token = client["registration_access_token"].as_str().unwrap();
+    (f.world.anyone().bearer(token), client)
+}
+
+fn registration_path(client: &Value) -> String {
+    format!("/register/{}", client["client_id"].as_str().unwrap())
 }
 
 /// The path of a new client with a secret, or of a resource below it.

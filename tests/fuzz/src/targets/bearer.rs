@@ -1,15 +1,16 @@
-//! `Authorization: Bearer`: a token is read from the only such header, after the scheme.
+//! `Authorization: Bearer` and `DPoP`: a token is read from the only such header, after the scheme.
 
 use crate::harness::headers;
 use axum::http::header;
-use web::bearer;
+use web::bearer::{self, PresentedToken};
 
 pub(super) fn check(input: &[u8]) {
     let headers = headers(&header::AUTHORIZATION, input);
     match bearer::token(&headers) {
-        Ok(Some(token)) => {
+        Ok(Some(PresentedToken { token, is_dpop })) => {
             let value = headers[header::AUTHORIZATION].as_bytes();
-            assert!(headers.len() == 1 && value[..6].eq_ignore_ascii_case(b"bearer"));
+            let scheme: &[u8] = if is_dpop { b"dpop" } else { b"bearer" };
+            assert!(headers.len() == 1 && value[..scheme.len()].eq_ignore_ascii_case(scheme));
             assert!(!token.starts_with(' ') && (token.is_empty() || value.ends_with(token.as_bytes())));
         }
         Ok(None) => assert!(headers.len() <= 1),

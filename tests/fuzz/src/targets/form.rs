@@ -1,5 +1,5 @@
-//! Parameters of forms and of the JSON in place of a form: they survive a round trip. If they have no flaw, no name is
-//! repeated, none contains NUL, and there are at most 100.
+//! Parameters of forms and of the JSON in place of a form: they survive a round trip. If they have no flaw, no name but
+//! `resource` is repeated, none contains NUL, and there are at most 100.
 
 use issuer::grants::AuthorizationRequest;
 use issuer::params::{Params, REPEATED};
@@ -12,7 +12,10 @@ pub(super) fn check(input: &[u8]) {
         assert_eq!(request.client_id, params.get("client_id").unwrap_or_default());
         let form = params.to_form();
         let pairs: Vec<(String, String)> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
-        let is_unique = pairs.iter().map(|(name, _)| name).collect::<HashSet<_>>().len() == pairs.len();
+        let mut seen = HashSet::new();
+        let is_unique = pairs.iter().all(|(name, _)| name == "resource" || seen.insert(name));
+        let resources = pairs.iter().filter(|(name, value)| name == "resource" && !value.is_empty());
+        assert_eq!(request.resource.len(), resources.count());
         let has_nul = pairs.iter().any(|(name, value)| name.contains('\0') || value.contains('\0'));
         match params.flaw() {
             None => assert!(is_unique && !has_nul && pairs.len() <= 100),

@@ -214,3 +214,52 @@ fn millis_between(start: Instant, end: Instant) -> i64 {
         None => -millis(start.duration_since(end)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::service::ServiceClient;
+    use super::super::token::Pool;
+    use super::*;
+    use foundation::secret::Secret;
+    use std::sync::Arc;
+    use url::Url;
+
+    /// A load of two APIs, each of which has answered all calls.
+    fn answered_load() -> Load {
+        let api = |url: &str| {
+            let api = Endpoint::new(Kind::Api, &Url::parse(url).unwrap()).unwrap();
+            api.counts().ok = 1_000;
+            Arc::new(api)
+        };
+        Load {
+            tokens_of: Vec::new(),
+            key_sets_of: Vec::new(),
+            apis: vec![api("http://127.0.0.1:1"), api("http://127.0.0.1:2")],
+            requests_per_second: 100,
+            pool: Pool::default(),
+            client: ServiceClient {
+                id: "drill".to_owned(),
+                secret: Secret::new("secret"),
+            },
+            is_over: true.into(),
+        }
+    }
+
+    fn report(load: &Load) -> Report {
+        Report::new(load, Vec::new(), Duration::from_secs(10), None)
+    }
+
+    #[test]
+    fn one_false_401_fails_a_drill() {
+        let load = answered_load();
+        assert!(report(&load).passed);
+        let failures = [(Failure::Unauthorized, 1)];
+        load.apis[1].counts().failures.extend(failures);
+        let failed = report(&load);
+        assert!(!failed.passed);
+        assert_eq!(
+            failed.problems,
+            ["GET http://127.0.0.1:2/protected refused 1 valid tokens with 401"]
+        );
+    }
+}

@@ -35,9 +35,13 @@ pub(super) async fn register(services: &Services) -> Result<ServiceClient, Error
         default_scope: None,
         first_party: true,
         refresh_cookie: false,
+        require_pushed_authorization_requests: false,
         refresh_retry_window: None,
         jwks: None,
         jwks_uri: None,
+        dpop_bound_access_tokens: false,
+        device_authorization: false,
+        signed_user_info: false,
     };
     let context = RequestContext::without_request();
     let (client, secret) = clients::register(&services.db, &services.issuer, registration, &context).await?;

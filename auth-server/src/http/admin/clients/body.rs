@@ -36,6 +36,11 @@ pub(super) fn read_registration(body: &JsonBody, issuer: &str) -> Result<Registr
     let refresh_retry_window = fields.optional_integer("refresh_retry_window", retry_window);
     let jwks = fields.optional_object("jwks");
     let jwks_uri = fields.optional("jwks_uri", |uri| guard.parse(uri));
+    let require_par = fields.optional_bool("require_pushed_authorization_requests");
+    let dpop_bound_access_tokens = fields
+        .optional_bool("dpop_bound_access_tokens")
+        .unwrap_or_default();
+    let device_authorization = fields.optional_bool("device_authorization").unwrap_or_default();
     let registration = names.zip(limits).map(|((id, name), (kind, scope))| Registration {
         id,
         name,
@@ -50,6 +55,10 @@ pub(super) fn read_registration(body: &JsonBody, issuer: &str) -> Result<Registr
         refresh_retry_window,
         jwks,
         jwks_uri,
+        require_pushed_authorization_requests: require_par.unwrap_or_default(),
+        dpop_bound_access_tokens,
+        device_authorization,
+        signed_user_info: false,
     });
     fields.finish(registration)
 }
@@ -73,6 +82,9 @@ pub(super) fn read_changes(body: &JsonBody, issuer: &str) -> Result<ClientChange
         refresh_retry_window: fields.optional_integer("refresh_retry_window", retry_window),
         jwks: fields.optional_object("jwks"),
         jwks_uri: fields.optional("jwks_uri", |uri| guard.parse(uri)),
+        require_pushed_authorization_requests: fields.optional_bool("require_pushed_authorization_requests"),
+        dpop_bound_access_tokens: fields.optional_bool("dpop_bound_access_tokens"),
+        device_authorization: fields.optional_bool("device_authorization"),
     };
     fields.finish(Some(changes))
 }

@@ -39,20 +39,21 @@ impl Clients {
         }))
     }
 
-    /// Returns the client with this id, as it was at most one second ago.
-    pub async fn find(&self, id: &str) -> Result<Option<Arc<Client>>, Error> {
-        if let Some(client) = self.find_cached(id) {
+    /// Returns the client with this id, as it was at most one second ago. A client that was not used in time is unknown.
+    pub async fn find(&self, id: &str, now: Timestamp) -> Result<Option<Arc<Client>>, Error> {
+        if let Some(client) = self.find_cached(id, now) {
             return Ok(Some(client));
         }
         let read_at = Instant::now();
-        let client = find(&self.0.db, id).await?.map(Arc::new);
+        let client = find(&self.0.db, id).await?;
+        let client = client.filter(|client| !client.has_expired(now)).map(Arc::new);
         let mut clients = lock(&self.0.clients);
         let Some(client) = client else {
             // Unknown ids are not kept, because anybody can make up any number of them.
             clients.remove(id);
             return Ok(None);
         };
-        if let Some(cached) = clients.get(id).filter(|cached| cached.is_fresh()) {
+        if let Some(cached) = clients.get(id).filter(|cached| cached.is_current(now)) {
             // Another request has read the client meanwhile. Its copy may know of a use of a secret that is not stored yet.
             return Ok(Some(Arc::clone(&cached.client)));
         }
@@ -64,6 +65,11 @@ impl Clients {
             clients.insert(id.to_owned(), CachedClient { client, read_at });
         }
         Ok(Some(client))
+    }
+
+    /// Makes the next [`find`](Self::find) of this process read the client from the database.
+    pub fn forget(&self, id: &str) {
+        lock(&self.0.clients).remove(id);
     }
 
     /// Records, about once a minute and without making the caller wait, that a client used one of its secrets.
@@ -89,9 +95,9 @@ impl Clients {
         })
     }
 
-    fn find_cached(&self, id: &str) -> Option<Arc<Client>> {
+    fn find_cached(&self, id: &str, now: Timestamp) -> Option<Arc<Client>> {
         let clients = lock(&self.0.clients);
-        let cached = clients.get(id).filter(|cached| cached.is_fresh());
+        let cached = clients.get(id).filter(|cached| cached.is_current(now));
         cached.map(|cached| Arc::clone(&cached.client))
     }
 }
@@ -99,5 +105,10 @@ impl Clients {
 impl CachedClient {
     fn is_fresh(&self) -> bool {
         self.read_at.elapsed() < MAX_AGE
+    }
+
+    /// Returns whether the client need not be read again. One that has expired may have been used since it was read.
+    fn is_current(&self, now: Timestamp) -> bool {
+        self.is_fresh() && !self.client.has_expired(now)
     }
 }

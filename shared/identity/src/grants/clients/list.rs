@@ -20,6 +20,8 @@ pub struct ListQuery {
     kind: Option<ClientType>,
     /// Only clients of the operator of this issuer (`true`), or only those of third parties (`false`).
     first_party: Option<bool>,
+    /// Only disabled clients (`true`), or only enabled ones (`false`).
+    disabled: Option<bool>,
     /// The requested page.
     #[param(ignore)]
     pub page: PageRequest<TextId>,
@@ -32,6 +34,7 @@ impl ListQuery {
         Self {
             kind: query.first("type", ClientType::named),
             first_party: query.first("first_party", |text| text.parse().ok()),
+            disabled: query.first("disabled", |text| text.parse().ok()),
             page: query.page_request(),
         }
     }
@@ -43,6 +46,15 @@ impl HasCursor for Client {
     fn cursor(&self) -> TextId {
         TextId::from_stored(&self.id)
     }
+}
+
+/// The parameters that determine the SQL statement of the list.
+#[derive(Clone, Copy, Debug)]
+struct ListStatement {
+    has_kind: bool,
+    first_party: Option<bool>,
+    disabled: Option<bool>,
+    slice: PageSlice,
 }
 
 /// Returns the requested page of the clients, by id.
@@ -61,39 +73,63 @@ async fn fetch(
     slice: PageSlice,
     after: Option<&TextId>,
 ) -> Result<Vec<Client>, Error> {
-    let sql = sql(query.kind.is_some(), query.first_party, slice);
+    let statement = ListStatement {
+        has_kind: query.kind.is_some(),
+        first_party: query.first_party,
+        disabled: query.disabled,
+        slice,
+    };
     let values = [
         after.map(|id| Value::from(id.as_ref())),
         query.kind.map(|kind| Value::from(kind.as_str())),
     ];
     let values = values.into_iter().flatten();
-    let rows = fetch_all_with!(db.reader(), Row, AssertSqlSafe(sql), values)?;
+    let rows = fetch_all_with!(db.reader(), Row, AssertSqlSafe(statement.sql()), values)?;
     Ok(rows.into_iter().map(Client::from).collect())
 }
 
-/// Returns the text of the statement. Its parameters are the anchor and the type, as far as there are any.
-fn sql(has_kind: bool, first_party: Option<bool>, slice: PageSlice) -> String {
-    let kind = match has_kind {
-        true => format!(" AND type = {}", slice.parameter(1)),
-        false => String::new(),
-    };
-    let first_party = match first_party {
-        None => "TRUE",
-        Some(true) => "first_party",
-        Some(false) => "NOT first_party",
-    };
-    let (columns, after, end) = (columns!(), slice.anchor_condition(), slice.order_and_limit());
-    format!("SELECT {columns} FROM clients WHERE {first_party}{kind}{after} {end}")
+impl ListStatement {
+    /// Returns the text. Its parameters are the anchor and the type, as far as there are any.
+    fn sql(self) -> String {
+        let Self {
+            has_kind,
+            first_party,
+            disabled,
+            slice,
+        } = self;
+        let kind = match has_kind {
+            true => format!(" AND type = {}", slice.parameter(1)),
+            false => String::new(),
+        };
+        let first_party = match first_party {
+            None => "TRUE",
+            Some(true) => "first_party",
+            Some(false) => "NOT first_party",
+        };
+        let disabled = match disabled {
+            None => "",
+            Some(true) => " AND disabled_at IS NOT NULL",
+            Some(false) => " AND disabled_at IS NULL",
+        };
+        let (columns, after, end) = (columns!(), slice.anchor_condition(), slice.order_and_limit());
+        format!("SELECT {columns} FROM clients WHERE {first_party}{disabled}{kind}{after} {end}")
+    }
 }
 
 /// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
-    let filters = [false, true]
-        .into_iter()
-        .flat_map(|has_kind| [None, Some(false), Some(true)].map(|first_party| (has_kind, first_party)));
-    let lists = filters.flat_map(|filter| PageSlice::all(KEY).map(|slice| (filter, slice)));
-    lists.map(|((has_kind, first_party), slice)| {
-        let name = format!("{}::{slice:?} {has_kind} {first_party:?}", module_path!());
-        (name, sql(has_kind, first_party, slice))
-    })
+    const EITHER: [Option<bool>; 3] = [None, Some(false), Some(true)];
+    let filters = [false, true].into_iter().flat_map(|has_kind| {
+        let of_party = EITHER.into_iter();
+        of_party.flat_map(move |first_party| EITHER.map(|disabled| (has_kind, first_party, disabled)))
+    });
+    let lists = filters.flat_map(|(has_kind, first_party, disabled)| {
+        PageSlice::all(KEY).map(|slice| ListStatement {
+            has_kind,
+            first_party,
+            disabled,
+            slice,
+        })
+    });
+    lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()))
 }

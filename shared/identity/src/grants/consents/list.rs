@@ -50,7 +50,7 @@ pub struct Position {
 }
 
 schema! {
-    Position = schema::text(3, 81, r"^[1-9][0-9]*\.[!-~]+$", "A position in the list, taken from `next` of a page or from its links.");
+    Position = schema::text(3, 2_017, r"^[1-9][0-9]*\.[!-~]+$", "A position in the list, taken from `next` of a page or from its links.");
 }
 
 /// The parameters that determine the SQL statement of the list.

@@ -49,14 +49,27 @@ macro_rules! beyond_newest {
     };
 }
 
+/// A condition on `refresh_families`: the family is one of at most `$4` of the client `$1` that began with the redirect URI `$3`.
+macro_rules! of_redirect_uri {
+    () => {
+        concat!(
+            "id IN (SELECT id FROM refresh_families WHERE client_id = $1 AND redirect_uri = $3 AND ",
+            is_unrevoked!(),
+            " LIMIT $4)"
+        )
+    };
+}
+
 sql! {
     REVOKE_ONE = revoke_on_sqlite!("id = $1");
     REVOKE_BY_USER_AND_CLIENT_SQLITE = revoke_on_sqlite!("user_id = $1 AND client_id = $3");
     REVOKE_BY_USER_AND_CLIENT_POSTGRES = revoke_on_postgres!("user_id = $1 AND client_id = $3");
     REVOKE_BY_SESSION_SQLITE = revoke_on_sqlite!(
-        "session_id = $1 AND client_id IN (SELECT id FROM clients WHERE first_party)");
+        "session_id = $1 AND (SELECT first_party FROM clients WHERE clients.id = refresh_families.client_id)");
     REVOKE_BY_SESSION_POSTGRES = revoke_on_postgres!(
-        "session_id = $1 AND client_id IN (SELECT id FROM clients WHERE first_party)");
+        "session_id = $1 AND (SELECT first_party FROM clients WHERE clients.id = refresh_families.client_id)");
+    REVOKE_OF_REDIRECT_URI_SQLITE = revoke_on_sqlite!(of_redirect_uri!());
+    REVOKE_OF_REDIRECT_URI_POSTGRES = revoke_on_postgres!(of_redirect_uri!());
     REVOKE_BEYOND_NEWEST_SQLITE = revoke_on_sqlite!(beyond_newest!());
     REVOKE_BEYOND_NEWEST_POSTGRES = revoke_on_postgres!(beyond_newest!());
     USER_HAS_FAMILY = "SELECT EXISTS (SELECT 1 FROM refresh_families
@@ -138,6 +151,33 @@ pub async fn revoke(
     let announcement = revocation::revoke_families(tx, ids, now).await?;
     event.record(tx, context).await?;
     Ok(announcement)
+}
+
+/// Revokes at most `limit` families of a client that began with this redirect URI, and records one event for all of them. Returns
+/// their number. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+pub async fn revoke_of_redirect_uri(
+    tx: &mut Tx,
+    client_id: &str,
+    redirect_uri: &str,
+    limit: i64,
+    context: &RequestContext,
+) -> Result<(u64, PendingAnnouncement), Error> {
+    let now = context.now;
+    let sql = tx
+        .on()
+        .choose(REVOKE_OF_REDIRECT_URI_SQLITE, REVOKE_OF_REDIRECT_URI_POSTGRES);
+    let rows = fetch_all!(tx.on(), RevokedRow, sql, client_id, now, redirect_uri, limit)?;
+    if rows.is_empty() {
+        return Ok((0, PendingAnnouncement::none()));
+    }
+    let (count, ids) = (rows.len(), rows.into_iter().map(|family| family.id).collect());
+    let announcement = revocation::revoke_families(tx, ids, now).await?;
+    let event = Event::success(EventName::TokenRevoked).client(client_id);
+    let event = event.detail(format!(
+        "{count} grants that began with the redirect URI {redirect_uri}"
+    ));
+    event.record(tx, context).await?;
+    Ok((count as u64, announcement))
 }
 
 /// Revokes all families and access tokens of a user that belong to this epoch, and records an event. No effect if there is no

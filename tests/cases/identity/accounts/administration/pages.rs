@@ -15,7 +15,7 @@ async fn insert(world: &World, into: &str, values: &str) {
 }
 
 /// Fills the tables. Returns the paths of lists with 45 items.
-async fn fill(world: &World, user: &User) -> [String; 6] {
+async fn fill(world: &World, user: &User) -> [String; 9] {
     let (id, now) = (user.id, world.now().micros());
     let users = "users (email, email_key, email_verified, role, password_hash, epoch, password_change_required, created_at,
                         updated_at)";
@@ -49,6 +49,14 @@ async fn fill(world: &World, user: &User) -> [String; 6] {
     execute!(world.db().await.writer(), AssertSqlSafe(sql)).unwrap();
     let events = "security_events (at, name, outcome, user_id, trace_id)";
     insert(world, events, "1 + n / 20, 'rare', 'success', NULL, ''").await;
+    insert_deleted_keys(world).await;
+    // Five tokens end at the same time.
+    let tokens = "registration_tokens (id, token_hash, uses_left, created_at, expires_at)";
+    for (first, uses_left) in [(0, "n"), (100, "0")] {
+        let number = format!("CAST({first} + n AS TEXT)");
+        let token = format!("{number}, CAST({number} AS BYTEA), {uses_left}, 1, {now} + 3600000000 + n / 5");
+        insert(world, tokens, &token).await;
+    }
     [
         "/admin/users?role=editor&".to_owned(),
         "/admin/clients?type=native&".to_owned(),
@@ -56,7 +64,28 @@ async fn fill(world: &World, user: &User) -> [String; 6] {
         format!("/admin/consents?user_id={id}&"),
         format!("/admin/consents?client_id={app}&"),
         "/admin/security-events?name=rare&".to_owned(),
+        "/admin/keys?state=deleted&".to_owned(),
+        "/admin/registration-tokens?used_up=true&".to_owned(),
+        "/admin/registration-tokens?used_up=false&".to_owned(),
     ]
+}
+
+/// Inserts keys in their last state, which a trigger prevents otherwise.
+async fn insert_deleted_keys(world: &World) {
+    let db = world.db().await;
+    let without_trigger = db.engine().choose(
+        "DROP TRIGGER signing_keys_begin",
+        "DROP TRIGGER signing_keys_begin ON signing_keys",
+    );
+    execute!(db.writer(), without_trigger).unwrap();
+    let keys =
+        "signing_keys (kid, number, state, public_jwk, created_at, sign_after, deleted_at, compromised)";
+    insert(
+        world,
+        keys,
+        "'key ' || n, 1000 + n, 'deleted', '{}', 1, 2, 3, TRUE",
+    )
+    .await;
 }
 
 async fn every_list_is_paged_forward_and_backward_in_both_orders(world: World) {
@@ -67,7 +96,9 @@ async fn every_list_is_paged_forward_and_backward_in_both_orders(world: World) {
         descending.reverse();
         assert_eq!(ascending, descending, "{path}");
         let by_default = items(&admin.get(&path).await.expect(200));
-        let newest_first = path.contains("sessions") || path.contains("events");
+        let newest_first = ["sessions", "events", "keys"]
+            .iter()
+            .any(|list| path.contains(list));
         let expected = if newest_first { &descending } else { &ascending };
         let first = if newest_first { &expected[44] } else { &expected[0] };
         assert_eq!(&by_default[0], first, "{path}");

@@ -8,7 +8,10 @@ async fn lists_are_those_of_the_shell(world: World) {
     let admin = world.user_with_role("admin").await;
     for n in 0..21 {
         let app = world.app().kind(["spa", "web", "native"][n % 3]);
-        if n < 5 { app.first_party() } else { app }.register();
+        let app = if n < 5 { app.first_party() } else { app }.register();
+        if n % 4 == 0 {
+            world.cli(&["clients", "disable", &app.id, "--json"], "");
+        }
     }
     let expected = world.cli(&["clients", "list", "--json"], "");
     let expected = expected.as_array().unwrap();
@@ -28,16 +31,40 @@ async fn lists_are_those_of_the_shell(world: World) {
         assert_eq!(filtered, matching.cloned().collect::<Vec<_>>(), "{query}");
         assert!(filtered.len() > 4, "{query}");
     }
-    let both = admin.get(&format!("{LIST}?type=spa&first_party=false&cursor=app-"));
-    let both = items(&both.await.expect(200));
-    assert!(!both.is_empty());
-    for client in both {
+    for (disabled, is_disabled) in [("true", true), ("false", false)] {
+        let filtered = admin
+            .get(&format!("{LIST}?disabled={disabled}"))
+            .await
+            .expect(200);
+        let matching = expected
+            .iter()
+            .filter(|client| client["disabled_at"].is_string() == is_disabled);
+        assert_eq!(
+            items(&filtered),
+            matching.cloned().collect::<Vec<_>>(),
+            "{disabled}"
+        );
+        assert!(items(&filtered).len() > 4, "{disabled}");
+    }
+    let all = admin.get(&format!(
+        "{LIST}?type=spa&first_party=false&disabled=true&cursor=app-"
+    ));
+    let all = items(&all.await.expect(200));
+    assert!(!all.is_empty());
+    for client in all {
         assert_eq!(
             (&client["type"], &client["first_party"]),
             (&json!("spa"), &json!(false))
         );
+        assert!(client["disabled_at"].is_string(), "{client}");
     }
-    for ignored in ["?type=SPA", "?first_party=1", "?cursor=%00", "?unknown=1"] {
+    for ignored in [
+        "?type=SPA",
+        "?first_party=1",
+        "?disabled=yes",
+        "?cursor=%00",
+        "?unknown=1",
+    ] {
         let read = admin.get(&format!("{LIST}{ignored}")).await.expect(200);
         assert_eq!(items(&read), items(&first), "{ignored}");
     }

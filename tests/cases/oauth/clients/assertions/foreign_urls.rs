@@ -3,48 +3,21 @@
 use super::super::at_each_issuer;
 use super::{Key, claims, create, jwks_file, request};
 use serde_json::json;
-use std::io;
-use std::net::TcpListener;
 use storage::execute;
-use tests::{Shape, World, on_every_shape};
+use tests::{Sentinel, Shape, User, World, on_every_shape};
 
-/// A port of this machine, on every address, that nobody may connect to.
-pub(super) struct Sentinel {
-    pub(super) port: u16,
-    listener: TcpListener,
-}
-
-impl Sentinel {
-    pub(super) fn start() -> Self {
-        // On Linux this address receives IPv4 connections too.
-        let listener = TcpListener::bind("[::]:0").or_else(|_| TcpListener::bind("0.0.0.0:0"));
-        let listener = listener.unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        Self { port, listener }
-    }
-
-    /// Expects that no connection waits to be accepted.
-    #[track_caller]
-    pub(super) fn expect_no_connection(&self) {
-        match self.listener.accept() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            accepted => panic!("expected no connection: {accepted:?}"),
-        }
-    }
-}
-
-/// A world in production mode, as behind an HTTPS proxy.
-async fn in_production(shape: Shape) -> World {
-    World::builder(shape)
-        .flag("--base-url", "https://id.test")
-        .start()
-        .await
+/// A world in production mode, as behind an HTTPS proxy, with further flags.
+pub(in crate::oauth::clients) async fn in_production(shape: Shape, flags: &[(&str, &str)]) -> World {
+    let world = World::builder(shape).flag("--base-url", "https://id.test");
+    let world = flags
+        .iter()
+        .fold(world, |world, (name, value)| world.flag(name, value));
+    world.start().await
 }
 
 /// URLs that lead to the port of this machine, with a part of the reason for which they are refused when they are
 /// registered, if they are.
-fn probes(port: u16) -> Vec<(String, Option<&'static str>)> {
+pub(in crate::oauth::clients) fn probes(port: u16) -> Vec<(String, Option<&'static str>)> {
     let mut probes = Vec::new();
     for host in [
         "127.0.0.1",
@@ -86,9 +59,19 @@ fn probes(port: u16) -> Vec<(String, Option<&'static str>)> {
     probes
 }
 
+async fn expect_refused_by_http(admin: &User, uri: &str, reason: &str) {
+    let body = json!({
+        "id": "refused", "name": "Refused", "type": "service", "scope": "posts:read", "jwks_uri": uri,
+    });
+    let refused = admin.post("/admin/clients").json(&body).await;
+    let refused = refused.expect_validation_errors(&["/jwks_uri"]);
+    assert!(refused.text().contains(reason), "{uri}: {refused}");
+}
+
 async fn in_production_no_url_leads_to_the_network_of_the_issuer(shape: Shape) {
-    let world = in_production(shape).await;
+    let world = in_production(shape, &[]).await;
     let (key, sentinel, db) = (Key::rsa("rsa"), Sentinel::start(), world.db().await);
+    let admin = world.user_with_role("admin").await;
     for (uri, refused) in probes(sentinel.port) {
         let app = world
             .app()
@@ -103,6 +86,7 @@ async fn in_production_no_url_leads_to_the_network_of_the_issuer(shape: Shape) {
             Some(reason) => {
                 assert_eq!(updated.status.code(), Some(64), "{uri}: {message}");
                 assert!(message.contains(reason), "{uri}: {message}");
+                expect_refused_by_http(&admin, &uri, reason).await;
             }
             None => assert!(updated.status.success(), "{uri}: {message}"),
         }

@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 use tests::{Signer, base64url};
 
 /// A key of a client.
-pub(super) enum Key {
+pub(in crate::oauth::clients) enum Key {
     Rsa(Signer),
     Ec(EcdsaKeyPair),
 }
 
 impl Key {
-    pub(super) fn rsa(kid: &str) -> Self {
+    pub(in crate::oauth::clients) fn rsa(kid: &str) -> Self {
         Self::Rsa(Signer::unknown(kid))
     }
 
-    pub(super) fn ec() -> Self {
+    pub(in crate::oauth::clients) fn ec() -> Self {
         Self::Ec(EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap())
     }
 
-    pub(super) fn jwk(&self) -> Value {
+    pub(in crate::oauth::clients) fn jwk(&self) -> Value {
         match self {
             Self::Rsa(signer) => signer.jwk(),
             Self::Ec(pair) => {
@@ -38,7 +38,7 @@ impl Key {
     }
 
     /// Signs with the algorithm of the key, whatever the header says.
-    pub(super) fn sign(&self, header: &Value, claims: &Value) -> String {
+    pub(in crate::oauth::clients) fn sign(&self, header: &Value, claims: &Value) -> String {
         match self {
             Self::Rsa(signer) => signer.sign(&header.to_string(), &claims.to_string()),
             Self::Ec(pair) => {
@@ -54,7 +54,7 @@ impl Key {
     }
 
     /// An assertion with these claims.
-    pub(super) fn assertion(&self, claims: &Value) -> String {
+    pub(in crate::oauth::clients) fn assertion(&self, claims: &Value) -> String {
         self.sign(&self.header(), claims)
     }
 }

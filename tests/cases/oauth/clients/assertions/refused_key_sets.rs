@@ -2,17 +2,10 @@
 
 use super::super::{SECOND, at_each_issuer};
 use super::Key;
-use super::foreign_urls::Sentinel;
 use super::published_keys::{app_with_server, publish, sign_in};
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{Reply, Shape, World, on_every_shape, run_concurrently};
-
-/// A response with this status line, these headers and this body.
-fn response(status: &str, headers: &str, body: &str) -> String {
-    let length = body.len();
-    format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")
-}
+use tests::{Reply, Sentinel, Shape, World, on_every_shape, response, run_concurrently};
 
 #[track_caller]
 fn expect_reason(reply: Reply, reason: &str) {
@@ -123,18 +116,19 @@ async fn a_fetch_ends_after_five_seconds(world: World) {
     let issuer = &at_each_issuer(&world)[0];
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n";
     let body = " ".repeat(60_000);
-    for answers_slowly in [true, false] {
-        match answers_slowly {
-            true => server.answer_slowly(&format!("{head}{body}")),
-            false => server.never_answer(),
+    for slow in ["head", "body", "both"] {
+        match slow {
+            "head" => server.answer_slowly(&format!("{head}{body}")),
+            "body" => server.answer_with_slow_body(head, &body),
+            _ => server.never_answer(),
         }
         let before = server.received().len();
         let began = Instant::now();
         let assertions: Vec<String> = (0..3)
             .map(|_| key.assertion(&super::claims(&world, &app)))
             .collect();
-        let slow = run_concurrently(3, |n| super::request(issuer, &assertions[n]).into_future());
-        let (replies, ()) = tokio::join!(slow, async {
+        let requests = run_concurrently(3, |n| super::request(issuer, &assertions[n]).into_future());
+        let (replies, ()) = tokio::join!(requests, async {
             sign_in(&world, issuer, &other, &key).await.expect(200);
             assert!(began.elapsed() < Duration::from_secs(4));
         });
@@ -144,7 +138,7 @@ async fn a_fetch_ends_after_five_seconds(world: World) {
         let elapsed = began.elapsed();
         assert!(
             (Duration::from_secs(5)..Duration::from_secs(9)).contains(&elapsed),
-            "{elapsed:?}"
+            "{slow}: {elapsed:?}"
         );
         assert_eq!(server.received().len(), before + 1);
     }

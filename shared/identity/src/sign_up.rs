@@ -1,22 +1,27 @@
 //! Sign-up.
 
+use crate::accounts;
+use crate::authentication_methods::AuthenticationMethods;
+use crate::email_verifications;
+use crate::login::{NewSession, begin_session};
+use crate::passwords;
+use crate::passwords::{HashedPassword, Password};
+use crate::services::Identity;
+use crate::users;
+use crate::users::{NewUser, Role, User};
 use foundation::context::RequestContext;
 use foundation::duration::in_words;
 use foundation::email::Email;
 use foundation::secret::Secret;
-use identity::Identity;
-use identity::accounts;
-use identity::email_verifications;
-use identity::passwords;
-use identity::passwords::{HashedPassword, Password};
-use identity::users;
-use identity::users::{NewUser, Role, User};
 use std::time::Duration;
-use storage::db;
+use storage::db::{self, Tx};
 
 /// The reason why an account was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The setting SIGN_UP is off.
+    #[error("sign-up is turned off; ask an administrator for an account")]
+    Off,
     /// The e-mail address belongs to an account, or the database failed.
     #[error(transparent)]
     Users(#[from] users::Error),
@@ -38,13 +43,42 @@ impl From<db::Error> for Error {
 }
 
 /// Creates an account with the role `user` and mails a link that confirms its e-mail address. Fails if the address
-/// belongs to another account, and with [`Error::TooMany`] if the client's network reached its limit.
+/// belongs to another account, with [`Error::TooMany`] if the client's network reached its limit, and with [`Error::Off`] if only
+/// administrators create accounts.
 pub async fn sign_up(
     identity: &Identity,
     email: Email,
     password: Password,
     context: &RequestContext,
 ) -> Result<User, Error> {
+    let (tx, user) = create(identity, email, password, context).await?;
+    tx.commit().await?;
+    Ok(user)
+}
+
+/// Creates an account like [`sign_up`] and signs in. `former` is the `sid` of the browser's previous session, which ends.
+pub async fn sign_up_and_in(
+    identity: &Identity,
+    email: Email,
+    password: Password,
+    former: Option<&Secret>,
+    context: &RequestContext,
+) -> Result<NewSession, Error> {
+    let (tx, user) = create(identity, email, password, context).await?;
+    let methods = AuthenticationMethods::Password;
+    Ok(begin_session(identity, tx, user, methods, former, context).await?)
+}
+
+/// Creates an account and queues the mail, in a transaction that the caller must commit.
+async fn create(
+    identity: &Identity,
+    email: Email,
+    password: Password,
+    context: &RequestContext,
+) -> Result<(Tx, User), Error> {
+    if !identity.allows_sign_ups {
+        return Err(Error::Off);
+    }
     if let Some(retry_after) = accounts::count_sign_up(identity, context).await {
         return Err(Error::TooMany { retry_after });
     }
@@ -59,6 +93,5 @@ pub async fn sign_up(
     let mut tx = identity.db.begin().await?;
     let user = accounts::create(&mut tx, &new, context).await?;
     email_verifications::mail_new_account(identity, &mut tx, &user, &new.email, context).await?;
-    tx.commit().await?;
-    Ok(user)
+    Ok((tx, user))
 }

@@ -1,0 +1,102 @@
+//! The errors of authorization requests.
+
+use crate::clients::documents::DocumentError;
+use crate::params::ReadError;
+use std::time::Duration;
+use storage::db;
+use storage::redis::Unavailable;
+
+/// The reason why an authorization request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorizationError {
+    /// The client or the redirect URI is unknown or the request is unreadable. The message belongs on a page:
+    /// a redirect would be open to abuse (RFC 6749 §4.1.2.1).
+    #[error("{0}")]
+    Page(String),
+    /// An error response, which the client gets.
+    #[error("the request was rejected by a redirect to the client")]
+    Redirect(ErrorResponse),
+    /// The session of the user ended while the user decided.
+    #[error("the session has ended")]
+    SessionEnded,
+    /// The database failed or did not answer.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+    /// The parameters could not be read, which only a field of a wrong type causes.
+    #[error("cannot read the authorization request: {0}")]
+    Read(#[from] ReadError),
+    /// Too many documents of clients were fetched for the user, or for users of the network.
+    #[error("too many client ID metadata documents were fetched")]
+    TooManyDocuments {
+        /// The time until another fetch is allowed.
+        retry_after: Duration,
+    },
+    /// The store that counts the fetches of documents does not answer.
+    #[error(transparent)]
+    StoreUnavailable(#[from] Unavailable),
+    /// oxide-auth's state machine ended a valid request without a result.
+    #[error("the authorization state machine ended without a result")]
+    StateMachine,
+}
+
+/// An error response of the authorization endpoint (RFC 6749 §4.1.2.1).
+#[derive(Debug)]
+pub struct ErrorResponse {
+    /// The value of `error`.
+    pub error: &'static str,
+    /// The value of `error_description`, which may be empty.
+    pub description: &'static str,
+    /// The client's redirect URI with the error in its query.
+    pub redirect: String,
+}
+
+impl ErrorResponse {
+    /// Returns the response as a message for a page, for a request whose redirect URI is not known to be that of the client.
+    pub(super) fn in_words(&self) -> String {
+        match self.description {
+            "" => format!("The request is not acceptable ({}).", self.error),
+            description => format!("The request is not acceptable ({}): {description}.", self.error),
+        }
+    }
+}
+
+impl From<DocumentError> for AuthorizationError {
+    fn from(error: DocumentError) -> Self {
+        match error {
+            DocumentError::Unusable(message) => Self::Page(message),
+            DocumentError::TooMany { retry_after } => Self::TooManyDocuments { retry_after },
+            DocumentError::StoreUnavailable(error) => Self::StoreUnavailable(error),
+            DocumentError::Database(error) => Self::Database(error),
+        }
+    }
+}
+
+impl AuthorizationError {
+    /// Returns the error that a page shows.
+    pub(in crate::grants) fn page(message: &str) -> Self {
+        Self::Page(message.to_owned())
+    }
+
+    /// Returns the error for a reference to no pushed request of the client. Its code is that of RFC 9101 §7.
+    pub(in crate::grants) fn invalid_request_uri() -> Self {
+        Self::page(
+            "The request_uri is unknown, expired or used, or another application got it (invalid_request_uri). Go back to \
+             the application and start again.",
+        )
+    }
+
+    /// Returns the error for parameters with a flaw that the client is not told about.
+    pub(in crate::grants) fn unreadable(flaw: &str) -> Self {
+        Self::Page(format!("The request cannot be read: {flaw}."))
+    }
+
+    /// Returns the error for a client that was changed or deleted while the user decided.
+    pub(super) fn client_changed() -> Self {
+        Self::page("This application was changed meanwhile. Go back to it and start again.")
+    }
+
+    /// Returns the error for a disabled client.
+    pub(super) fn client_disabled() -> Self {
+        Self::page("This application is disabled.")
+    }
+}

@@ -1,0 +1,96 @@
+//! Pages of signing keys, for administrators.
+
+use super::table::{Key, State, columns};
+use sqlx::AssertSqlSafe;
+use storage::db::{Db, Error};
+use storage::fetch_all_with;
+use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use utoipa::IntoParams;
+
+/// The columns by which the list is sorted.
+const KEY: &[&str] = &["number"];
+
+/// The query parameters of the list.
+#[derive(Clone, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only keys in this state.
+    #[param(inline)]
+    state: Option<State>,
+    /// The requested page.
+    #[param(ignore)]
+    pub page: PageRequest,
+}
+
+impl ListQuery {
+    /// Parses a query string. Ignores unknown parameters and invalid values.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        Self {
+            state: query.first("state", State::named),
+            page: query.page_request(),
+        }
+    }
+}
+
+impl HasCursor for Key {
+    type Cursor = Cursor;
+
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            created_at: self.created_at,
+            id: self.number,
+        }
+    }
+}
+
+/// Returns the requested page of the keys, the newest first by default. Deleted keys are included.
+pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
+    let PageRequest {
+        direction,
+        order,
+        cursor,
+        ..
+    } = query.page;
+    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Descending));
+    let after = cursor.map(|cursor| cursor.id);
+    paging::read_page(direction, sorting, after, |slice, after| {
+        fetch(db, query.state, slice, after)
+    })
+    .await
+}
+
+async fn fetch(
+    db: &Db,
+    state: Option<State>,
+    slice: PageSlice,
+    after: Option<i64>,
+) -> Result<Vec<Key>, Error> {
+    let values = [
+        after.map(Value::from),
+        state.map(|state| Value::from(state.as_str())),
+    ];
+    let sql = AssertSqlSafe(sql(state.is_some(), slice));
+    fetch_all_with!(db.reader(), Key, sql, values.into_iter().flatten())
+}
+
+/// Returns the text of the statement. Its parameters are the anchor and the state, as far as there are any.
+fn sql(has_state: bool, slice: PageSlice) -> String {
+    let slice = match has_state {
+        true => slice.of_value("state", &slice.parameter(1)),
+        false => format!("TRUE{} {}", slice.anchor_condition(), slice.order_and_limit()),
+    };
+    let columns = columns!();
+    format!("SELECT {columns} FROM signing_keys WHERE {slice}")
+}
+
+/// Returns the names and texts of the list statements.
+pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
+    let lists = [false, true]
+        .into_iter()
+        .flat_map(|has_state| PageSlice::all(KEY).map(|slice| (has_state, slice)));
+    lists.map(|(has_state, slice)| {
+        let name = format!("{}::{slice:?} {has_state}", module_path!());
+        (name, sql(has_state, slice))
+    })
+}

@@ -1,0 +1,293 @@
+# The texts of the pages in German.
+
+## Frame
+
+terms = Nutzungsbedingungen
+privacy = Datenschutz
+
+## Durations
+
+duration-seconds = { $n ->
+    [one] { $n } Sekunde
+   *[other] { $n } Sekunden
+ }
+duration-minutes = { $n ->
+    [one] { $n } Minute
+   *[other] { $n } Minuten
+ }
+duration-hours = { $n ->
+    [one] { $n } Stunde
+   *[other] { $n } Stunden
+ }
+duration-days = { $n ->
+    [one] { $n } Tag
+   *[other] { $n } Tagen
+ }
+
+## Fields
+
+email = E-Mail-Adresse
+password = Passwort
+one-time-code = Einmalcode
+current-password = Bisheriges Passwort
+new-password = Neues Passwort
+
+## Sign-in
+
+sign-in = Anmelden
+sign-in-forgot = Passwort vergessen?
+sign-in-sign-up = Konto anlegen
+signed-in-as = Sie sind als { $email } angemeldet.
+wrong-credentials = Die E-Mail-Adresse oder das Passwort ist falsch.
+code-missing = Geben Sie Ihr Passwort noch einmal ein, dazu den Code aus Ihrer Authenticator-App oder einen Wiederherstellungscode.
+wrong-code = Der Einmalcode ist falsch oder wurde schon benutzt.
+code-too-long = Der Einmalcode ist zu lang.
+session-ended = Sie wurden abgemeldet. Melden Sie sich wieder an.
+captcha-required = Lösen Sie das Captcha, um fortzufahren.
+sign-in-locked = Die Anmeldung ist gesperrt: Es gab zu viele Fehlversuche. Versuchen Sie es in { $wait } wieder.
+sign-in-unavailable = Die Anmeldung ist gerade nicht möglich. Versuchen Sie es gleich noch einmal.
+overloaded = Gerade melden sich viele Menschen an. Versuchen Sie es gleich noch einmal.
+
+## Sign-up
+
+sign-up = Konto anlegen
+password-hint = Mindestens { $min } Zeichen. Einige zufällige Wörter sind leicht zu merken und schwer zu erraten.
+sign-up-accept = Mit dem Anlegen des Kontos nehmen Sie die Nutzungsbedingungen an.
+sign-up-sign-in = Sie haben schon ein Konto? Anmelden.
+sign-up-email-taken = Es gibt schon ein Konto mit dieser Adresse. Melden Sie sich an, oder setzen Sie das Passwort zurück.
+sign-up-too-many = Aus Ihrem Netz wurden zu viele Konten angelegt. Versuchen Sie es in { $wait } wieder.
+email-invalid = Das ist keine E-Mail-Adresse. Geben Sie eine wie anna@example.org ein.
+password-too-short = Das Passwort hat weniger als { $min } Zeichen.
+password-too-long = Das Passwort hat mehr als 128 Zeichen.
+password-too-common = Das Passwort ist zu verbreitet. Wählen Sie eines, das schwerer zu erraten ist.
+
+## Password
+
+change-password = Passwort ändern
+choose-password = Passwort wählen
+choose-password-required = Dieses Passwort wurde Ihnen gegeben. Ersetzen Sie es durch ein eigenes, um fortzufahren.
+choose-password-effect = Mit dem neuen Passwort werden Sie auf allen Geräten abgemeldet und alle Apps getrennt. Danach melden Sie sich mit dem neuen Passwort an.
+wrong-current-password = Das bisherige Passwort ist falsch.
+forgot = Passwort zurücksetzen
+forgot-explanation = Geben Sie die E-Mail-Adresse Ihres Kontos ein. Wir schicken Ihnen einen Link, über den Sie ein neues Passwort wählen.
+forgot-submit = Link schicken
+forgot-sent = Sehen Sie in Ihre E-Mails
+    .text = Wenn es ein Konto mit dieser Adresse gibt, ist ein Link für ein neues Passwort unterwegs. Das kann eine Minute dauern.
+mail-too-many = Es wurde keine E-Mail geschickt, weil zu viele angefordert wurden. Versuchen Sie es in { $wait } wieder.
+mail-unavailable = Gerade kann keine E-Mail geschickt werden. Versuchen Sie es gleich noch einmal.
+reset = Neues Passwort wählen
+reset-submit = Passwort setzen
+reset-done = Ihr Passwort wurde geändert
+    .text = Sie wurden auf allen Geräten abgemeldet, und alle Apps wurden getrennt.
+    .link = Mit dem neuen Passwort anmelden
+
+## E-mail address
+
+verify = E-Mail-Adresse bestätigen
+verify-explanation = Bestätigen Sie die Adresse nur, wenn das Konto, um das es in der E-Mail geht, Ihres ist. Wenn sich dadurch die Adresse Ihres Kontos ändert, werden Sie auf allen Geräten abgemeldet und alle Apps getrennt.
+verify-submit = Adresse bestätigen
+verify-done = Ihre Adresse ist bestätigt
+    .text = Sie ist jetzt die Adresse Ihres Kontos.
+    .link = Anmelden
+verify-taken = Ein anderes Konto hat diese Adresse
+    .text = Melden Sie sich bei jenem Konto an, oder wählen Sie für dieses eine andere Adresse. Es wurde nichts geändert.
+invalid-link = Dieser Link funktioniert nicht
+    .text = Der Link wurde schon benutzt, ist abgelaufen, wurde durch einen neueren ersetzt oder nicht vollständig kopiert. Es wurde nichts geändert. Ihr Konto kann Ihnen einen neuen Link schicken.
+    .link = Zu Ihrem Konto
+invalid-reset-link = Dieser Link funktioniert nicht
+    .text = Der Link wurde schon benutzt, ist abgelaufen, wurde durch einen neueren ersetzt oder nicht vollständig kopiert. Es wurde nichts geändert.
+    .link = Neuen Link anfordern
+
+## Consent
+
+consent = { $client } zulassen?
+consent-registered-itself = Diese App hat sich selbst registriert. Der Betreiber von { $service } hat sie nicht geprüft.
+consent-describes-itself = Diese App beschreibt sich selbst unter { $host }. Der Betreiber von { $service } hat sie nicht geprüft.
+consent-asks = Diese Anwendung bittet um die Erlaubnis:
+consent-asks-more = Diese Anwendung bittet zusätzlich um die Erlaubnis:
+consent-granted = Das haben Sie ihr schon erlaubt:
+consent-destination = Sie werden zu { $destination } weitergeleitet.
+allow = Zulassen
+deny = Ablehnen
+no-decision = Sie haben nichts entschieden
+    .text = Gehen Sie zurück und wählen Sie Zulassen oder Ablehnen.
+client-changed = Die Anwendung hat sich geändert
+    .text = Die Anwendung hat ihre Beschreibung geändert, während Sie sich entschieden haben. Gehen Sie zur Anwendung zurück und beginnen Sie neu.
+
+## Account
+
+account = Ihr Konto
+account-email-unconfirmed = Ihre E-Mail-Adresse ist nicht bestätigt. Öffnen Sie den Link, den wir Ihnen geschickt haben.
+account-send-link = Link noch einmal schicken
+account-link-sent = Sehen Sie in Ihre E-Mails
+    .text = Ein Link, der Ihre Adresse bestätigt, ist unterwegs, außer wenn wir Ihnen in der letzten Stunde schon mehrere geschickt haben.
+    .link = Zurück zu Ihrem Konto
+account-two-step-on = Die Anmeldung in zwei Schritten ist an.
+account-two-step-off = Die Anmeldung in zwei Schritten ist aus: Ihr Passwort allein gibt Zugang zu Ihrem Konto.
+account-sessions = Wo Sie angemeldet sind
+account-session-current = dieser Browser
+account-session-used = Vor { $time } benutzt, angemeldet von { $address }
+account-session-end = Dort abmelden
+account-apps = Verbundene Apps
+account-no-apps = Keine App hat Zugriff auf Ihr Konto.
+account-app-used = vor { $time } benutzt
+account-app-disconnect = Trennen
+account-activity = Sicherheitsereignisse
+ago = vor { $time }
+browser-on-system = { $browser } unter { $system }
+browser-unknown = Ein unbekanntes Programm
+event-repeated = { $what } ({ $n }-mal)
+event-signed-in = Sie haben sich angemeldet
+event-sign-in-failed = Eine Anmeldung ist gescheitert
+event-locked = Die Anmeldung wurde nach Fehlversuchen gesperrt
+event-signed-out = Sie haben sich abgemeldet
+event-session-ended = Eine Sitzung wurde beendet
+event-password-changed = Das Passwort wurde geändert
+event-reset-requested = Ein Link zum Zurücksetzen des Passworts wurde angefordert
+event-password-reset = Das Passwort wurde zurückgesetzt
+event-two-step-on = Die Anmeldung in zwei Schritten wurde eingeschaltet
+event-two-step-off = Die Anmeldung in zwei Schritten wurde ausgeschaltet
+event-recovery-code = Ein Wiederherstellungscode wurde benutzt
+event-unlocked = Ein Administrator hat eine Sperre der Anmeldung aufgehoben
+event-role-changed = Ein Administrator hat Ihre Rolle geändert
+event-confirmation-requested = Ein Link zum Bestätigen Ihrer Adresse wurde angefordert
+event-email-confirmed = Ihre Adresse wurde bestätigt
+event-email-change-requested = Eine Änderung Ihrer Adresse wurde angefordert
+event-email-changed = Ihre Adresse wurde geändert
+event-account-created = Das Konto wurde angelegt
+event-account-disabled = Ein Administrator hat das Konto gesperrt
+event-account-enabled = Ein Administrator hat das Konto freigegeben
+event-app-denied = Sie haben eine App abgelehnt
+event-app-disconnected = Eine App wurde getrennt
+event-reuse = Ein benutzter Code oder Token wurde noch einmal vorgelegt: Jemand könnte ihn kopiert haben
+event-tokens-revoked = Token einer App wurden widerrufen
+
+## E-mail address and two-step sign-in of the account
+
+change-email = E-Mail-Adresse ändern
+change-email-explanation = Die Adresse Ihres Kontos ist { $email }. Wir schicken einen Link an die neue Adresse. Die Änderung gilt, sobald Sie ihn öffnen, und meldet Sie auf allen Geräten ab.
+new-email = Neue E-Mail-Adresse
+change-email-submit = Link schicken
+email-link-sent = Sehen Sie in Ihre E-Mails
+    .text = Ein Link, der die neue Adresse bestätigt, ist an sie unterwegs. Bis Sie ihn öffnen, behält Ihr Konto die jetzige Adresse.
+    .link = Zurück zu Ihrem Konto
+back-to-account = Zurück zu Ihrem Konto
+two-step = Anmeldung in zwei Schritten
+two-step-explanation = Bei der Anmeldung in zwei Schritten gibt Ihr Passwort allein keinen Zugang zu Ihrem Konto: Sie geben auch einen Code aus einer Authenticator-App auf Ihrem Telefon ein.
+two-step-effect = Beim Einschalten werden Sie auf allen anderen Geräten abgemeldet und alle Apps getrennt.
+two-step-begin = Weiter
+two-step-enroll = Authenticator-App einrichten
+two-step-scan = Scannen Sie diesen Code mit einer Authenticator-App.
+two-step-qr-code = QR-Code für eine Authenticator-App
+two-step-type = Oder tippen Sie diesen Schlüssel in die App ein:
+two-step-open = Eine Authenticator-App auf diesem Gerät öffnen
+two-step-first-code = Der Code, den die App anzeigt
+two-step-turn-on = Einschalten
+two-step-turn-off = Ausschalten
+two-step-cancel = Abbrechen
+two-step-is-on = Die Anmeldung in zwei Schritten ist an
+two-step-signed-out-elsewhere = Sie sind auf allen anderen Geräten abgemeldet, und alle Apps sind getrennt.
+two-step-off-effect = Ohne sie gibt Ihr Passwort allein Zugang zu Ihrem Konto. Beim Ausschalten werden Sie auf allen anderen Geräten abgemeldet und alle Apps getrennt.
+two-step-is-off = Die Anmeldung in zwei Schritten ist aus
+    .text = Ihr Passwort allein gibt jetzt Zugang zu Ihrem Konto. Sie sind auf allen anderen Geräten abgemeldet, und alle Apps sind getrennt.
+    .link = Zurück zu Ihrem Konto
+one-time-code-hint = Aus Ihrer Authenticator-App, oder ein Wiederherstellungscode.
+recovery-codes = Ihre Wiederherstellungscodes
+recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, meldet jeder dieser Codes Sie einmal an. Bewahren Sie sie sicher auf: Sie werden nur jetzt gezeigt.
+recovery-codes-kept = Ich habe die Codes aufbewahrt
+
+## Devices
+
+device = Gerät verbinden
+device-explanation = Geben Sie den Code ein, den Ihr Gerät anzeigt.
+device-code = Code
+device-continue = Weiter
+device-confirm = { $client } auf einem Gerät zulassen?
+device-own = Diese Anwendung gehört zu diesem Dienst.
+device-foreign = Diese Anwendung gehört einem Dritten.
+device-compare = Vergleichen Sie den Code mit dem auf dem Display Ihres Geräts:
+device-origin = Die Anfrage kam vor { $age } von der Netzadresse { $address }.
+device-origin-server = Die Anfrage kam vor { $age } von der Netzadresse { $address }, einem Server der Anwendung.
+device-warning = Lassen Sie sie nur zu, wenn Sie selbst damit begonnen haben, auf einem Gerät, das vor Ihnen steht. Wer Ihnen den Code oder einen Link zu dieser Seite geschickt hat, bekäme sonst Zugriff auf Ihr Konto.
+address-unknown = unbekannt
+device-allowed = Sie können zu Ihrem Gerät zurückgehen
+    .text = Die Anwendung bekommt in wenigen Sekunden Zugriff. Sie können sie jederzeit trennen.
+device-denied = Sie haben die Anfrage abgelehnt
+    .text = Die Anwendung bekommt keinen Zugriff.
+device-decided = Dieser Code gilt nicht mehr
+    .text = Über seine Anfrage wurde schon entschieden, sie hat zu lange gedauert oder wurde in einer anderen Sitzung gezeigt. Beginnen Sie auf dem Gerät neu.
+device-code-invalid = Ein Code hat acht Buchstaben, zum Beispiel BCDF-GHJK.
+device-code-unknown = Kein Gerät wartet mit diesem Code. Vergleichen Sie ihn mit dem Display des Geräts, das inzwischen einen neuen anzeigen kann.
+device-code-too-many = Es wurde kein Code geprüft, weil zu viele falsche eingegeben wurden. Versuchen Sie es in { $wait } wieder.
+device-code-unavailable = Gerade kann kein Code geprüft werden. Versuchen Sie es gleich noch einmal.
+
+## Sign-out
+
+sign-out = Abmelden?
+sign-out-own = Damit endet Ihre Sitzung in diesem Browser.
+sign-out-explanation = Eine Anwendung bittet Sie, sich abzumelden. Wenn Sie angemeldet bleiben wollen, schließen Sie diese Seite.
+sign-out-submit = Abmelden
+signed-out = Sie sind abgemeldet
+    .text = Ihre Sitzung in diesem Browser ist beendet.
+    .link = Anmelden
+
+## Front page
+
+home = Latchkey läuft
+home-explanation = Hier laufen ein OAuth-2.0-Issuer und eine API.
+home-sign-in = Anmelden
+home-account = Ihr Konto
+home-sign-up = Konto anlegen
+home-reference = API-Referenz
+home-programs = Für Programme
+home-issuer-metadata = Metadaten des Issuers
+home-key-set = Schlüssel des Issuers (JWKS)
+home-api-metadata = Metadaten der API
+home-readiness = Bereitschaft
+home-next = Weiter: README.md hat fünf curl-Befehle von der Registrierung bis zur Zahlung, und docs/apps/ ist für Autoren von Apps.
+
+## Demo client
+
+demo = Der Demo-Client
+demo-failed = Die Anfrage ist gescheitert: { $error }
+demo-code = Autorisierungscode erhalten
+demo-exchange = Tauschen Sie ihn binnen einer Minute ein, zusammen mit Ihrem code_verifier. Die Befehle stehen in docs/apps/sign-in-with-pkce.md.
+demo-nothing = Keine Autorisierungsantwort
+demo-explanation = Diese Seite empfängt die Autorisierungsantwort des Demo-Clients. Beginnen Sie bei /authorize, wie docs/apps/sign-in-with-pkce.md zeigt.
+
+## Errors
+
+technical-detail = Technischer Grund
+invalid-authorization = Diese Anfrage ist ungültig
+    .text = Die Anwendung, die Sie hierher geschickt hat, hat einen Fehler gemacht. Gehen Sie zu ihr zurück. Wenn es wieder geschieht, sagen Sie es ihrem Entwickler.
+nobody-signed-in = Niemand ist angemeldet
+    .text = Die Anwendung wollte eine Antwort ohne eine Seite. Gehen Sie zur Anwendung zurück und melden Sie sich dort an.
+invalid-sign-out = Diese Bitte um Abmeldung ist ungültig
+    .text = Die Anwendung, die Sie hierher geschickt hat, hat einen Fehler gemacht. Wenn Sie hier angemeldet waren, sind Sie es noch.
+flow-not-found = Diese Anmeldung ist abgelaufen
+    .text = Sie wurde schon abgeschlossen, hat zu lange gedauert oder in einem anderen Browser begonnen. Gehen Sie zur Anwendung zurück und beginnen Sie neu.
+too-many-documents = Zu viele Anwendungen
+    .text = Sie haben viele Anwendungen geöffnet, die sich selbst beschreiben. Versuchen Sie es in { $wait } wieder.
+flow-unavailable = Die Anmeldung ist gerade nicht möglich
+    .text = Ein Teil des Dienstes antwortet nicht. Warten Sie einen Moment und laden Sie die Seite neu. Es ist nichts verloren.
+cookie-dropped = Ihr Browser hat das Sitzungs-Cookie nicht behalten
+    .text = Das Passwort war richtig, aber der Browser hat das Cookie der neuen Sitzung nicht geschickt. Erlauben Sie Cookies für diese Seite. Manche Browser verwerfen sichere Cookies bei einfachem http, auch auf localhost: Nehmen Sie dort Chrome oder Firefox.
+two-cookies = Ihr Browser hat zwei Sitzungs-Cookies geschickt
+    .text = Er sagt nicht, welches Ihres ist, deshalb gilt keines. Löschen Sie die Cookies dieser Seite und melden Sie sich wieder an.
+form-unreadable = Dieses Formular ist nicht lesbar
+    .text = Das Formular wurde nicht angenommen. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.
+form-forged = Dieses Formular konnte nicht geprüft werden
+    .text = Ihr Browser hat das Cookie nicht geschickt, das zu diesem Formular gehört, oder eine andere Seite hat es geschickt. Erlauben Sie Cookies, gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.
+
+## Scopes. In English they are those of the OpenAPI document.
+
+scope-posts-read = Ihre Beiträge und Entwürfe lesen
+scope-posts-write = Ihre Beiträge schreiben, ändern und löschen
+scope-comments-write = Ihre Kommentare schreiben und löschen
+scope-payments-read = Ihre Zahlungen sehen
+scope-payments-write = In Ihrem Namen zahlen
+scope-profile-read = Ihre E-Mail-Adresse und die Rolle Ihres Kontos sehen
+scope-admin = Diesen Dienst verwalten
+scope-openid = Sie bei der Anmeldung wiedererkennen
+scope-profile = Sehen, wann Ihr Konto zuletzt geändert wurde
+scope-email = Sehen, wie Ihre E-Mail-Adresse lautet und ob sie bestätigt ist

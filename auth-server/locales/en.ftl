@@ -1,0 +1,281 @@
+# The texts of the pages in English. A message page has its heading as the value and its text as the attribute.
+# An element of a page shows each argument in a <bdi> element, so that its direction does not affect the text around it.
+
+## Frame
+
+terms = Terms
+privacy = Privacy
+
+## Durations
+
+duration-seconds = { $n ->
+    [one] { $n } second
+   *[other] { $n } seconds
+ }
+duration-minutes = { $n ->
+    [one] { $n } minute
+   *[other] { $n } minutes
+ }
+duration-hours = { $n ->
+    [one] { $n } hour
+   *[other] { $n } hours
+ }
+duration-days = { $n ->
+    [one] { $n } day
+   *[other] { $n } days
+ }
+
+## Fields
+
+email = E-mail
+password = Password
+one-time-code = One-time code
+current-password = Current password
+new-password = New password
+
+## Sign-in
+
+sign-in = Sign in
+sign-in-forgot = Forgot your password?
+sign-in-sign-up = Create an account
+signed-in-as = You are signed in as { $email }.
+wrong-credentials = The e-mail or the password is wrong.
+code-missing = Enter your password again, and the code from your authenticator app or a recovery code.
+wrong-code = The one-time code is wrong or was used already.
+code-too-long = The one-time code is too long.
+session-ended = You were signed out. Sign in again.
+captcha-required = Solve the captcha to continue.
+sign-in-locked = Sign-in is blocked: too many failed attempts; try again in { $wait }.
+sign-in-unavailable = Sign-in is not possible right now. Try again in a moment.
+overloaded = Many people are signing in right now. Try again in a moment.
+
+## Sign-up
+
+sign-up = Create an account
+password-hint = At least { $min } characters. A few random words are easy to remember and hard to guess.
+sign-up-accept = By creating an account you accept the terms.
+sign-up-sign-in = You have an account? Sign in.
+sign-up-email-taken = An account with this address exists. Sign in, or reset its password.
+sign-up-too-many = Too many accounts were created from your network. Try again in { $wait }.
+email-invalid = This is no e-mail address. Enter one such as ann@example.org.
+password-too-short = The password is shorter than { $min } characters.
+password-too-long = The password is longer than 128 characters.
+password-too-common = The password is too common: choose one that is harder to guess.
+
+## Password
+
+change-password = Change password
+choose-password = Choose a password
+choose-password-required = This password was given to you. Replace it with one of your own to continue.
+choose-password-effect = Changing the password signs you out on all devices and disconnects all apps. Then sign in with the new password.
+wrong-current-password = The current password is wrong.
+forgot = Reset your password
+forgot-explanation = Enter the e-mail address of your account. We will send you a link to choose a new password.
+forgot-submit = Send the link
+forgot-sent = Check your mail
+    .text = If an account with this address exists, a link to choose a new password is on its way. It may take a minute.
+mail-too-many = No mail was sent: too many mails were requested. Try again in { $wait }.
+mail-unavailable = No mail can be sent right now. Try again in a moment.
+reset = Choose a new password
+reset-submit = Set the password
+reset-done = Your password was changed
+    .text = You were signed out on all devices, and all apps were disconnected.
+    .link = Sign in with the new password
+
+## E-mail address
+
+verify = Confirm your e-mail address
+verify-explanation = Confirm the address only if the account that the e-mail is about is yours. If this changes the address of your account, you are signed out on all devices and all apps are disconnected.
+verify-submit = Confirm the address
+verify-done = Your address is confirmed
+    .text = It is now the address of your account.
+    .link = Sign in
+verify-taken = Another account has this address
+    .text = Sign in to that account, or choose another address for this one. Nothing was changed.
+invalid-link = This link does not work
+    .text = The link was used already, has expired, was replaced by a newer one, or was not copied completely. Nothing was changed. Your account can send you a new link.
+    .link = Go to your account
+invalid-reset-link = This link does not work
+    .text = The link was used already, has expired, was replaced by a newer one, or was not copied completely. Nothing was changed.
+    .link = Request a new link
+
+## Consent
+
+consent = Allow { $client }?
+consent-registered-itself = This app registered itself. The operator of { $service } has not checked it.
+consent-describes-itself = This app describes itself at { $host }. The operator of { $service } has not checked it.
+consent-asks = This application asks for permission to:
+consent-asks-more = This application asks for new permissions to:
+consent-granted = You have allowed it before to:
+consent-destination = You will be redirected to { $destination }.
+allow = Allow
+deny = Deny
+no-decision = No decision was made
+    .text = Go back and choose Allow or Deny.
+client-changed = The application has changed
+    .text = The application changed its description of itself while you decided. Go back to the application and start again.
+
+## Account
+
+account = Your account
+account-email-unconfirmed = Your e-mail address is not confirmed. Open the link that we mailed you.
+account-send-link = Send the link again
+account-link-sent = Check your mail
+    .text = A link that confirms your address is on its way, unless we mailed you several in the last hour.
+    .link = Back to your account
+account-two-step-on = Two-step sign-in is on.
+account-two-step-off = Two-step sign-in is off: your password alone gives access to your account.
+account-sessions = Where you are signed in
+account-session-current = this browser
+account-session-used = Used { $time } ago, signed in from { $address }
+account-session-end = Sign out there
+account-apps = Connected apps
+account-no-apps = No app has access to your account.
+account-app-used = used { $time } ago
+account-app-disconnect = Disconnect
+account-activity = Security activity
+ago = { $time } ago
+browser-on-system = { $browser } on { $system }
+browser-unknown = An unknown program
+event-repeated = { $what } ({ $n } times)
+event-signed-in = You signed in
+event-sign-in-failed = A sign-in failed
+event-locked = Sign-in was blocked after failed attempts
+event-signed-out = You signed out
+event-session-ended = A session was ended
+event-password-changed = The password was changed
+event-reset-requested = A link to reset the password was requested
+event-password-reset = The password was reset
+event-two-step-on = Two-step sign-in was turned on
+event-two-step-off = Two-step sign-in was turned off
+event-recovery-code = A recovery code was used
+event-unlocked = An administrator ended a block of sign-in
+event-role-changed = An administrator changed your role
+event-confirmation-requested = A link to confirm your address was requested
+event-email-confirmed = Your address was confirmed
+event-email-change-requested = A change of your address was requested
+event-email-changed = Your address was changed
+event-account-created = The account was created
+event-account-disabled = An administrator disabled the account
+event-account-enabled = An administrator enabled the account
+event-app-denied = You denied an app
+event-app-disconnected = An app was disconnected
+event-reuse = A used code or token was presented again: somebody may have copied it
+event-tokens-revoked = Tokens of an app were revoked
+
+## E-mail address and two-step sign-in of the account
+
+change-email = Change e-mail address
+change-email-explanation = The address of your account is { $email }. We will send a link to the new address. The change takes effect when you open it, and signs you out on all devices.
+new-email = New e-mail address
+change-email-submit = Send the link
+email-link-sent = Check your mail
+    .text = A link to confirm the new address is on its way to it. Until you open it, your account keeps its present address.
+    .link = Back to your account
+back-to-account = Back to your account
+two-step = Two-step sign-in
+two-step-explanation = With two-step sign-in, your password alone does not give access to your account: you also enter a code from an authenticator app on your phone.
+two-step-effect = Turning it on signs you out on all other devices and disconnects all apps.
+two-step-begin = Continue
+two-step-enroll = Set up your authenticator app
+two-step-scan = Scan this code with an authenticator app.
+two-step-qr-code = QR code for an authenticator app
+two-step-type = Or type this key into the app:
+two-step-open = Open an authenticator app on this device
+two-step-first-code = The code that the app shows
+two-step-turn-on = Turn on
+two-step-turn-off = Turn off
+two-step-cancel = Cancel
+two-step-is-on = Two-step sign-in is on
+two-step-signed-out-elsewhere = You are signed out on all other devices, and all apps are disconnected.
+two-step-off-effect = Without it, your password alone gives access to your account. Turning it off signs you out on all other devices and disconnects all apps.
+two-step-is-off = Two-step sign-in is off
+    .text = Your password alone gives access to your account now. You are signed out on all other devices, and all apps are disconnected.
+    .link = Back to your account
+one-time-code-hint = From your authenticator app, or a recovery code.
+recovery-codes = Your recovery codes
+recovery-codes-explanation = If you lose your phone, each of these codes signs you in once. Keep them in a safe place: they are shown only now.
+recovery-codes-kept = I have kept the codes
+
+## Devices
+
+device = Connect a device
+device-explanation = Enter the code that your device displays.
+device-code = Code
+device-continue = Continue
+device-confirm = Allow { $client } on a device?
+device-own = This application belongs to this service.
+device-foreign = This application belongs to a third party.
+device-compare = Compare the code with the one on the display of your device:
+device-origin = The request came from the network address { $address }, { $age } ago.
+device-origin-server = The request came from the network address { $address }, a server of the application, { $age } ago.
+device-warning = Allow it only if you began this yourself, on a device that is before you. Somebody who sent you the code or a link to this page would get access to your account.
+address-unknown = unknown
+device-allowed = You can go back to your device
+    .text = The application gets access within a few seconds. You can disconnect it at any time.
+device-denied = You denied the request
+    .text = The application gets no access.
+device-decided = This code no longer works
+    .text = Its request was decided already, took too long, or was shown in another session. Begin again on the device.
+device-code-invalid = A code has eight letters, such as BCDF-GHJK.
+device-code-unknown = No device waits with this code. Compare it with the display of the device, which may show a new one by now.
+device-code-too-many = No code was checked: too many wrong codes were entered. Try again in { $wait }.
+device-code-unavailable = No code can be checked right now. Try again in a moment.
+
+## Sign-out
+
+sign-out = Sign out?
+sign-out-explanation = An application asks you to sign out. To stay signed in, close this page.
+sign-out-own = This ends your session in this browser.
+sign-out-submit = Sign out
+signed-out = You are signed out
+    .text = Your session in this browser has ended.
+    .link = Sign in
+
+## Front page
+
+home = Latchkey is running
+home-explanation = This origin serves an OAuth 2.0 issuer and a resource API.
+home-sign-in = Sign in
+home-account = Your account
+home-sign-up = Create an account
+home-reference = API reference
+home-programs = For programs
+home-issuer-metadata = Issuer metadata
+home-key-set = Issuer key set (JWKS)
+home-api-metadata = API metadata
+home-readiness = Readiness
+home-next = Next: README.md has five curl commands from sign-up to a payment, and docs/apps/ is for authors of apps.
+
+## Demo client
+
+demo = The demo client
+demo-failed = The request failed: { $error }
+demo-code = Authorization code received
+demo-exchange = Exchange it within a minute, together with your code_verifier. The commands are in docs/apps/sign-in-with-pkce.md.
+demo-nothing = No authorization response
+demo-explanation = This page receives the authorization response of the demo client. Start at /authorize, as docs/apps/sign-in-with-pkce.md shows.
+
+## Errors
+
+technical-detail = Technical reason
+invalid-authorization = This authorization request is invalid
+    .text = The application that sent you here made a mistake. Go back to it. If this happens again, tell its developer.
+nobody-signed-in = Nobody is signed in
+    .text = The application asked for an answer without a page. Go back to the application and sign in there.
+invalid-sign-out = This request to sign out is invalid
+    .text = The application that sent you here made a mistake. You are still signed in here, if you were before.
+flow-not-found = This sign-in has expired
+    .text = It was completed already, took too long, or began in another browser. Go back to the application and start again.
+too-many-documents = Too many applications
+    .text = You opened many applications that describe themselves. Try again in { $wait }.
+flow-unavailable = Sign-in is temporarily unavailable
+    .text = A part of the service does not answer. Wait a moment and reload the page. Nothing was lost.
+cookie-dropped = Your browser did not keep the session cookie
+    .text = The password was right, but the browser did not send the cookie of the new session. Allow cookies for this site. Some browsers drop secure cookies on plain http, even on localhost: use Chrome or Firefox there.
+two-cookies = Your browser sent two session cookies
+    .text = It does not say which one is yours, so neither counts. Delete the cookies of this site and sign in again.
+form-unreadable = This form cannot be read
+    .text = The form was not accepted. Go back, reload the page and try again.
+form-forged = This form could not be verified
+    .text = Your browser did not send the cookie that belongs to this form, or the form was sent by another site. Allow cookies, go back, reload the page and try again.

@@ -1,0 +1,91 @@
+//! The commands `clients registration-tokens create`, `list` and `revoke`.
+
+use super::super::{Error, Services, print};
+use clap::{Subcommand, value_parser};
+use foundation::clock;
+use foundation::context::RequestContext;
+use foundation::duration;
+use issuer::registrations::initial_tokens::{
+    self, DEFAULT_LIFETIME, MAX_LIFETIME, MAX_USES, NewRegistrationToken, RegistrationToken,
+};
+use std::time::Duration;
+
+/// The commands for initial access tokens.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Create a token with which others register clients at `/register`. It is printed once and not stored.
+    Create {
+        /// The number of clients that it can register.
+        #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = value_parser!(i64).range(1..=MAX_USES))]
+        uses: i64,
+        /// The time until it ends, 365d at most. By default 24h.
+        #[arg(long, value_name = "TIME", value_parser = parse_lifetime)]
+        lifetime: Option<Duration>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the tokens that have not expired.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a token. The clients that it registered stay.
+    Revoke {
+        /// The id of the token.
+        id: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
+    let (db, context) = (&services.db, RequestContext::without_request());
+    match command {
+        Command::Create { uses, lifetime, json } => {
+            let lifetime = lifetime.unwrap_or(DEFAULT_LIFETIME);
+            let (description, secret) = initial_tokens::create(db, uses, lifetime, &context).await?;
+            let created = NewRegistrationToken {
+                description: &description,
+                token: secret.expose(),
+            };
+            let secret = format!("token (printed only once): {}", created.token);
+            print(json, &created, &[line(&description), secret])
+        }
+        Command::List { json } => {
+            let tokens = initial_tokens::list(db, clock::now()).await?;
+            let lines: Vec<String> = tokens.iter().map(line).collect();
+            print(json, &tokens, &lines)
+        }
+        Command::Revoke { id, json } => match initial_tokens::revoke(db, &id, &context).await? {
+            true => print(
+                json,
+                &serde_json::json!({ "id": id }),
+                &[format!("{id} is revoked")],
+            ),
+            false => Err(Error::NotFound(format!(
+                "no initial access token has the id {id:?}"
+            ))),
+        },
+    }
+}
+
+fn line(token: &RegistrationToken) -> String {
+    let RegistrationToken {
+        id,
+        uses_left,
+        expires_at,
+        ..
+    } = token;
+    format!("{id}  registers {uses_left} more clients until {expires_at}")
+}
+
+fn parse_lifetime(text: &str) -> Result<Duration, String> {
+    let lifetime = duration::parse_up_to(MAX_LIFETIME, text)?;
+    match lifetime.is_zero() {
+        false => Ok(lifetime),
+        true => Err("the duration must be at least 1s".to_owned()),
+    }
+}

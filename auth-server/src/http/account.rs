@@ -1,0 +1,203 @@
+//! `/account`: the pages on which users manage their own account.
+
+pub(crate) mod email;
+pub(crate) mod two_step;
+
+use super::browser::BrowserSession;
+use super::consent::require_session;
+use super::documentation::{AccountErrors, FormErrors, SessionErrors};
+use super::extract::{PageQuery, SessionForm};
+use super::flow::FlowError;
+use super::form_page::{FormError, FormRenderer};
+use super::forms::{AccountForm, AccountQuery, AppForm, SessionEndForm};
+use super::paths;
+use super::redirects::see_other;
+use crate::pages::{self, FormState, text};
+use audit::events::list::{self, Filter, SecurityEvent};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use foundation::context::RequestContext;
+use foundation::ids::Id;
+use identity::grants::consents;
+use identity::grants::consents::ConnectedApp;
+use identity::sessions::{self, OwnSession, Session};
+use identity::users::account::{self, Account};
+use identity::{Identity, email_verifications};
+use storage::db::{self, Tx};
+use web::{Context, cookies};
+
+/// The number of events from which the page takes those that mean something to users.
+const EVENTS: usize = 200;
+
+/// The data of the page.
+struct Overview {
+    account: Account,
+    sessions: Vec<OwnSession>,
+    apps: Vec<ConnectedApp>,
+    events: Vec<SecurityEvent>,
+}
+
+impl Overview {
+    /// Reads the data. Returns `None` if the account was disabled or deleted meanwhile.
+    async fn read(
+        identity: &Identity,
+        session: &Session,
+        context: &RequestContext,
+    ) -> Result<Option<Self>, db::Error> {
+        let (db, user_id) = (&identity.db, session.user.id);
+        let Some(account) = account::find_enabled(db, user_id).await? else {
+            return Ok(None);
+        };
+        let of_user = Filter {
+            user_id: Some(user_id),
+            ..Filter::default()
+        };
+        let events = list::newest(db, &of_user, None, EVENTS).await?;
+        Ok(Some(Self {
+            account,
+            sessions: sessions::list(db, session, identity.session_lifetimes, context.now).await?,
+            apps: consents::list(db, user_id).await?,
+            events: events.into_iter().map(SecurityEvent::for_its_user).collect(),
+        }))
+    }
+
+    fn page(&self, form: FormState<'_>, context: &RequestContext) -> Response {
+        pages::account(&pages::AccountPage {
+            form,
+            account: &self.account,
+            sessions: &self.sessions,
+            apps: &self.apps,
+            events: &self.events,
+            now: context.now,
+        })
+    }
+}
+
+/// Show the account
+///
+/// The page shows where the user is signed in, the connected apps and the recent events.
+#[utoipa::path(
+    get, path = paths::ACCOUNT, operation_id = "showAccount", tag = "Pages", params(AccountQuery),
+    security((), ("session" = [])),
+    responses(
+        (status = 200, description = "The page.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the sign-in page, or right after sign-in to the same page.", headers(("Location"))),
+        SessionErrors,
+    )
+)]
+pub(crate) async fn show(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    PageQuery(query): PageQuery<AccountQuery>,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+) -> Result<Response, FlowError> {
+    let just_signed_in = query.signed_in.is_some();
+    let session = require_session(session, None, just_signed_in)?;
+    if just_signed_in {
+        // The address must not say so later, when the session has ended.
+        return Ok(see_other(paths::ACCOUNT));
+    }
+    match Overview::read(&identity, &session, &context).await? {
+        Some(overview) => Ok(renderer.show(|form| overview.page(form, &context))),
+        None => Ok(see_other(paths::SIGN_IN)),
+    }
+}
+
+/// End a session on the account page
+///
+/// Ends the session, and the tokens that first-party apps received in it.
+#[utoipa::path(
+    post, path = paths::ACCOUNT_SESSION_END, operation_id = "endSessionByForm", tag = "Pages",
+    security((), ("session" = [])),
+    request_body(content = SessionEndForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "Redirect to the account page or to the sign-in page.", headers(("Location"))),
+        FormErrors,
+    )
+)]
+pub(crate) async fn end_session(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    SessionForm(session, fields): SessionForm<SessionEndForm>,
+) -> Result<Response, FlowError> {
+    let session = require_session(session, None, false)?;
+    if let Ok(id) = fields.session.parse().map(Id::get) {
+        let tx = begin(&identity, &session, &context).await?;
+        sessions::revoke(tx, &identity.revocations, session.user.id, id, &context).await?;
+        if id == session.id {
+            let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
+            return Ok((cookie, see_other(paths::SIGN_IN)).into_response());
+        }
+    }
+    // A session that has ended already is not in the list any more.
+    Ok(see_other(paths::ACCOUNT))
+}
+
+/// Disconnect an app on the account page
+///
+/// Withdraws the consent and revokes the app's tokens at once.
+#[utoipa::path(
+    post, path = paths::ACCOUNT_APP_DISCONNECT, operation_id = "withdrawGrantByForm", tag = "Pages",
+    security((), ("session" = [])),
+    request_body(content = AppForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "Redirect to the account page or to the sign-in page.", headers(("Location"))),
+        FormErrors,
+    )
+)]
+pub(crate) async fn disconnect_app(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    SessionForm(session, fields): SessionForm<AppForm>,
+) -> Result<Response, FlowError> {
+    let session = require_session(session, None, false)?;
+    let tx = begin(&identity, &session, &context).await?;
+    consents::revoke(tx, &identity.revocations, session.user.id, &fields.app, &context).await?;
+    Ok(see_other(paths::ACCOUNT))
+}
+
+/// Begins the transaction of a change in this session, which cannot end before the transaction does. Fails with a redirect to the
+/// sign-in page if the session has ended meanwhile: the user may have ended it because somebody else was using it.
+async fn begin(identity: &Identity, session: &Session, context: &RequestContext) -> Result<Tx, FlowError> {
+    let mut tx = identity.db.begin().await?;
+    match session.authority().lock_session(&mut tx, context.now).await? {
+        true => Ok(tx),
+        false => Err(FlowError::Response(see_other(paths::SIGN_IN))),
+    }
+}
+
+/// Request another link that confirms the e-mail address
+///
+/// The mail goes to the address of the account, if its limit of mails allows.
+#[utoipa::path(
+    post, path = paths::ACCOUNT_EMAIL_CONFIRMATION, operation_id = "requestEmailVerificationByForm", tag = "Pages",
+    security((), ("session" = [])),
+    request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, description = "The mail is on its way.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
+        FormErrors, AccountErrors,
+    )
+)]
+pub(crate) async fn request_confirmation(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    renderer: FormRenderer,
+    SessionForm(session, _): SessionForm<AccountForm>,
+) -> Result<Response, FlowError> {
+    let session = require_session(session, None, false)?;
+    let Err(error) = email_verifications::request(&identity, &session, &context).await else {
+        return Ok(pages::notify_with_link(
+            &text::of("account-link-sent"),
+            paths::ACCOUNT,
+        ));
+    };
+    match Overview::read(&identity, &session, &context).await? {
+        Some(overview) => {
+            Ok(renderer.show_again(FormError::from(error), |form| overview.page(form, &context)))
+        }
+        None => Ok(see_other(paths::SIGN_IN)),
+    }
+}

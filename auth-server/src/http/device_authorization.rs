@@ -1,0 +1,43 @@
+//! `POST /device_authorization` (RFC 8628 §3.1).
+
+use super::client_request;
+use super::token_errors::DeviceErrorResponses;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use issuer::grants::{DeviceAuthorizationRequest, DeviceAuthorizationResponse, Grants};
+use std::sync::Arc;
+use web::Context;
+
+/// Begin the authorization of a device
+///
+/// For a device without a browser or a keyboard (RFC 8628). It displays the `user_code` and the `verification_uri`, and its user decides
+/// in a browser elsewhere. Meanwhile the client asks `/token` with the `device_code`, at most once per `interval`. The client
+/// authenticates as at `/token`.
+#[utoipa::path(
+    post, path = "/device_authorization", operation_id = "authorizeDevice", tag = "OAuth",
+    request_body(content(
+        (DeviceAuthorizationRequest = "application/x-www-form-urlencoded"),
+        (DeviceAuthorizationRequest = "application/json"),
+    )),
+    security((), ("client" = [])),
+    responses(
+        (status = 200, description = "The codes.", body = DeviceAuthorizationResponse, headers(("Cache-Control"))),
+        DeviceErrorResponses,
+    )
+)]
+pub(crate) async fn authorize(
+    State(grants): State<Arc<Grants>>,
+    Context(context): Context,
+    request: Request,
+) -> Response {
+    client_request::respond(
+        &grants,
+        request,
+        &context,
+        async |client, _, request: DeviceAuthorizationRequest| {
+            Ok(Json(grants.authorize_device(client, &request, &context).await?))
+        },
+    )
+    .await
+}

@@ -1,0 +1,87 @@
+//! The errors of the registration endpoint. Those of the metadata have the form of RFC 7591 §3.2.2, the others that of the API.
+
+use super::super::token_errors::{Body, add_body};
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use foundation::context::RequestContext;
+use issuer::registrations::Error as RegistrationError;
+use std::collections::BTreeMap;
+use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
+use utoipa::{IntoResponses, PartialSchema as _};
+use web::{Code, Error, bearer};
+
+/// The error responses to metadata in the OpenAPI document.
+pub(super) struct MetadataErrors;
+
+/// Returns the response to a registration, or a change of one, that failed.
+pub(super) fn respond(error: RegistrationError, context: &RequestContext) -> Response {
+    let Some(code) = metadata_code(&error) else {
+        return error_response(error).into_response();
+    };
+    let body = Body {
+        error: code,
+        error_description: &error.to_string(),
+        correlation_id: &context.trace_id,
+    };
+    let no_store = [(header::CACHE_CONTROL, "no-store")];
+    (StatusCode::BAD_REQUEST, no_store, Json(body)).into_response()
+}
+
+/// Returns the response of the API's form for an error.
+pub(super) fn error_response(error: RegistrationError) -> Error {
+    match error {
+        RegistrationError::InvalidToken => bearer::invalid_token(format!("Nothing was done: {error}.")),
+        RegistrationError::Disabled => Error::new(
+            Code::Forbidden,
+            "An administrator has disabled this client. Its registration cannot be read or changed.",
+        ),
+        RegistrationError::Limited { retry_after, .. } => Error::new(
+            Code::RateLimited,
+            format!("The client was not registered: {error}."),
+        )
+        .retry_after(retry_after),
+        RegistrationError::StoreUnavailable(error) => error.into(),
+        RegistrationError::Database(error) => error.into(),
+        RegistrationError::InvalidRedirectUri(_)
+        | RegistrationError::InvalidMetadata(_)
+        | RegistrationError::UnapprovedStatement => {
+            Error::new(Code::ValidationFailed, error.to_string()).status(StatusCode::BAD_REQUEST)
+        }
+    }
+}
+
+/// Returns the error code of RFC 7591 §3.2.2; `None` for an error that is not about the metadata.
+const fn metadata_code(error: &RegistrationError) -> Option<&'static str> {
+    match error {
+        RegistrationError::InvalidRedirectUri(_) => Some("invalid_redirect_uri"),
+        RegistrationError::InvalidMetadata(_) => Some("invalid_client_metadata"),
+        RegistrationError::UnapprovedStatement => Some("unapproved_software_statement"),
+        _ => None,
+    }
+}
+
+impl IntoResponses for MetadataErrors {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        let content = ContentBuilder::new().schema(Some(Body::schema())).build();
+        let mut response = ResponseBuilder::new()
+            .description("The metadata are not acceptable (RFC 7591 §3.2.2).")
+            .header("Cache-Control", Header::default())
+            .content("application/json", content)
+            .build();
+        let examples = [
+            RegistrationError::InvalidRedirectUri("a client has 1 to 20 redirect URIs".to_owned()),
+            RegistrationError::InvalidMetadata("application_type must be web or native".to_owned()),
+            RegistrationError::UnapprovedStatement,
+        ];
+        for error in examples {
+            let body = Body {
+                error: metadata_code(&error).unwrap_or_default(),
+                error_description: &error.to_string(),
+                correlation_id: "4bf92f3577b34da6a3ce929d0e0e4736",
+            };
+            add_body(&body, &mut response);
+        }
+        [("400".to_owned(), response.into())].into()
+    }
+}

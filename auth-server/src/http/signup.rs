@@ -1,0 +1,94 @@
+//! `GET` and `POST /signup`.
+
+use super::browser;
+use super::documentation::{FlowErrors, FormErrors, SignUpErrors};
+use super::extract::{PageForm, PageQuery};
+use super::form_page::{FormError, FormRenderer};
+use super::forms::{FlowQuery, SignUpForm};
+use super::paths;
+use super::signin::signed_in;
+use crate::pages::text;
+use crate::pages::{self, FormState};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use foundation::context::RequestContext;
+use foundation::email::Email;
+use foundation::secret::Secret;
+use identity::Identity;
+use identity::sign_up::sign_up_and_in;
+use web::Context;
+use web::cookies;
+
+/// Show the sign-up page
+///
+/// The page exists if users can create accounts.
+#[utoipa::path(
+    get, path = paths::SIGN_UP, operation_id = "showSignUp", tag = "Pages", params(FlowQuery), security(()),
+    responses(
+        (status = 200, description = "The form.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
+        FlowErrors,
+    )
+)]
+pub(crate) async fn show(
+    State(identity): State<Identity>,
+    PageQuery(query): PageQuery<FlowQuery>,
+    renderer: FormRenderer,
+) -> Response {
+    renderer.show(|form| page(&identity, form, query.flow.as_deref(), ""))
+}
+
+fn page(identity: &Identity, form: FormState<'_>, flow: Option<&str>, email: &str) -> Response {
+    pages::sign_up(&pages::SignUpPage {
+        form,
+        flow,
+        email,
+        min_length: identity.passwords.min_length() as u64,
+        has_terms: pages::has_terms(),
+        sign_in: paths::sign_in(flow),
+    })
+}
+
+/// Submit the sign-up form
+///
+/// Creates an account, mails a link that confirms its address, and starts a session. Within an authorization flow, the consent page is
+/// next.
+#[utoipa::path(
+    post, path = paths::SIGN_UP, operation_id = "submitSignUp", tag = "Pages", security(()),
+    request_body(content = SignUpForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "Signed in. Redirect to the page on which the flow continues, or to the account outside a flow.",
+         headers(("Location"), ("Set-Cookie"))),
+        FormErrors, SignUpErrors,
+    )
+)]
+pub(crate) async fn submit(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    headers: HeaderMap,
+    renderer: FormRenderer,
+    PageForm(fields): PageForm<SignUpForm>,
+) -> Response {
+    let flow = fields.flow.as_deref();
+    match create(&identity, &fields, &headers, &context).await {
+        Ok(sid) => signed_in(&identity, &sid, flow),
+        Err(error) => renderer.show_again(error, |form| page(&identity, form, flow, &fields.email)),
+    }
+}
+
+/// Creates the account and signs in. Returns the identifier of the new session.
+async fn create(
+    identity: &Identity,
+    fields: &SignUpForm,
+    headers: &HeaderMap,
+    context: &RequestContext,
+) -> Result<Secret, FormError> {
+    let email = Email::parse(&fields.email).map_err(|_| FormError::invalid(&text::of("email-invalid")))?;
+    let password = identity
+        .passwords
+        .parse_new_for(&fields.password, email.as_str())?;
+    let replaced = cookies::sid(headers).map_err(|error| FormError::Final(browser::rejection(error)))?;
+    let session = sign_up_and_in(identity, email, password, replaced.as_ref(), context).await?;
+    Ok(session.sid)
+}

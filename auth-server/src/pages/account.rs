@@ -1,0 +1,150 @@
+//! The pages of a user's own account.
+
+mod email;
+mod two_step;
+
+pub(crate) use email::{EmailPage, email};
+pub(crate) use two_step::{
+    TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, recovery_codes, two_step_enrollment, two_step_off,
+    two_step_on,
+};
+
+use super::user_agent;
+use super::{FormState, render, text};
+use askama::Template;
+use audit::events::list::SecurityEvent;
+use axum::response::Response;
+use foundation::clock::Timestamp;
+use identity::grants::consents::ConnectedApp;
+use identity::sessions::OwnSession;
+use identity::users::account::Account;
+
+/// The number of events on the page.
+const SHOWN_EVENTS: usize = 20;
+
+/// The account of a user.
+pub(crate) struct AccountPage<'a> {
+    pub(crate) form: FormState<'a>,
+    pub(crate) account: &'a Account,
+    pub(crate) sessions: &'a [OwnSession],
+    pub(crate) apps: &'a [ConnectedApp],
+    /// The newest events of the user, of which the page shows some.
+    pub(crate) events: &'a [SecurityEvent],
+    pub(crate) now: Timestamp,
+}
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct AccountTemplate<'a> {
+    form: FormState<'a>,
+    email: &'a str,
+    email_verified: bool,
+    mfa_enabled: bool,
+    sessions: Vec<SessionItem>,
+    apps: Vec<AppItem<'a>>,
+    events: Vec<EventItem<'a>>,
+}
+
+struct SessionItem {
+    id: i64,
+    browser: String,
+    /// The time of the last use, in words.
+    last_used: String,
+    address: String,
+    is_current: bool,
+}
+
+struct AppItem<'a> {
+    id: &'a str,
+    name: &'a str,
+    /// The granted access, in words.
+    scopes: Vec<String>,
+    last_used: Option<String>,
+}
+
+struct EventItem<'a> {
+    what: String,
+    when: String,
+    address: Option<&'a str>,
+}
+
+/// Renders the account.
+pub(crate) fn account(page: &AccountPage<'_>) -> Response {
+    let since = |at: Timestamp| text::duration(page.now.since(at));
+    let sessions = page.sessions.iter().map(|own| SessionItem {
+        id: own.session.id,
+        browser: user_agent::in_words(own.session.user_agent.as_deref()),
+        last_used: since(own.session.last_seen_at),
+        address: own
+            .session
+            .address
+            .clone()
+            .unwrap_or_else(|| text::of("address-unknown").plain()),
+        is_current: own.current,
+    });
+    let apps = page.apps.iter().map(|app| AppItem {
+        id: &app.id,
+        name: &app.access.client_name,
+        scopes: app.access.scope.split(' ').map(text::scope).collect(),
+        last_used: app.access.last_used_at.map(since),
+    });
+    let events = page.events.iter().filter_map(|event| {
+        Some(EventItem {
+            what: event_in_words(event)?,
+            when: since(event.at),
+            address: event.address.as_deref(),
+        })
+    });
+    render(
+        &text::of("account").plain(),
+        &AccountTemplate {
+            form: page.form,
+            email: &page.account.user.email,
+            email_verified: page.account.user.email_verified,
+            mfa_enabled: page.account.mfa_enabled,
+            sessions: sessions.collect(),
+            apps: apps.collect(),
+            events: events.take(SHOWN_EVENTS).collect(),
+        },
+    )
+}
+
+/// Returns an event in words; `None` if it says nothing to users. An app that gets access again is none: silent renewals would displace
+/// all other events.
+fn event_in_words(event: &SecurityEvent) -> Option<String> {
+    let text = match event.name.as_str() {
+        "authn_login_success" => text::of("event-signed-in"),
+        "authn_login_fail" => text::of("event-sign-in-failed"),
+        "authn_login_lock" | "authn_mfa_lock" => text::of("event-locked"),
+        "authn_logout" => text::of("event-signed-out"),
+        "authn_session_revoked" => text::of("event-session-ended"),
+        "authn_password_change" => text::of("event-password-changed"),
+        "authn_password_reset_request" => text::of("event-reset-requested"),
+        "authn_password_reset" => text::of("event-password-reset"),
+        "authn_mfa_enabled" => text::of("event-two-step-on"),
+        "authn_mfa_disabled" => text::of("event-two-step-off"),
+        "authn_recovery_code_used" => text::of("event-recovery-code"),
+        "authn_login_unlock" => text::of("event-unlocked"),
+        "privilege_permissions_changed" => text::of("event-role-changed"),
+        "authn_email_verification_request" => text::of("event-confirmation-requested"),
+        "authn_email_verified" => text::of("event-email-confirmed"),
+        "authn_email_change_request" => text::of("event-email-change-requested"),
+        "authn_email_change" => text::of("event-email-changed"),
+        "user_created" => text::of("event-account-created"),
+        "user_disabled" => text::of("event-account-disabled"),
+        "user_enabled" => text::of("event-account-enabled"),
+        "authz_consent" if event.outcome == "failure" => text::of("event-app-denied"),
+        "authz_consent_revoked" => text::of("event-app-disconnected"),
+        "authn_code_reuse" | "authn_token_reuse" => text::of("event-reuse"),
+        "authn_token_revoked" => text::of("event-tokens-revoked"),
+        _ => return None,
+    };
+    let what = text.plain();
+    Some(match u64::try_from(event.count) {
+        Ok(count @ 2..) => text::of("event-repeated")
+            .with("what", what)
+            .count("n", count)
+            .plain(),
+        _ => what,
+    })
+}

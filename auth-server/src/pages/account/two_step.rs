@@ -1,0 +1,127 @@
+//! The pages on which users turn two-step sign-in on and off.
+
+use crate::pages::{FormState, render, text};
+use askama::Template;
+use axum::response::Response;
+use identity::Enrollment;
+use qrcode::QrCode;
+use qrcode::render::svg;
+
+/// The least width of a QR code in pixels.
+const QR_WIDTH: u32 = 200;
+
+/// The form that begins to turn two-step sign-in on.
+#[derive(Template)]
+#[template(path = "two_step_on.html")]
+pub(crate) struct TwoStepOnPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The address of the account, for password managers.
+    pub(crate) email: &'a str,
+}
+
+/// The form that turns two-step sign-in off.
+#[derive(Template)]
+#[template(path = "two_step_off.html")]
+pub(crate) struct TwoStepOffPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The address of the account, for password managers.
+    pub(crate) email: &'a str,
+}
+
+/// The secret of an authenticator app, with a form for its first code.
+pub(crate) struct TwoStepEnrollmentPage<'a> {
+    pub(crate) form: FormState<'a>,
+    pub(crate) enrollment: &'a Enrollment,
+}
+
+#[derive(Template)]
+#[template(path = "two_step_enrollment.html")]
+struct TwoStepEnrollmentTemplate<'a> {
+    form: FormState<'a>,
+    /// The QR code as an SVG element.
+    qr_code: Option<String>,
+    /// The `otpauth://` URL, which opens an authenticator app on the same device.
+    otpauth_url: &'a str,
+    /// The secret in groups of four characters.
+    secret: String,
+}
+
+#[derive(Template)]
+#[template(path = "recovery_codes.html")]
+struct RecoveryCodesTemplate<'a> {
+    codes: &'a [String],
+}
+
+/// Renders the form that begins to turn two-step sign-in on.
+pub(crate) fn two_step_on(page: &TwoStepOnPage<'_>) -> Response {
+    render(&text::of("two-step").plain(), page)
+}
+
+/// Renders the form that turns two-step sign-in off.
+pub(crate) fn two_step_off(page: &TwoStepOffPage<'_>) -> Response {
+    render(&text::of("two-step").plain(), page)
+}
+
+/// Renders the secret of an authenticator app.
+pub(crate) fn two_step_enrollment(page: &TwoStepEnrollmentPage<'_>) -> Response {
+    let otpauth_url = page.enrollment.otpauth_url.expose();
+    let template = TwoStepEnrollmentTemplate {
+        form: page.form,
+        qr_code: qr_code(otpauth_url),
+        otpauth_url,
+        secret: in_groups(page.enrollment.secret.expose()),
+    };
+    render(&text::of("two-step-enroll").plain(), &template)
+}
+
+/// Renders new recovery codes, which are shown once.
+pub(crate) fn recovery_codes(codes: &[String]) -> Response {
+    render(
+        &text::of("two-step-is-on").plain(),
+        &RecoveryCodesTemplate { codes },
+    )
+}
+
+/// Returns a QR code as an SVG element, or `None` if the text is too long for one.
+fn qr_code(text: &str) -> Option<String> {
+    let code = QrCode::new(text).ok()?;
+    let image = code
+        .render::<svg::Color<'_>>()
+        .min_dimensions(QR_WIDTH, QR_WIDTH)
+        .build();
+    // An element within HTML has no XML declaration.
+    let (_, element) = image.split_once("?>")?;
+    Some(element.to_owned())
+}
+
+/// Returns a text in groups of four characters, which are easier to type.
+fn in_groups(text: &str) -> String {
+    let mut grouped = String::with_capacity(text.len() * 5 / 4);
+    for (position, c) in text.chars().enumerate() {
+        if position > 0 && position.is_multiple_of(4) {
+            grouped.push(' ');
+        }
+        grouped.push(c);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_qr_code_is_an_element_without_a_declaration() {
+        let element =
+            qr_code("otpauth://totp/Latchkey:ann%40example.org?secret=GEZDGNBV&issuer=Latchkey").unwrap();
+        assert!(element.starts_with("<svg "), "{element}");
+        assert!(element.ends_with("</svg>"), "{element}");
+        assert_eq!(qr_code(&"x".repeat(10_000)), None);
+    }
+
+    #[test]
+    fn a_secret_is_shown_in_groups_of_four() {
+        assert_eq!(in_groups("GEZDGNBVGY"), "GEZD GNBV GY");
+        assert_eq!(in_groups(""), "");
+    }
+}

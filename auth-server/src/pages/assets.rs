@@ -1,0 +1,48 @@
+//! The files that the pages load: the stylesheet, the icon and the logo.
+
+use super::brand::Brand;
+use axum::extract::State;
+use axum::http::{Uri, header};
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+use web::Error;
+
+/// `GET /assets/latchkey.css`.
+pub(crate) async fn stylesheet(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
+    let is_current = uri == brand.stylesheet_path.as_str();
+    asset("text/css; charset=utf-8", is_current, brand.stylesheet.clone())
+}
+
+/// `GET /assets/icon.svg`.
+pub(crate) async fn icon() -> Response {
+    asset("image/svg+xml", false, include_str!("../../assets/icon.svg"))
+}
+
+/// `GET /assets/logo`.
+pub(crate) async fn logo(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
+    match &brand.logo {
+        Some(logo) => {
+            let is_current = brand.logo_path.as_deref().is_some_and(|path| uri == path);
+            asset(logo.media_type, is_current, logo.bytes.clone())
+        }
+        None => Error::not_found().into_response(),
+    }
+}
+
+/// Returns an asset. Caches keep it for ever if the path of the request is the one that changes with the content: while replicas are
+/// replaced, one may be asked for the content of another. A browser that opens an image as a page runs no script of it.
+fn asset(media_type: &'static str, is_current: bool, content: impl IntoResponse) -> Response {
+    let caching = match is_current {
+        true => "public, max-age=31536000, immutable",
+        false => "public, max-age=3600",
+    };
+    let headers = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CACHE_CONTROL, caching),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        ),
+    ];
+    (headers, content).into_response()
+}

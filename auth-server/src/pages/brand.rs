@@ -1,0 +1,87 @@
+//! The branding of the pages.
+
+use super::color::Color;
+use foundation::secret;
+use url::Url;
+
+/// The stylesheet without the colors of the branding.
+const STYLESHEET: &str = include_str!("../../assets/latchkey.css");
+/// The color of buttons and links that no setting replaces.
+const DEFAULT_ACCENT: Color = Color::new(0x0b, 0x5d, 0x4e);
+/// The backgrounds of the stylesheet on which the accent is least readable, light and dark.
+const BACKGROUNDS: [Color; 2] = [Color::new(0xf3, 0xf4, 0xf1), Color::new(0x1c, 0x20, 0x27)];
+
+/// The settings of the branding.
+#[derive(Debug, Default)]
+pub(crate) struct BrandSettings {
+    /// The name of the service.
+    pub(crate) name: Option<String>,
+    /// The logo.
+    pub(crate) logo: Option<Logo>,
+    /// The color of buttons and links.
+    pub(crate) accent: Option<Color>,
+    /// The terms of the service.
+    pub(crate) terms: Option<Url>,
+    /// The privacy policy of the service.
+    pub(crate) privacy: Option<Url>,
+}
+
+/// An image.
+#[derive(Clone, Debug)]
+pub(crate) struct Logo {
+    /// The media type.
+    pub(crate) media_type: &'static str,
+    /// The content of the file.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The name, the logo, the stylesheet and the links of the pages.
+#[derive(Debug)]
+pub struct Brand {
+    pub(super) name: String,
+    pub(super) logo: Option<Logo>,
+    /// The path of the logo, which changes with its content.
+    pub(super) logo_path: Option<String>,
+    pub(super) stylesheet: String,
+    /// The path of the stylesheet, which changes with its content.
+    pub(super) stylesheet_path: String,
+    pub(super) terms: Option<Url>,
+    pub(super) privacy: Option<Url>,
+}
+
+impl Brand {
+    /// Returns the branding for these settings.
+    pub(crate) fn new(settings: BrandSettings) -> Self {
+        let accent = settings.accent.unwrap_or(DEFAULT_ACCENT);
+        let [light, dark] = BACKGROUNDS.map(|background| accent.readable_on(background));
+        let stylesheet = format!(
+            ":root {{\n  --accent: light-dark({light}, {dark});\n  --on-accent: light-dark({}, {});\n}}\n\n{STYLESHEET}",
+            light.opposite(),
+            dark.opposite(),
+        );
+        Self {
+            name: settings.name.unwrap_or_else(|| "Latchkey".to_owned()),
+            logo_path: settings
+                .logo
+                .as_ref()
+                .map(|logo| versioned("/assets/logo", &secret::encode(&logo.bytes))),
+            logo: settings.logo,
+            stylesheet_path: versioned("/assets/latchkey.css", &stylesheet),
+            stylesheet,
+            terms: settings.terms,
+            privacy: settings.privacy,
+        }
+    }
+}
+
+impl Default for Brand {
+    fn default() -> Self {
+        Self::new(BrandSettings::default())
+    }
+}
+
+/// Returns the path of an asset with a query that changes with its content, so that caches never serve an outdated one.
+fn versioned(path: &str, content: &str) -> String {
+    let hash = secret::encode(&secret::hash(content));
+    format!("{path}?v={}", &hash[..12])
+}

@@ -1,0 +1,42 @@
+//! The types of clients (RFC 6749 §2.1).
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The type of a client (RFC 6749 §2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientType {
+    /// A single-page application. A public client.
+    Spa,
+    /// An installed application. A public client whose redirect URI on `localhost` or a loopback address may have any port (RFC 8252 §7.3).
+    Native,
+    /// A web server that acts for users. A confidential client.
+    Web,
+    /// A server that acts for itself. A confidential client.
+    Service,
+}
+
+impl ClientType {
+    const ALL: [Self; 4] = [Self::Spa, Self::Native, Self::Web, Self::Service];
+
+    /// Returns whether clients of this type have a secret.
+    pub const fn is_confidential(self) -> bool {
+        matches!(self, Self::Web | Self::Service)
+    }
+
+    /// Returns the type with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the name in the database, in commands and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Spa => "spa",
+            Self::Native => "native",
+            Self::Web => "web",
+            Self::Service => "service",
+        }
+    }
+}

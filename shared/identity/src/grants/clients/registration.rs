@@ -1,0 +1,88 @@
+//! The origin of clients, and the end of those that no administrator registered and that were never used.
+
+use super::{Client, ClientType, Row, columns};
+use foundation::clock::Timestamp;
+use serde::Serialize;
+use storage::db::{Db, Error, Tx};
+use storage::{execute, fetch_all, fetch_one, sql};
+use utoipa::ToSchema;
+
+sql! {
+    RECORD_FIRST_USE = "UPDATE clients SET unused_until = NULL WHERE id = $1";
+    // The newest ones are those whose users are about to come back with their first code.
+    NEWEST_UNUSED = concat!(
+        "SELECT ", columns!(), " FROM clients WHERE unused_until IS NOT NULL ORDER BY unused_until DESC LIMIT 1000");
+    COUNT_UNUSED = "SELECT COUNT(*) FROM clients WHERE unused_until IS NOT NULL";
+    // The condition is repeated, because a client may be used while the statement waits for its row. In this form it uses no index.
+    PRUNE = "DELETE FROM clients
+             WHERE id IN (SELECT id FROM clients WHERE unused_until <= $1 AND disabled_at IS NULL
+                          ORDER BY unused_until LIMIT $2)
+               AND unused_until + 0 <= $1";
+    DELETE = "DELETE FROM clients WHERE id = $1";
+}
+
+/// The way in which a client was registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientOrigin {
+    /// By an administrator.
+    Administrator,
+    /// By itself (RFC 7591). Nobody has checked what it says about itself.
+    Registration,
+    /// By the document at its `client_id`, a URL (draft-ietf-oauth-client-id-metadata-document). Nobody has checked what it says.
+    Document,
+}
+
+impl ClientOrigin {
+    /// Returns the name in the database and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Administrator => "administrator",
+            Self::Registration => "registration",
+            Self::Document => "document",
+        }
+    }
+
+    /// Returns the origin with this name. An unknown name becomes the origin that permits least.
+    pub(super) fn stored(name: &str) -> Self {
+        match name {
+            "administrator" => Self::Administrator,
+            "document" => Self::Document,
+            _ => Self::Registration,
+        }
+    }
+}
+
+/// Records that a client gets its first code or token, so that it does not expire any more. No statement for a client that was used
+/// before.
+pub async fn record_first_use(tx: &mut Tx, client: &Client) -> Result<(), Error> {
+    if client.unused_until.is_some() {
+        execute!(tx.on(), RECORD_FIRST_USE, client.id.as_str())?;
+    }
+    Ok(())
+}
+
+/// Returns the public ones among the newest 1,000 clients that were never used, without disabled ones.
+pub async fn newest_unused_apps(db: &Db) -> Result<Vec<Client>, Error> {
+    let rows = fetch_all!(db.reader(), Row, NEWEST_UNUSED)?;
+    let clients = rows.into_iter().map(Client::from);
+    let is_app = |client: &Client| {
+        matches!(client.kind, ClientType::Spa | ClientType::Native) && client.disabled_at.is_none()
+    };
+    Ok(clients.filter(is_app).collect())
+}
+
+/// Returns the number of the clients that were never used, also those whose time has ended.
+pub async fn count_unused(db: &Db) -> Result<i64, Error> {
+    Ok(fetch_one!(db.reader(), (i64,), COUNT_UNUSED)?.0)
+}
+
+/// Deletes a client that this transaction has [locked](super::lock), with its consents.
+pub async fn delete(tx: &mut Tx, id: &str) -> Result<(), Error> {
+    execute!(tx.on(), DELETE, id).map(|_| ())
+}
+
+/// Deletes the clients that were not used in time, but none that an administrator has disabled. Returns their number.
+pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
+    db.prune(PRUNE, now).await
+}

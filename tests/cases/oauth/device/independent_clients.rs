@@ -1,0 +1,29 @@
+//! Unmodified client libraries get tokens on a device, and renew them.
+
+use serde_json::json;
+use tests::{ClientLibrary, World, on_every_shape};
+
+async fn run(world: World, library: ClientLibrary) {
+    let user = world.sign_up().await;
+    let native = super::native(&world);
+    let web = world.app().kind("web").option(&["--device"]).register();
+    let settings = json!({
+        "issuer": world.base(), "user": user.id.to_string(), "native": native.id,
+        "web": { "id": web.id, "secret": web.secret },
+    });
+    library.run(&settings, &mut world.browser(), &user).await;
+}
+
+async fn openid_client(world: World) {
+    run(world, ClientLibrary::OpenidClientOnDevice).await;
+}
+
+async fn oauth4webapi(world: World) {
+    run(world, ClientLibrary::Oauth4webapiOnDevice).await;
+}
+
+async fn authlib(world: World) {
+    run(world, ClientLibrary::AuthlibOnDevice).await;
+}
+
+on_every_shape!(openid_client, oauth4webapi, authlib);

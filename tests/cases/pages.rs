@@ -1,0 +1,10 @@
+//! The pages: sign-up, the account with its address and two-step sign-in, their languages, their branding, and their appearance and accessibility in Chromium.
+
+mod account;
+mod appearance;
+mod branding;
+mod email;
+mod languages;
+mod links;
+mod sign_up;
+mod two_step;

@@ -1,0 +1,178 @@
+//! `/account`.
+
+use tests::{Browser, PASSWORD, Page, Tokens, User, World, on_every_shape};
+
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/// The account page of a signed-in browser.
+async fn account(browser: &mut Browser) -> Page {
+    let page = browser.open("/account").await;
+    assert_eq!(page.reply.status, 200, "{}", page.reply);
+    page.expect_page_within_origin();
+    page
+}
+
+fn expect_words(page: &Page, words: &[&str]) {
+    let text = page.visible_text();
+    for expected in words {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+/// Submits a form of the account page, which leads back there.
+async fn submit(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
+    let page = account(browser).await;
+    let done = browser.submit(&page, fields).await;
+    assert_eq!(done.reply.status, 303, "{}", done.reply);
+    assert_eq!(done.location().unwrap().path(), "/account");
+    account(browser).await
+}
+
+async fn the_account_shows_sessions_apps_and_events(world: World) {
+    let user = world.sign_up().await;
+    let app = world.app().register();
+    app.tokens(&user, "posts:read").await;
+    let elsewhere = world.anyone().with("user-agent", FIREFOX);
+    elsewhere.login(&user.email, PASSWORD).await.expect(200);
+    elsewhere.login(&user.email, "not the password").await.expect(401);
+    let page = account(&mut user.browser()).await;
+    expect_words(
+        &page,
+        &[
+            &user.email,
+            "not confirmed",
+            "Two-step sign-in is off",
+            "this browser",
+            "Firefox on Linux",
+            "from 127.0.0.1",
+            "Some App",
+            "Read posts, including your drafts",
+            "You signed in",
+            "A sign-in failed",
+            "The account was created",
+        ],
+    );
+    let links: Vec<String> = page.links().iter().map(|link| link.path().to_owned()).collect();
+    for path in ["/password", "/signout"] {
+        assert!(links.iter().any(|link| link == path), "{path}: {links:?}");
+    }
+    world.confirm_email(&user.email).await;
+    let page = account(&mut user.browser()).await;
+    assert!(!page.visible_text().contains("not confirmed"), "{}", page.reply);
+}
+
+async fn a_session_is_ended_from_another_browser(world: World) {
+    let user = world.sign_up().await;
+    let elsewhere = world.log_in(&user.email, PASSWORD).await;
+    let app = world.app().first_party().register();
+    let tokens = app.tokens(&elsewhere, "posts:read").await;
+    let sessions = elsewhere.get("/me/sessions").await.expect(200).json();
+    let sessions = sessions["items"].as_array().unwrap().iter();
+    let id = sessions
+        .clone()
+        .find(|session| session["current"] == true)
+        .unwrap()["id"]
+        .to_string();
+    let mut browser = user.browser();
+    submit(&mut browser, &[("session", &id)]).await;
+    elsewhere.get("/me").await.expect_error(401, "unauthenticated");
+    user.get("/me").await.expect(200);
+    tokens.expect_revoked(&world, &app).await;
+}
+
+async fn an_app_is_disconnected(world: World) {
+    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let app = world.app().register();
+    let (tokens, of_other) = (
+        app.tokens(&user, "posts:read").await,
+        app.tokens(&other, "posts:read").await,
+    );
+    let page = submit(&mut user.browser(), &[("app", &app.id)]).await;
+    expect_words(&page, &["No app has access", "An app was disconnected"]);
+    tokens.expect_revoked(&world, &app).await;
+    Tokens::parse(app.refresh(&world.anyone(), &of_other.refresh).await);
+}
+
+async fn a_link_that_confirms_the_address_is_mailed_again(world: World) {
+    const SUBJECT: &str = "Confirm your e-mail address";
+    let user = world.sign_up().await;
+    world.mail(&user.email, SUBJECT, 1).await;
+    let mut browser = user.browser();
+    let page = account(&mut browser).await;
+    let csrf = page.hidden("csrf").unwrap();
+    let sent = browser.submit(&page, &[("csrf", &csrf)]).await;
+    assert_eq!(sent.reply.status, 200, "{}", sent.reply);
+    expect_words(&sent, &["Check your mail"]);
+    let link = world.mail(&user.email, SUBJECT, 2).await.link();
+    let form = browser.open(link.as_str()).await;
+    let csrf = form.hidden("csrf").unwrap();
+    let confirmed = browser.submit(&form, &[("csrf", &csrf)]).await;
+    assert_eq!(confirmed.reply.status, 200, "{}", confirmed.reply);
+}
+
+/// Posts a form of the account page with the session of this user.
+async fn post(world: &World, user: &User, path: &str, field: (&str, &str)) -> Page {
+    let url = url::Url::parse(world.base()).unwrap().join(path).unwrap();
+    let fields = [field, ("csrf", &user.csrf)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    user.browser().post(&url, &fields).await
+}
+
+async fn nobody_reaches_the_sessions_and_apps_of_others(world: World) {
+    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let app = world.app().register();
+    let tokens = app.tokens(&other, "posts:read").await;
+    let sessions = other.get("/me/sessions").await.expect(200).json();
+    let id = sessions["items"][0]["id"].to_string();
+    for session in [id.as_str(), "0", "-1", "x", "99999999999999999999"] {
+        let ended = post(&world, &user, "/account/sessions/end", ("session", session)).await;
+        assert_eq!(ended.location().unwrap().path(), "/account", "{}", ended.reply);
+    }
+    for client in [app.id.as_str(), "", "none"] {
+        let disconnected = post(&world, &user, "/account/apps/disconnect", ("app", client)).await;
+        assert_eq!(
+            disconnected.location().unwrap().path(),
+            "/account",
+            "{}",
+            disconnected.reply
+        );
+    }
+    other.get("/me").await.expect(200);
+    world.expect_accepted(&tokens.access).await;
+}
+
+async fn the_account_needs_a_session(world: World) {
+    let mut browser = world.browser();
+    let page = browser.open("/account").await;
+    assert_eq!(page.location().unwrap().path(), "/signin", "{}", page.reply);
+    let dropped = browser.open("/account?signed_in=1").await;
+    assert_eq!(dropped.reply.status, 400, "{}", dropped.reply);
+    expect_words(&dropped, &["did not keep the session cookie"]);
+    let email = world.fresh_email();
+    let created = world.cli(&["users", "create", "--email", &email, "--json"], "");
+    let initial = created["one_time_password"].as_str().unwrap();
+    let restricted = world.log_in(&email, initial).await;
+    let mut browser = restricted.browser();
+    let page = browser.open("/account").await;
+    assert_eq!(page.location().unwrap().path(), "/password", "{}", page.reply);
+    let required = browser.open("/password").await;
+    expect_words(
+        &required,
+        &["Replace it with one of your own", "At least 8 characters"],
+    );
+    let user = world.sign_up().await;
+    let page = user.browser().open("/signin").await;
+    assert_eq!(page.location().unwrap().path(), "/account", "{}", page.reply);
+    let own = user.get("/me/sessions").await.expect(200).json()["items"][0]["id"].to_string();
+    let ended = post(&world, &user, "/account/sessions/end", ("session", &own)).await;
+    assert_eq!(ended.location().unwrap().path(), "/signin", "{}", ended.reply);
+    user.get("/me").await.expect_error(401, "unauthenticated");
+}
+
+on_every_shape!(
+    the_account_shows_sessions_apps_and_events,
+    a_session_is_ended_from_another_browser,
+    an_app_is_disconnected,
+    a_link_that_confirms_the_address_is_mailed_again,
+    nobody_reaches_the_sessions_and_apps_of_others,
+    the_account_needs_a_session,
+);

@@ -1,0 +1,224 @@
+//! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by axe-core, its use of the keyboard,
+//! its console and its requests. The pictures are in `target/screenshots`.
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use tests::{Appearance, Authenticator, Chromium, PASSWORD, Shape, User, World, on_shapes, tool};
+
+/// The rules of axe-core: WCAG 2.2 AA and its best practices.
+const RULES: [&str; 6] = [
+    "wcag2a",
+    "wcag2aa",
+    "wcag21a",
+    "wcag21aa",
+    "wcag22aa",
+    "best-practice",
+];
+/// The largest size of a page with all that it loads, in bytes over the wire.
+const MAX_BYTES: u64 = 60_000;
+const TAB: &str = "\u{e004}";
+
+/// Measures the page, and counts the elements that a keyboard must reach.
+const MEASURE: &str = r#"
+    const entries = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+    const focusable = "a[href], button, input:not([type=hidden]):not([hidden]), summary";
+    return {
+        foreign: entries.map(entry => entry.name).filter(name => new URL(name).origin !== location.origin),
+        bytes: entries.reduce((sum, entry) => sum + entry.encodedBodySize, 0),
+        stored: localStorage.length + sessionStorage.length,
+        overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        focusable: document.querySelectorAll(focusable).length,
+    };
+"#;
+
+/// A walk through the pages in one language.
+struct Walk<'w> {
+    chromium: Chromium,
+    world: &'w World,
+    axe: String,
+    language: &'static str,
+    pictures: PathBuf,
+}
+
+impl<'w> Walk<'w> {
+    async fn start(world: &'w World, language: &'static str) -> Self {
+        let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
+        std::fs::create_dir_all(&pictures).unwrap();
+        Self {
+            chromium: Chromium::in_language(language).await,
+            world,
+            axe: std::fs::read_to_string(tool("node/node_modules/axe-core/axe.min.js")).unwrap(),
+            language,
+            pictures,
+        }
+    }
+
+    /// Opens a page of the issuer and checks it.
+    async fn visit(&self, name: &str, path: &str) {
+        self.chromium.open(&format!("{}{path}", self.world.base())).await;
+        self.check(name).await;
+    }
+
+    /// Checks the page that the browser shows.
+    async fn check(&self, name: &str) {
+        let chromium = &self.chromium;
+        let what = format!("{name} ({})", self.language);
+        for appearance in Appearance::all() {
+            chromium.appear(appearance).await;
+            let what = format!("{what}, {}", appearance.name());
+            let measured = chromium.run(MEASURE, &[]).await;
+            assert_eq!(measured["foreign"], json!([]), "{what}");
+            assert_eq!(measured["stored"], 0, "{what}");
+            assert_eq!(measured["overflow"], 0, "{what} is wider than its window");
+            assert!(
+                measured["bytes"].as_u64().unwrap() < MAX_BYTES,
+                "{what}: {measured}"
+            );
+            let script = format!(
+                "{}; return (await axe.run({{ runOnly: args[0] }})).violations.map(found =>
+                     found.id + ': ' + found.nodes.map(node => node.html + ' ' + node.failureSummary).join('; '));",
+                self.axe
+            );
+            let violations = chromium.run(&script, &[json!(RULES)]).await;
+            assert_eq!(violations, json!([]), "{what}");
+            let picture = format!("{name}.{}.{}.png", self.language, appearance.name());
+            chromium.screenshot(&self.pictures.join(picture)).await;
+        }
+        self.check_keyboard(&what).await;
+        let language = chromium.run("return document.documentElement.lang", &[]).await;
+        assert_eq!(language, self.language, "{what}");
+        let console = chromium.console().await;
+        // Chromium reports the status of an error page.
+        let errors: Vec<_> = console
+            .iter()
+            .filter(|message| {
+                !message.contains("Failed to load resource: the server responded with a status of 4")
+            })
+            .collect();
+        assert!(errors.is_empty(), "{what}: {errors:?}");
+    }
+
+    /// Expects that the Tab key reaches every link, field and button, and that a focused element has an outline.
+    async fn check_keyboard(&self, what: &str) {
+        const BLUR: &str = "document.activeElement.blur(); window.reached = new Set();
+                            return document.querySelectorAll('a[href], button, input:not([type=hidden]):not([hidden]), summary').length;";
+        const REACHED: &str = "const element = document.activeElement;
+            if (element !== document.body) {
+                window.reached.add(element);
+                if (getComputedStyle(element).outlineStyle === 'none') return `no outline: ${element.outerHTML}`;
+            }
+            return window.reached.size;";
+        let count = self.chromium.run(BLUR, &[]).await.as_u64().unwrap();
+        let mut reached = Value::from(0);
+        for _ in 0..=count {
+            self.chromium.press_key(TAB).await;
+            reached = self.chromium.run(REACHED, &[]).await;
+            assert!(reached.is_u64(), "{what}: {reached}");
+        }
+        assert_eq!(
+            reached, count,
+            "{what}: the keyboard does not reach every element"
+        );
+    }
+
+    async fn sign_in(&self, user: &User) {
+        self.chromium.open(&format!("{}/signin", self.world.base())).await;
+        self.chromium.fill("#email", &user.email).await;
+        self.chromium.fill("#password", PASSWORD).await;
+        self.chromium.press("button").await;
+        self.chromium.expect(&user.email).await;
+    }
+}
+
+async fn every_page_is_accessible(shape: Shape) {
+    let world = World::builder(shape)
+        .flag("--terms-url", "https://example.org/terms")
+        .start()
+        .await;
+    for language in ["en", "de"] {
+        walk(&world, language).await;
+    }
+}
+
+async fn walk(world: &World, language: &'static str) {
+    let user = world.sign_up().await;
+    let walk = Walk::start(world, language).await;
+    let chromium = &walk.chromium;
+    if language == "en" {
+        walk.visit("design", "/_design").await;
+    }
+    for (name, path) in [
+        ("front-page", "/"),
+        ("sign-up", "/signup"),
+        ("sign-in", "/signin"),
+        ("forgot", "/forgot"),
+        ("reset", "/reset?token=x"),
+        ("verify", "/verify?token=x"),
+        ("invalid-link", "/verify?token="),
+        ("invalid-reset-link", "/reset?token="),
+        ("invalid-authorization", "/authorize?client_id=none"),
+        ("signed-out", "/signout"),
+        ("demo", "/demo?code=some-code&state=some-state"),
+    ] {
+        walk.visit(name, path).await;
+    }
+
+    chromium.open(&format!("{}/signin", world.base())).await;
+    chromium.fill("#email", &user.email).await;
+    chromium.fill("#password", "not the password").await;
+    chromium.press("button").await;
+    chromium.expect("role=\"alert\"").await;
+    walk.check("sign-in-failed").await;
+    chromium.open(&format!("{}/forgot", world.base())).await;
+    chromium.fill("#email", &user.email).await;
+    chromium.press("button").await;
+    chromium
+        .expect(if language == "de" {
+            "unterwegs"
+        } else {
+            "on its way"
+        })
+        .await;
+    walk.check("forgot-sent").await;
+
+    walk.sign_in(&user).await;
+    world.app().register().tokens(&user, "posts:read").await;
+    walk.visit("account", "/account").await;
+    walk.visit("password", "/password").await;
+    walk.visit("email", "/account/email").await;
+    walk.visit("two-step-on", "/account/two-step").await;
+    chromium.fill("#password", PASSWORD).await;
+    chromium.press("button").await;
+    chromium.expect("otpauth://").await;
+    walk.check("two-step-enrollment").await;
+    let link = chromium
+        .run("return document.querySelector('a[href^=otpauth]').href", &[])
+        .await;
+    let app = Authenticator::of_link(link.as_str().unwrap());
+    chromium.fill("#otp", &app.next_code(world)).await;
+    chromium.press("button").await;
+    chromium.expect("class=\"codes\"").await;
+    walk.check("recovery-codes").await;
+    walk.visit("two-step-off", "/account/two-step").await;
+    walk.visit("sign-out", "/signout").await;
+    let app = world.app().kind("spa").register();
+    walk.visit("consent", &app.authorization().path()).await;
+    let device_app = world.app().kind("native").option(&["--device"]).register();
+    let device = device_app.device(&world.anyone(), "posts:read posts:write").await;
+    walk.visit("device", &format!("/device?user_code={}", device.user_code))
+        .await;
+    chromium.press("button").await;
+    chromium.expect("value=\"allow\"").await;
+    walk.check("device-confirmation").await;
+    chromium.press("button[value=deny]").await;
+    chromium
+        .expect(if language == "de" {
+            "abgelehnt"
+        } else {
+            "You denied"
+        })
+        .await;
+    walk.check("device-denied").await;
+}
+
+on_shapes!(every_page_is_accessible: sqlite Sqlite);

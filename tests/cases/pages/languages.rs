@@ -1,0 +1,118 @@
+//! The languages of the pages.
+
+use serde_json::json;
+use tests::{PASSWORD, Shape, World, on_every_shape, on_one_process};
+
+async fn pages_are_in_the_preferred_language(world: World) {
+    for (accepted, language, words) in [
+        ("de-AT, en;q=0.5", "de", "Passwort vergessen?"),
+        ("fr, en;q=0.5, de;q=0.4", "en", "Forgot your password?"),
+        ("fr", "en", "Forgot your password?"),
+    ] {
+        let caller = world.anyone().with("accept-language", accepted);
+        let reply = caller.get("/signin").await.expect(200);
+        let html = reply.text();
+        assert!(
+            html.contains(&format!("<html lang=\"{language}\">")),
+            "{accepted}: {html}"
+        );
+        assert!(html.contains(words), "{accepted}: {html}");
+        assert_eq!(reply.header("content-language"), language);
+    }
+}
+
+async fn messages_are_in_the_language_of_the_page(world: World) {
+    let ann = world.sign_up().await;
+    let mut browser = world.browser().in_language("de");
+    let form = browser.open("/signin").await;
+    let refused = browser
+        .submit(&form, &[("email", &ann.email), ("password", "not the password")])
+        .await;
+    assert_eq!(refused.reply.status, 401, "{}", refused.reply);
+    assert!(
+        refused.visible_text().contains("Passwort ist falsch"),
+        "{}",
+        refused.reply
+    );
+    // The reason that is meant for the developer of the app is in English, and says so to screen readers.
+    let invalid = browser.open("/authorize?client_id=none").await;
+    assert_eq!(invalid.reply.status, 400, "{}", invalid.reply);
+    let html = invalid.reply.text();
+    assert!(
+        html.contains("Diese Anfrage ist ungültig") && html.contains("<p lang=\"en\">"),
+        "{html}"
+    );
+}
+
+async fn the_app_chooses_the_language_of_its_flow(world: World) {
+    let metadata = world
+        .anyone()
+        .get("/.well-known/openid-configuration")
+        .await
+        .json();
+    assert_eq!(metadata["ui_locales_supported"], json!(["en", "de"]));
+    let ann = world.sign_up().await;
+    let app = world.app().register();
+    let request = app.authorization().set("ui_locales", "fr de-CH en");
+    let pushed = world
+        .anyone()
+        .post("/par")
+        .form(request.parameters())
+        .await
+        .expect(201)
+        .json();
+    let reference = [
+        ("client_id", app.id.as_str()),
+        ("request_uri", pushed["request_uri"].as_str().unwrap()),
+    ];
+    let reference = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(reference)
+        .finish();
+    for path in [request.path(), format!("/authorize?{reference}")] {
+        let mut browser = world.browser();
+        let to_sign_in = browser.open(&path).await.location().unwrap();
+        let form = browser.open(to_sign_in.as_str()).await;
+        assert!(form.visible_text().contains("Anmelden"), "{}", form.reply);
+        let signed_in = browser
+            .submit(&form, &[("email", &ann.email), ("password", PASSWORD)])
+            .await;
+        let consent = browser.open(signed_in.location().unwrap().as_str()).await;
+        let text = consent.visible_text();
+        assert!(
+            text.contains("zulassen?") && text.contains("Ihre Beiträge"),
+            "{}",
+            consent.reply
+        );
+        // The next request without the parameter is in the language of the browser.
+        let plain = browser
+            .open(&app.authorization().path())
+            .await
+            .location()
+            .unwrap();
+        let consent = browser.open(plain.as_str()).await;
+        assert!(consent.visible_text().contains("Read posts"), "{}", consent.reply);
+    }
+    let mut browser = ann.browser();
+    let form = browser.open("/signout?ui_locales=de").await;
+    assert!(form.visible_text().contains("Abmelden?"), "{}", form.reply);
+    let csrf = form.hidden("csrf").unwrap();
+    let signed_out = browser.submit(&form, &[("csrf", &csrf)]).await;
+    assert!(
+        signed_out.visible_text().contains("Sie sind abgemeldet"),
+        "{}",
+        signed_out.reply
+    );
+}
+
+async fn the_front_page_is_in_the_preferred_language(shape: Shape) {
+    let world = World::start(shape).await;
+    let front = world.browser().in_language("de").open("/").await;
+    assert!(front.visible_text().contains("Konto anlegen"), "{}", front.reply);
+}
+
+on_every_shape!(
+    pages_are_in_the_preferred_language,
+    messages_are_in_the_language_of_the_page,
+    the_app_chooses_the_language_of_its_flow,
+);
+on_one_process!(the_front_page_is_in_the_preferred_language);

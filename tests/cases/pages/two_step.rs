@@ -1,0 +1,164 @@
+//! `/account/two-step`.
+
+use serde_json::json;
+use tests::{Authenticator, Browser, PASSWORD, Page, User, World, on_every_shape};
+
+async fn open(browser: &mut Browser) -> Page {
+    let page = browser.open("/account/two-step").await;
+    assert_eq!(page.reply.status, 200, "{}", page.reply);
+    page.expect_page_within_origin();
+    page
+}
+
+fn expect_words(page: &Page, status: u16, words: &str) {
+    assert_eq!(page.reply.status, status, "{}", page.reply);
+    assert!(page.visible_text().contains(words), "{words}: {}", page.reply);
+}
+
+/// Begins to turn two-step sign-in on.
+async fn begin(browser: &mut Browser) -> Page {
+    let page = open(browser).await;
+    let begun = browser.submit(&page, &[("password", PASSWORD)]).await;
+    expect_words(&begun, 200, "Set up your authenticator app");
+    begun
+}
+
+/// Whether the account of the user has two-step sign-in on. The user is signed in by this browser.
+async fn is_on(browser: &mut Browser) -> bool {
+    let account = browser.open("/account").await;
+    expect_words(&account, 200, "Two-step sign-in is");
+    account.visible_text().contains("Two-step sign-in is on")
+}
+
+async fn a_user_turns_two_step_sign_in_on(world: World) {
+    let user = world.sign_up().await;
+    let elsewhere = world.log_in(&user.email, PASSWORD).await;
+    let mut browser = user.browser();
+    let begun = begin(&mut browser).await;
+    assert!(begun.reply.text().contains("<svg "), "{}", begun.reply);
+    assert!(!is_on(&mut browser).await);
+    let app = Authenticator::of_page(&begun);
+    let done = browser.submit(&begun, &[("otp", &app.next_code(&world))]).await;
+    expect_words(&done, 200, "Your recovery codes");
+    assert!(is_on(&mut browser).await);
+    elsewhere.get("/me").await.expect_error(401, "unauthenticated");
+    user.get("/me").await.expect_error(401, "unauthenticated");
+    // Both the app and the recovery codes of the page sign the user in.
+    world.log_in_with(&app.sign_in(&world, &user)).await;
+    for code in done.recovery_codes().iter().take(2) {
+        let body = json!({ "email": user.email, "password": PASSWORD, "otp": code });
+        world.log_in_with(&body).await;
+    }
+    assert_eq!(done.recovery_codes().len(), 10);
+}
+
+async fn a_wrong_password_or_code_turns_nothing_on(world: World) {
+    let user = world.sign_up().await;
+    let mut browser = user.browser();
+    let page = open(&mut browser).await;
+    for password in ["not the password", ""] {
+        let refused = browser.submit(&page, &[("password", password)]).await;
+        expect_words(&refused, 422, "The current password is wrong");
+        assert!(refused.asks_for("password"), "{}", refused.reply);
+    }
+    let begun = begin(&mut browser).await;
+    let app = Authenticator::of_page(&begun);
+    let too_long = "1".repeat(65);
+    for code in [app.code(&world, 5).as_str(), "", "x", &too_long] {
+        let refused = browser.submit(&begun, &[("otp", code)]).await;
+        expect_words(&refused, 422, "The one-time code is wrong");
+        // The page shows the same secret again.
+        assert_eq!(
+            Authenticator::of_page(&refused).code(&world, 0),
+            app.code(&world, 0)
+        );
+    }
+    assert!(!is_on(&mut browser).await);
+    let forged = browser
+        .submit(
+            &begun,
+            &[("otp", &app.next_code(&world)), ("csrf", "another-token")],
+        )
+        .await;
+    assert_eq!(forged.reply.status, 403, "{}", forged.reply);
+    assert!(!is_on(&mut browser).await);
+}
+
+/// A user with two-step sign-in, the app, and a browser in which the user is signed in.
+async fn enrolled(world: &World) -> (User, Authenticator, Browser) {
+    let user = world.sign_up().await;
+    let app = Authenticator::enable(world, &user).await;
+    let user = world.log_in_with(&app.sign_in(world, &user)).await;
+    let browser = user.browser();
+    (user, app, browser)
+}
+
+async fn a_user_turns_two_step_sign_in_off(world: World) {
+    let (user, app, mut browser) = enrolled(&world).await;
+    let with_recovery_code =
+        json!({ "email": user.email, "password": PASSWORD, "otp": app.recovery_codes[1] });
+    let elsewhere = world.log_in_with(&with_recovery_code).await;
+    let page = open(&mut browser).await;
+    let code = app.recovery_codes[0].as_str();
+    for (password, otp, words) in [
+        ("not the password", code, "The current password is wrong"),
+        (PASSWORD, "000000000", "The one-time code is wrong"),
+        (PASSWORD, "", "The one-time code is wrong"),
+    ] {
+        let refused = browser
+            .submit(&page, &[("password", password), ("otp", otp)])
+            .await;
+        expect_words(&refused, 422, words);
+        assert!(is_on(&mut browser).await);
+    }
+    let done = browser
+        .submit(&page, &[("password", PASSWORD), ("otp", code)])
+        .await;
+    expect_words(&done, 200, "Two-step sign-in is off");
+    assert!(!is_on(&mut browser).await);
+    elsewhere.get("/me").await.expect_error(401, "unauthenticated");
+    world.log_in(&user.email, PASSWORD).await;
+}
+
+/// A form whose change was made elsewhere meanwhile leads to the page as it is now.
+async fn an_outdated_form_shows_the_present_page(world: World) {
+    let user = world.sign_up().await;
+    let mut browser = user.browser();
+    let (to_turn_on, to_confirm) = (open(&mut browser).await, begin(&mut browser).await);
+    let app = Authenticator::of_page(&to_confirm);
+    browser
+        .submit(&to_confirm, &[("otp", &app.next_code(&world))])
+        .await;
+    let code = app.next_code(&world);
+    for (page, fields) in [
+        (&to_turn_on, [("password", PASSWORD)]),
+        (&to_confirm, [("otp", code.as_str())]),
+    ] {
+        let outdated = browser.submit(page, &fields).await;
+        assert_eq!(outdated.reply.status, 303, "{}", outdated.reply);
+        assert_eq!(outdated.location().unwrap().path(), "/account/two-step");
+    }
+    assert!(is_on(&mut browser).await);
+}
+
+async fn the_pages_need_a_session(world: World) {
+    let mut stranger = world.browser();
+    for path in ["/account/two-step", "/account/email"] {
+        let page = stranger.open(path).await;
+        assert_eq!(page.location().unwrap().path(), "/signin", "{}", page.reply);
+    }
+    let user = world.sign_up().await;
+    let mut browser = user.browser();
+    let page = open(&mut browser).await;
+    user.post("/logout").await.expect(204);
+    let ended = browser.submit(&page, &[("password", PASSWORD)]).await;
+    assert_eq!(ended.location().unwrap().path(), "/signin", "{}", ended.reply);
+}
+
+on_every_shape!(
+    a_user_turns_two_step_sign_in_on,
+    a_wrong_password_or_code_turns_nothing_on,
+    a_user_turns_two_step_sign_in_off,
+    an_outdated_form_shows_the_present_page,
+    the_pages_need_a_session,
+);
