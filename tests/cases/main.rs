@@ -16,3 +16,9 @@ mod oauth;
 mod operations;
 mod pages;
 mod specification;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tests::main()
+}

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 
 /// The maximum time for a page to appear.
 const TIMEOUT: Duration = Duration::from_secs(20);
+/// The number of starts of ChromeDriver, which ends if somebody else takes its port before it listens.
+const DRIVER_STARTS: usize = 5;
 /// The member that identifies an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -71,27 +73,9 @@ impl Chromium {
 
     async fn start(preferences: Value) -> Self {
         let profile = tempfile::tempdir().unwrap();
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            // A process group of its own, so that the browser is killed with its driver.
-            .process_group(0)
-            .spawn()
-            .unwrap_or_else(|error| panic!("chromedriver: {error}; {INSTALL_HINT}"));
-        let mut lines = BufReader::new(driver.stdout.take().unwrap())
-            .lines()
-            .map_while(Result::ok);
-        let started = lines
-            .find(|line| line.contains("started successfully on port"))
-            .unwrap();
-        let port = started
-            .trim_end_matches('.')
-            .rsplit(' ')
-            .next()
-            .unwrap()
-            .to_owned();
-        std::thread::spawn(move || lines.for_each(drop));
+        let (driver, port) = (0..DRIVER_STARTS)
+            .find_map(|_| start_driver())
+            .expect("chromedriver did not start");
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let mut chromium = Self {
             driver,
@@ -245,4 +229,23 @@ async fn read(request: reqwest::RequestBuilder) -> Value {
     let value = answer["value"].take();
     assert!(value["error"].is_null(), "WebDriver: {value}");
     value
+}
+
+/// Starts ChromeDriver. Returns it with its port, or nothing if it ended.
+fn start_driver() -> Option<(Child, String)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        // A process group of its own, so that the browser is killed with its driver.
+        .process_group(0)
+        .spawn()
+        .unwrap_or_else(|error| panic!("chromedriver: {error}; {INSTALL_HINT}"));
+    let mut lines = BufReader::new(driver.stdout.take()?)
+        .lines()
+        .map_while(Result::ok);
+    let started = lines.find(|line| line.contains("started successfully on port"))?;
+    let port = started.trim_end_matches('.').rsplit(' ').next()?.to_owned();
+    std::thread::spawn(move || lines.for_each(drop));
+    Some((driver, port))
 }

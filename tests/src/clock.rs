@@ -4,14 +4,14 @@
 
 use crate::installed_programs::libfaketime;
 use foundation::clock::Timestamp;
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// The clock of one world.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    now: Cell<Timestamp>,
+    now: Mutex<Timestamp>,
     file: PathBuf,
 }
 
@@ -37,9 +37,14 @@ fn faketime(variable: &str, value: &str) -> Vec<(String, String)> {
 impl Clock {
     /// Starts at the current second.
     pub(crate) fn start(dir: &Path) -> Self {
-        let now = Timestamp::from_micros(foundation::clock::now().seconds() * 1_000_000);
+        let seconds = foundation::clock::now().seconds();
+        Self::start_at(dir, Timestamp::from_micros(seconds * 1_000_000))
+    }
+
+    /// Starts at this time, of which the programs see the second.
+    pub(crate) fn start_at(dir: &Path, now: Timestamp) -> Self {
         let clock = Self {
-            now: Cell::new(now),
+            now: Mutex::new(now),
             file: dir.join("clock"),
         };
         clock.write();
@@ -48,24 +53,27 @@ impl Clock {
 
     /// The time that the programs see.
     pub(crate) fn now(&self) -> Timestamp {
-        self.now.get()
+        *self.now.lock().unwrap()
     }
 
     /// Advances the clock.
     pub(crate) fn advance(&self, length: Duration) {
-        self.now.set(self.now.get().after(length));
-        self.write();
+        self.set(self.now().after(length));
     }
 
     /// Sets the clock back.
     pub(crate) fn set_back(&self, length: Duration) {
-        self.now.set(self.now.get().before(length));
-        self.write();
+        self.set(self.now().before(length));
     }
 
     /// Returns the environment variables that make a program use this clock.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         faketime("FAKETIME_TIMESTAMP_FILE", &self.file.display().to_string())
+    }
+
+    fn set(&self, now: Timestamp) {
+        *self.now.lock().unwrap() = now;
+        self.write();
     }
 
     /// Replaces the file atomically, so that a program never reads a partial time.

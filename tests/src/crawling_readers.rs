@@ -14,7 +14,7 @@ const POSTS: usize = 20;
 /// The length of the longest body of a post, in characters.
 pub const LONGEST_BODY: usize = 100_000;
 /// The time within which the program must disconnect a crawling reader.
-const TIMEOUT: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The request of a client that reads the response too slowly.
 #[derive(Clone, Debug)]

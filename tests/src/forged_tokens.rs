@@ -9,6 +9,7 @@ use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{self, KeyPair as _, RsaKeyPair};
 use base64::Engine as _;
+use foundation::random;
 use foundation::sealing::SealingKey;
 use serde_json::{Value, json};
 use storage::fetch_one;
@@ -107,11 +108,11 @@ impl TokenForger {
                 "aud": world.base(),
                 "exp": now + 300,
                 "iat": now,
-                "jti": "a-jti-of-our-own",
+                "jti": random::id(),
                 "sub": user.id.to_string(),
                 "client_id": "an-app",
                 "scope": "posts:read posts:write profile:read",
-                "grant_id": "a-grant-of-our-own",
+                "grant_id": random::id(),
                 "user_epoch": 0,
                 "client_epoch": 0,
             }),

@@ -6,14 +6,37 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, redirect};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-/// Secrets seen in requests and responses. None may appear in a log, a database, Redis or a file name.
+/// Secrets seen in requests and responses of a deployment, each with the first test that sent or received it. None may appear in a log,
+/// a database, Redis or a file name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Canaries(Arc<Mutex<BTreeSet<String>>>);
+pub(crate) struct Canaries {
+    secrets: Arc<Mutex<BTreeMap<String, &'static str>>>,
+    /// The test that records secrets with this handle. Empty if the deployment has no other.
+    test: &'static str,
+}
+
+/// The test of a caller, and the address from which its requests come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// The name of the test. Empty if its deployment has no other.
+    pub(crate) test: &'static str,
+    /// An address in 127.0.0.0/8.
+    pub(crate) address: Ipv4Addr,
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self {
+            test: "",
+            address: Ipv4Addr::LOCALHOST,
+        }
+    }
+}
 
 /// The JSON members and form fields that hold secrets.
 const SECRETS: [&str; 15] = [
@@ -40,12 +63,13 @@ impl Canaries {
     pub(crate) fn add(&self, secret: &str) {
         if secret.len() >= 12 {
             let beginning = secret.chars().take(200).collect();
-            self.0.lock().unwrap().insert(beginning);
+            let mut secrets = self.secrets.lock().unwrap();
+            secrets.entry(beginning).or_insert(self.test);
         }
     }
 
     pub(crate) fn remove(&self, text: &str) {
-        self.0.lock().unwrap().remove(text);
+        self.secrets.lock().unwrap().remove(text);
     }
 
     /// Adds the secrets among the members of a body.
@@ -62,13 +86,13 @@ impl Canaries {
         }
     }
 
-    /// The secrets that appear in a text, literally or in hexadecimal.
-    pub(crate) fn found_in(&self, text: &str) -> BTreeSet<String> {
-        let all: Vec<String> = self.0.lock().unwrap().iter().cloned().collect();
+    /// The secrets that appear in a text, literally or in hexadecimal, each with its test.
+    pub(crate) fn found_in(&self, text: &str) -> BTreeSet<(String, &'static str)> {
+        let all: Vec<(String, &str)> = self.secrets.lock().unwrap().clone().into_iter().collect();
         let hex = |secret: &String| -> String { secret.bytes().map(|byte| format!("{byte:02x}")).collect() };
         let forms: Vec<String> = all
             .iter()
-            .flat_map(|secret| [secret.clone(), hex(secret)])
+            .flat_map(|(secret, _)| [secret.clone(), hex(secret)])
             .collect();
         let search = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -87,24 +111,30 @@ pub struct Caller {
     http: reqwest::Client,
     base: Arc<str>,
     canaries: Canaries,
+    address: Ipv4Addr,
     contract: Option<Arc<Contract>>,
     credentials: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Caller {
     /// A caller without credentials.
-    pub(crate) fn new(base: String, canaries: Canaries) -> Self {
+    pub(crate) fn new(base: String, canaries: Canaries, origin: Origin) -> Self {
         let http = reqwest::Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
             .tls_certs_only([])
+            .local_address(IpAddr::V4(origin.address))
             .resolve("localhost", SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
             .build()
             .unwrap();
         Self {
             http,
             base: base.into(),
-            canaries,
+            canaries: Canaries {
+                test: origin.test,
+                ..canaries
+            },
+            address: origin.address,
             contract: None,
             credentials: Vec::new(),
         }
@@ -182,6 +212,11 @@ impl Caller {
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         let all = self.credentials.iter();
         all.map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
+    }
+
+    /// The address from which its requests come.
+    pub fn address(&self) -> Ipv4Addr {
+        self.address
     }
 
     /// The base URL.

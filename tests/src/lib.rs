@@ -1,9 +1,9 @@
 //! The harness of the black-box tests. It starts the real programs on their own ports and database, and talks
 //! to them over HTTP as a client, a browser or a third-party app does.
 //!
-//! A [`World`] is one running deployment, and its [`Shape`] is the architecture. A test is an
-//! `async fn(World)`, or an `async fn(Shape)` that starts its world itself. [`on_every_shape!`] at the end of
-//! its file runs it on each shape.
+//! A [`World`] is a test's view of a running deployment, and its [`Shape`] is the architecture. A test is an
+//! `async fn(SharedWorld)` in a deployment that it shares with others, an `async fn(World)` in one of its own, or an
+//! `async fn(Shape)` that starts its world itself. [`on_every_shape!`] at the end of its file runs it on each shape.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -49,6 +49,7 @@ mod shape;
 mod smtp;
 mod statistics;
 mod stub_server;
+mod suite;
 mod tokens;
 mod world;
 
@@ -67,6 +68,8 @@ pub use forged_tokens::{Signer, TokenForger, caller_with_scope};
 pub use http::{Call, Caller};
 pub use independent_clients::{ClientLibrary, single_page_app};
 pub use installed_programs::tool;
+#[doc(hidden)]
+pub use inventory;
 pub use lists::{
     cursor, expect_cursor_outlives_item, expect_pages_of_45, expect_prev_stops_at_first_page, follow_pages,
     ids, items, link,
@@ -86,8 +89,9 @@ pub use smtp::{DeliveredMail, SmtpBehavior, SmtpServer};
 pub use statistics::{expect_p99_within_twice, median, p99, p99_of_calls, print_figure, rank_test};
 pub use storage::db::Db;
 pub use stub_server::{ReceivedRequest, StubServer, response};
+pub use suite::{Test, Tier, main, rounds};
 pub use tokens::{Grant, Tokens, basic, claims, parameter};
-pub use world::{World, WorldBuilder};
+pub use world::{SharedWorld, World, WorldBuilder};
 
 /// Encodes bytes as base64url without padding (RFC 4648 §5).
 pub fn base64url(bytes: impl AsRef<[u8]>) -> String {

@@ -1,9 +1,30 @@
 //! Waiting for an asynchronous effect.
 
+use crate::statistics::{median, p99};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The maximum time for a condition to become true on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The times after which revoked tokens were rejected by every API.
+static REVOCATIONS: Mutex<Vec<Duration>> = Mutex::new(Vec::new());
+
+/// Records the time from the end of a revoking call until every API rejected the token.
+pub(crate) fn record_revocation(time: Duration) {
+    REVOCATIONS.lock().unwrap().push(time);
+}
+
+/// Prints the recorded times. They are asserted only by the tests that run alone, because other tests delay them.
+pub(crate) fn print_revocations() {
+    let times = REVOCATIONS.lock().unwrap();
+    if let Some(worst) = times.iter().max() {
+        let (count, p50, p99) = (times.len(), median(&times), p99(&times));
+        println!(
+            "{count} revocations took effect at every API after {p50:?} (p50), {p99:?} (p99), {worst:?} (worst)."
+        );
+    }
+}
 
 /// Polls until `condition` returns true twice in a row, because consecutive requests go to different replicas, which learn of a change at
 /// different times. Fails the test with the message `failure` after 20 seconds.

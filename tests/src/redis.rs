@@ -1,10 +1,10 @@
 //! A Redis server of one world that a test can kill, empty and pause.
 
 use crate::installed_programs::INSTALL_HINT;
-use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The maximum startup time.
@@ -17,7 +17,7 @@ const SNAPSHOT: &str = "dump.rdb";
 #[derive(Debug)]
 pub struct RedisServer {
     dir: PathBuf,
-    child: RefCell<Option<Child>>,
+    child: Mutex<Option<Child>>,
 }
 
 /// Lists all keys with their values, which are strings and streams. Others are an error.
@@ -71,7 +71,7 @@ impl RedisServer {
     pub fn launch(dir: &Path) -> Self {
         let server = Self {
             dir: dir.to_owned(),
-            child: RefCell::default(),
+            child: Mutex::default(),
         };
         server.start();
         server
@@ -139,17 +139,18 @@ impl RedisServer {
             .stderr(Stdio::null())
             .spawn()
             .unwrap_or_else(|error| panic!("redis-server: {error}; {INSTALL_HINT}"));
-        self.child.replace(Some(child));
+        *self.child.lock().unwrap() = Some(child);
         let began = Instant::now();
         while std::os::unix::net::UnixStream::connect(self.socket()).is_err() {
             assert!(began.elapsed() < START_TIMEOUT, "Redis did not start listening");
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(2));
         }
     }
 
     /// Kills it with SIGKILL.
     pub fn kill(&self) {
-        if let Some(mut child) = self.child.take() {
+        let child = self.child.lock().unwrap().take();
+        if let Some(mut child) = child {
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -157,7 +158,7 @@ impl RedisServer {
 
     /// Whether it is running.
     pub(crate) fn is_running(&self) -> bool {
-        self.child.borrow().is_some()
+        self.child.lock().unwrap().is_some()
     }
 
     /// Suspends the process with SIGSTOP. Its connections stay open and receive no responses.
@@ -209,7 +210,7 @@ impl RedisServer {
     }
 
     fn signal(&self, signal: &str) {
-        let id = self.child.borrow().as_ref().unwrap().id().to_string();
+        let id = self.child.lock().unwrap().as_ref().unwrap().id().to_string();
         let status = Command::new("kill").args([signal, &id]).status().unwrap();
         assert!(status.success());
     }

@@ -9,8 +9,10 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -65,15 +67,11 @@ impl ReverseProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let replicas = Arc::<Replicas>::default();
-        // One connection per request, so that none outlives a killed replica.
-        let client = Client::builder(TokioExecutor::new())
-            .pool_max_idle_per_host(0)
-            .build_http();
         let shared = Arc::clone(&replicas);
         let server = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
+            while let Ok((stream, caller)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
-                let (replicas, client) = (Arc::clone(&shared), client.clone());
+                let (replicas, client) = (Arc::clone(&shared), client_from(caller.ip()));
                 let service = service_fn(move |request| {
                     let (replicas, client) = (Arc::clone(&replicas), client.clone());
                     async move { Ok::<_, Infallible>(forward(&replicas, &client, request).await) }
@@ -103,7 +101,7 @@ impl ReverseProxy {
             issuers.extract_if(.., |issuer| **issuer == port).collect()
         };
         while removed.iter().any(|port| Arc::strong_count(port) > 1) {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 
@@ -133,6 +131,16 @@ impl Replicas {
         };
         Arc::clone(&replicas[self.requests.fetch_add(1, Ordering::Relaxed) % replicas.len()])
     }
+}
+
+/// A client whose connections come from this address, so that a replica sees the address of the caller. It opens a connection per
+/// request, so that none outlives a killed replica.
+fn client_from(address: IpAddr) -> Client<HttpConnector, Full<Bytes>> {
+    let mut connector = HttpConnector::new();
+    connector.set_local_address(Some(address));
+    Client::builder(TokioExecutor::new())
+        .pool_max_idle_per_host(0)
+        .build(connector)
 }
 
 /// Forwards a request to a replica and returns its response, or a 502 if the replica sent none.

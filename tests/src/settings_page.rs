@@ -15,7 +15,7 @@ A token has one audience. Codes, refresh tokens and device codes have none: afte
 access tokens for the new audience. Access tokens from before it are refused.
 
 This page is generated from the command line definitions. Renew it with
-`UPDATE_DOCS=1 cargo test --release -p tests --test black_box documentation`.
+`UPDATE_DOCS=1 tests/run documentation`.
 ";
 
 /// The Markdown text of the page: a table of flags, variables, defaults and meanings for every program, the

@@ -14,11 +14,17 @@ mod accounts;
 mod crawling_readers;
 mod many_families;
 mod pages;
+mod revocations;
 mod stored_hashes;
 mod unknown_emails;
 mod unused_registrations;
 
+use std::process::ExitCode;
 use tokio::sync::Mutex;
 
 /// Held by the running test.
 static ALONE: Mutex<()> = Mutex::const_new(());
+
+fn main() -> ExitCode {
+    tests::main()
+}

@@ -8,7 +8,7 @@ use super::ALONE;
 use super::accounts::{insert_accounts, unmatched_hash};
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{Call, Caller, Shape, World, median, on_every_shape, rank_test};
+use tests::{Call, Caller, Shape, World, median, on_every_shape, on_shapes, rank_test};
 
 /// E-mail addresses of each kind per sample.
 const PER_KIND: usize = 500;
@@ -100,10 +100,6 @@ async fn sign_ins_take_equally_long_for_unknown_emails(shape: Shape) {
     .await;
 }
 
-/// A thousand hashes, therefore on one shape only.
-#[test]
-fn sign_ins_take_equally_long_on_sqlite() {
-    tests::run(Shape::Sqlite, sign_ins_take_equally_long_for_unknown_emails);
-}
-
+// A thousand hashes, therefore on one shape only.
+on_shapes!(sign_ins_take_equally_long_for_unknown_emails: sqlite Sqlite);
 on_every_shape!(resets_take_equally_long_for_unknown_emails);

@@ -2,9 +2,11 @@
 
 use serde_json::json;
 use std::pin::Pin;
-use tests::{App, PASSWORD, Reply, Tokens, User, World, on_every_shape, run_concurrently, status_counts};
+use tests::{
+    App, PASSWORD, Reply, SharedWorld, Tokens, User, World, on_every_shape, run_concurrently, status_counts,
+};
 
-async fn fifty_concurrent_edits_of_one_version_succeed_once(world: World) {
+async fn fifty_concurrent_edits_of_one_version_succeed_once(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await;
     for round in 0..10 {
@@ -31,7 +33,7 @@ async fn fifty_concurrent_edits_of_one_version_succeed_once(world: World) {
     }
 }
 
-async fn fifty_concurrent_sign_ups_create_one_account(world: World) {
+async fn fifty_concurrent_sign_ups_create_one_account(world: SharedWorld) {
     let email = world.fresh_email();
     let anyone = world.anyone();
     let replies = run_concurrently(50, |n| {
@@ -57,14 +59,14 @@ async fn fifty_concurrent_sign_ups_create_one_account(world: World) {
     world.log_in(&email, PASSWORD).await;
 }
 
-async fn fifty_concurrent_deletions_delete_a_post_once(world: World) {
+async fn fifty_concurrent_deletions_delete_a_post_once(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let replies = run_concurrently(50, |_| ann.delete(&post.path).into_future()).await;
     assert_eq!(status_counts(&replies), [(204, 1), (404, 49)].into());
 }
 
-async fn concurrent_edits_never_restore_a_deleted_post(world: World) {
+async fn concurrent_edits_never_restore_a_deleted_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     for _ in 0..10 {
         let post = ann.publish("A post").await;
@@ -120,7 +122,7 @@ async fn concurrent_posts_are_all_stored(world: World) {
     assert_eq!(listed, ids);
 }
 
-async fn concurrent_password_changes_succeed_once(world: World) {
+async fn concurrent_password_changes_succeed_once(world: SharedWorld) {
     let ann = world.sign_up().await;
     let replies = run_concurrently(4, |n| {
         let body = json!({ "current_password": PASSWORD, "new_password": format!("new password {n}") });
@@ -136,7 +138,7 @@ async fn concurrent_password_changes_succeed_once(world: World) {
 
 /// Sign-ins, exchanges and refreshes race a password change. Their sessions and tokens must end like the
 /// older ones.
-async fn concurrent_sign_ins_do_not_survive_a_password_change(world: World) {
+async fn concurrent_sign_ins_do_not_survive_a_password_change(world: SharedWorld) {
     for _ in 0..5 {
         let ann = world.sign_up().await;
         let (app, anyone) = (world.app().first_party().register(), world.anyone());

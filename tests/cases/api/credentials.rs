@@ -1,9 +1,9 @@
 //! Credentials: sessions, bearer tokens, both, neither; scopes and error responses.
 
 use serde_json::json;
-use tests::{TokenForger, World, caller_with_scope, on_every_shape};
+use tests::{SharedWorld, TokenForger, caller_with_scope, on_every_shape};
 
-async fn missing_credentials_answer_401_with_the_metadata_address(world: World) {
+async fn missing_credentials_answer_401_with_the_metadata_address(world: SharedWorld) {
     for path in ["/posts", "/me", "/protected"] {
         let reply = world
             .anyone()
@@ -37,7 +37,7 @@ async fn missing_credentials_answer_401_with_the_metadata_address(world: World) 
 }
 
 /// A version prefix makes no difference, and neither does a token that is not valid.
-async fn a_401_names_the_scope_of_the_route(world: World) {
+async fn a_401_names_the_scope_of_the_route(world: SharedWorld) {
     let anyone = world.anyone();
     for prefix in ["", "/v1"] {
         let posts = format!("{prefix}/posts");
@@ -63,7 +63,7 @@ async fn a_401_names_the_scope_of_the_route(world: World) {
     }
 }
 
-async fn a_missing_scope_is_named_in_the_challenge(world: World) {
+async fn a_missing_scope_is_named_in_the_challenge(world: SharedWorld) {
     let user = world.sign_up().await;
     let post = user.publish("A post").await;
     let none = caller_with_scope(&world, &user, "comments:write").await;
@@ -90,7 +90,7 @@ async fn a_missing_scope_is_named_in_the_challenge(world: World) {
     user.get(&post.path).await.expect(200);
 }
 
-async fn each_scope_allows_only_its_own_operations(world: World) {
+async fn each_scope_allows_only_its_own_operations(world: SharedWorld) {
     let user = world.sign_up().await;
     let post = user.publish("A post").await;
     let read = caller_with_scope(&world, &user, "posts:read").await;
@@ -114,7 +114,7 @@ async fn each_scope_allows_only_its_own_operations(world: World) {
     }
 }
 
-async fn tokens_are_limited_by_the_role_of_their_user(world: World) {
+async fn tokens_are_limited_by_the_role_of_their_user(world: SharedWorld) {
     let (author, user) = (world.sign_up().await, world.sign_up().await);
     let post = author.publish("A post").await;
     let caller = caller_with_scope(&world, &user, "posts:read posts:write admin").await;
@@ -125,7 +125,7 @@ async fn tokens_are_limited_by_the_role_of_their_user(world: World) {
     edit.await.expect_error(403, "forbidden");
 }
 
-async fn invalid_bearer_tokens_are_rejected_on_public_routes(world: World) {
+async fn invalid_bearer_tokens_are_rejected_on_public_routes(world: SharedWorld) {
     let user = world.sign_up().await;
     let post = user.publish("A post").await;
     world
@@ -143,7 +143,7 @@ async fn invalid_bearer_tokens_are_rejected_on_public_routes(world: World) {
     world.anyone().get(&post.path).await.expect(200);
 }
 
-async fn the_bearer_token_takes_precedence_over_the_session(world: World) {
+async fn the_bearer_token_takes_precedence_over_the_session(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let token = TokenForger::new(&world, &bob).await.good();
     let both = ann.with("authorization", &format!("Bearer {token}"));
@@ -152,7 +152,7 @@ async fn the_bearer_token_takes_precedence_over_the_session(world: World) {
     bad.get("/me").await.expect_error(401, "invalid_token");
 }
 
-async fn the_bearer_scheme_is_case_insensitive_and_header_only(world: World) {
+async fn the_bearer_scheme_is_case_insensitive_and_header_only(world: SharedWorld) {
     let user = world.sign_up().await;
     let token = TokenForger::new(&world, &user).await.good();
     let anyone = world.anyone();
@@ -188,7 +188,7 @@ async fn the_bearer_scheme_is_case_insensitive_and_header_only(world: World) {
     form.await.expect_error(401, "unauthenticated");
 }
 
-async fn two_authorization_headers_are_rejected(world: World) {
+async fn two_authorization_headers_are_rejected(world: SharedWorld) {
     let user = world.sign_up().await;
     let token = TokenForger::new(&world, &user).await.good();
     let both = world
@@ -201,7 +201,7 @@ async fn two_authorization_headers_are_rejected(world: World) {
     }
 }
 
-async fn sessions_and_bearer_tokens_are_not_interchangeable(world: World) {
+async fn sessions_and_bearer_tokens_are_not_interchangeable(world: SharedWorld) {
     let user = world.sign_up().await;
     user.get("/protected").await.expect_error(401, "unauthenticated");
     let caller = caller_with_scope(&world, &user, "posts:read posts:write profile:read").await;
@@ -213,7 +213,7 @@ async fn sessions_and_bearer_tokens_are_not_interchangeable(world: World) {
     user.get("/me").await.expect(200);
 }
 
-async fn tokens_of_unknown_users_are_rejected(world: World) {
+async fn tokens_of_unknown_users_are_rejected(world: SharedWorld) {
     let user = world.sign_up().await;
     let forger = TokenForger::new(&world, &user).await;
     for sub in [

@@ -6,7 +6,6 @@ mod waiting;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::time::Duration;
 use storage::db::sqlx::AssertSqlSafe;
 use storage::db::{Db, Engine};
 use storage::{execute, fetch_all, fetch_one};
@@ -284,9 +283,7 @@ impl Fixture {
 
     /// Waits until every process refuses the token.
     async fn wait_until_revoked(&self, world: &World) {
-        world
-            .expect_revoked_within(Duration::from_secs(1), &self.token.access)
-            .await;
+        world.expect_revoked_soon(&self.token.access).await;
         for port in world.issuer_ports() {
             let issuer = world.anyone().at(&format!("http://localhost:{port}"));
             let accepts = || async { issuer.bearer(&self.token.access).get("/userinfo").await.status != 401 };

@@ -3,7 +3,7 @@
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use std::io::Read as _;
-use tests::{Caller, PASSWORD, Post, Reply, User, World, on_every_shape};
+use tests::{Caller, PASSWORD, Post, Reply, SharedWorld, User, on_every_shape};
 
 fn is_gzip(reply: &Reply) -> bool {
     reply.has("content-encoding") && reply.header("content-encoding") == "gzip"
@@ -27,7 +27,7 @@ fn accepting_gzip(caller: &Caller) -> Caller {
     caller.with("accept-encoding", "gzip, deflate, br")
 }
 
-async fn long_text_is_compressed_if_the_client_accepts_it(world: World) {
+async fn long_text_is_compressed_if_the_client_accepts_it(world: SharedWorld) {
     let ann = world.sign_up().await;
     let (long, short) = (long_post(&ann).await, ann.publish("Short").await);
     for path in [&long.path, "/posts", "/assets/latchkey.css"] {
@@ -63,7 +63,7 @@ async fn long_text_is_compressed_if_the_client_accepts_it(world: World) {
     }
 }
 
-async fn entity_tags_of_either_coding_match(world: World) {
+async fn entity_tags_of_either_coding_match(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = long_post(&ann).await;
     let gzip_caller = accepting_gzip(&ann);
@@ -121,7 +121,7 @@ async fn entity_tags_of_either_coding_match(world: World) {
         .expect(204);
 }
 
-async fn head_matches_get_under_compression(world: World) {
+async fn head_matches_get_under_compression(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = long_post(&ann).await;
     let gzip_caller = accepting_gzip(&ann);
@@ -140,7 +140,7 @@ async fn head_matches_get_under_compression(world: World) {
     }
 }
 
-async fn responses_that_may_hold_a_secret_are_not_compressed(world: World) {
+async fn responses_that_may_hold_a_secret_are_not_compressed(world: SharedWorld) {
     let ann = world.sign_up().await;
     let gzip_caller = accepting_gzip(&ann);
     let page = accepting_gzip(&world.anyone()).get(&format!("/signin?flow={}", "x".repeat(4_000)));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
-use tests::{LONGEST_BODY, LargeRequest, Shape, World, crawl, fill_page, longest_body, on_every_shape};
+use tests::{LONGEST_BODY, LargeRequest, Shape, World, crawl, fill_page, longest_body, on_one_shape};
 
 /// The number of crawling readers of pages, which have 2.4 GB in all, and of exports.
 const READERS: usize = 300;
@@ -142,7 +142,7 @@ async fn a_write_without_room_for_its_response_has_no_effect(shape: Shape) {
     assert_eq!(replayed.expect(201).header("idempotent-replayed"), "true");
 }
 
-on_every_shape!(
+on_one_shape!(
     crawling_readers_hold_bounded_memory_for_a_bounded_time,
     crawling_readers_of_compressed_pages_are_given_up_too,
     crawling_exports_hold_bounded_memory,

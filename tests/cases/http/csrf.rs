@@ -1,7 +1,7 @@
 //! CSRF protection: ambient credentials alone change nothing.
 
 use serde_json::{Value, json};
-use tests::{Call, Caller, PASSWORD, Post, User, World, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Post, SharedWorld, User, World, on_every_shape};
 
 /// Every mutating operation with a valid body.
 fn mutations(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
@@ -120,7 +120,7 @@ async fn cross_origin_calls_are_rejected_even_with_the_token(world: World) {
     expect_rejected(&world, &twice, &user, &post).await;
 }
 
-async fn same_origin_calls_are_accepted(world: World) {
+async fn same_origin_calls_are_accepted(world: SharedWorld) {
     let user = world.sign_up().await;
     let body = json!({ "title": "A post" });
     for caller in [
@@ -135,7 +135,7 @@ async fn same_origin_calls_are_accepted(world: World) {
     }
 }
 
-async fn calls_without_cookies_or_browser_headers_need_no_token(world: World) {
+async fn calls_without_cookies_or_browser_headers_need_no_token(world: SharedWorld) {
     let user = world.sign_up().await;
     let body = json!({ "email": user.email, "password": PASSWORD });
     world.anyone().post("/login").json(&body).await.expect(200);
@@ -149,7 +149,7 @@ async fn calls_without_cookies_or_browser_headers_need_no_token(world: World) {
     }
 }
 
-async fn bearer_calls_need_no_token(world: World) {
+async fn bearer_calls_need_no_token(world: SharedWorld) {
     let user = world.sign_up().await;
     let token = tests::TokenForger::new(&world, &user).await.good();
     let both = world
@@ -162,7 +162,7 @@ async fn bearer_calls_need_no_token(world: World) {
         .expect(201);
 }
 
-async fn the_token_stays_the_same_across_sign_in(world: World) {
+async fn the_token_stays_the_same_across_sign_in(world: SharedWorld) {
     let first = world.anyone().get("/csrf").await.expect(200);
     let token = first.json()["token"].as_str().unwrap().to_owned();
     assert_eq!(token.len(), 36, "a UUID");
@@ -215,7 +215,7 @@ async fn the_token_stays_the_same_across_sign_in(world: World) {
         .expect(201);
 }
 
-async fn json_under_other_media_types_is_rejected(world: World) {
+async fn json_under_other_media_types_is_rejected(world: SharedWorld) {
     let user = world.sign_up().await;
     let body = json!({ "title": "Forged" }).to_string();
     for content_type in [

@@ -1,7 +1,7 @@
 //! Methods: HEAD, OPTIONS and 405; rejected request bodies.
 
 use std::collections::BTreeSet;
-use tests::{RawConnection, Reply, World, on_every_shape};
+use tests::{RawConnection, Reply, SharedWorld, World, on_every_shape};
 
 /// Paths with all their methods except OPTIONS.
 const PATHS: [(&str, &[&str]); 34] = [
@@ -45,7 +45,7 @@ fn allowed(reply: &Reply) -> BTreeSet<&str> {
     reply.header("allow").split(", ").collect()
 }
 
-async fn allow_lists_every_method_of_a_path(world: World) {
+async fn allow_lists_every_method_of_a_path(world: SharedWorld) {
     let anyone = world.anyone();
     for (path, methods) in PATHS {
         let expected: BTreeSet<&str> = methods.iter().copied().chain(["OPTIONS"]).collect();
@@ -73,7 +73,7 @@ async fn allow_lists_every_method_of_a_path(world: World) {
     }
 }
 
-async fn head_matches_get_for_pages_documents_and_errors(world: World) {
+async fn head_matches_get_for_pages_documents_and_errors(world: SharedWorld) {
     let anyone = world.anyone();
     for path in [
         "/signin",
@@ -117,7 +117,7 @@ async fn responses_without_content_have_no_length(world: World) {
     }
 }
 
-async fn request_bodies_are_checked_for_type_coding_and_size(world: World) {
+async fn request_bodies_are_checked_for_type_coding_and_size(world: SharedWorld) {
     let ann = world.sign_up().await;
     let json = "application/json";
     for (content_type, body) in [

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tests::{Chromium, UNDOCUMENTED, World, on_every_shape};
+use tests::{Chromium, SharedWorld, UNDOCUMENTED, World, on_every_shape};
 
 /// A documented path with its parameters filled in.
 fn fill_parameters(path: &str) -> String {
@@ -12,7 +12,7 @@ fn fill_parameters(path: &str) -> String {
         .replace("{kid}", "1")
 }
 
-async fn operations_are_described_with_their_errors(world: World) {
+async fn operations_are_described_with_their_errors(world: SharedWorld) {
     let anyone = world.anyone();
     let contract = anyone.contract();
     assert_eq!(contract.document["openapi"], "3.1.0");
@@ -65,7 +65,7 @@ fn examples<'a>(value: &'a Value, found: &mut Vec<(&'a Value, &'a Value)>) {
     }
 }
 
-async fn examples_match_their_schemas(world: World) {
+async fn examples_match_their_schemas(world: SharedWorld) {
     let anyone = world.anyone();
     let contract = anyone.contract();
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ async fn examples_match_their_schemas(world: World) {
     }
 }
 
-async fn paths_have_exactly_the_documented_methods(world: World) {
+async fn paths_have_exactly_the_documented_methods(world: SharedWorld) {
     let anyone = world.anyone();
     let operations = anyone.contract().operations();
     let paths: BTreeSet<&str> = operations.iter().map(|(path, ..)| *path).collect();
@@ -106,7 +106,7 @@ async fn paths_have_exactly_the_documented_methods(world: World) {
     }
 }
 
-async fn undocumented_paths_are_known_pages(world: World) {
+async fn undocumented_paths_are_known_pages(world: SharedWorld) {
     for path in UNDOCUMENTED {
         assert!(
             world.anyone().contract().document["paths"][path].is_null(),
@@ -128,7 +128,7 @@ fn scopes(operation: &Value) -> Option<BTreeSet<&str>> {
     (!is_open).then(|| scopes.filter_map(Value::as_str).collect())
 }
 
-async fn security_requirements_are_as_documented(world: World) {
+async fn security_requirements_are_as_documented(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let all = [
         "posts:read",
@@ -171,7 +171,7 @@ async fn security_requirements_are_as_documented(world: World) {
     }
 }
 
-async fn the_document_is_cacheable(world: World) {
+async fn the_document_is_cacheable(world: SharedWorld) {
     let reply = world.anyone().get("/openapi.json").await.expect(200);
     assert_eq!(reply.header("content-type"), "application/json");
     assert!(reply.header("cache-control").contains("max-age="), "{reply}");

@@ -1,7 +1,7 @@
 //! Problem details (RFC 9457) for clients that request them.
 
 use serde_json::json;
-use tests::{Call, PASSWORD, Reply, World, on_every_shape};
+use tests::{Call, PASSWORD, Reply, SharedWorld, on_every_shape};
 
 const PROBLEM: &str = "application/problem+json";
 
@@ -15,7 +15,7 @@ fn has_vary(reply: &Reply, name: &str) -> bool {
     reply.header("vary").split(", ").any(|found| found == name)
 }
 
-async fn errors_are_problem_details_on_request(world: World) {
+async fn errors_are_problem_details_on_request(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
@@ -44,7 +44,7 @@ async fn errors_are_problem_details_on_request(world: World) {
     );
 }
 
-async fn clients_that_prefer_json_get_json(world: World) {
+async fn clients_that_prefer_json_get_json(world: SharedWorld) {
     let anyone = world.anyone();
     for accept in [
         "*/*",
@@ -70,7 +70,7 @@ async fn clients_that_prefer_json_get_json(world: World) {
     }
 }
 
-async fn fixed_error_bodies_are_not_negotiated(world: World) {
+async fn fixed_error_bodies_are_not_negotiated(world: SharedWorld) {
     let ann = world.sign_up().await;
     let anyone = world.anyone().with("accept", PROBLEM);
     let wrong = json!({ "email": ann.email, "password": "not the password" });

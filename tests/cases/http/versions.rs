@@ -1,9 +1,9 @@
 //! `/v1/…` and unprefixed paths are both version 1. Responses keep the form of the request.
 
 use serde_json::json;
-use tests::{PASSWORD, World, on_every_shape};
+use tests::{PASSWORD, SharedWorld, on_every_shape};
 
-async fn versioned_and_unversioned_paths_are_the_same_api(world: World) {
+async fn versioned_and_unversioned_paths_are_the_same_api(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let bare = ann.get(&post.path).await.expect(200);
@@ -32,7 +32,7 @@ async fn versioned_and_unversioned_paths_are_the_same_api(world: World) {
     ann.get(&post.path).await.expect_error(404, "not_found");
 }
 
-async fn locations_keep_the_version_prefix(world: World) {
+async fn locations_keep_the_version_prefix(world: SharedWorld) {
     let ann = world.sign_up().await;
     for prefix in ["", "/v1"] {
         let made = ann
@@ -50,7 +50,7 @@ async fn locations_keep_the_version_prefix(world: World) {
     }
 }
 
-async fn links_keep_the_version_prefix(world: World) {
+async fn links_keep_the_version_prefix(world: SharedWorld) {
     let ann = world.sign_up().await;
     for n in 0..21 {
         ann.draft(&format!("Post {n}")).await;
@@ -68,7 +68,7 @@ async fn links_keep_the_version_prefix(world: World) {
     }
 }
 
-async fn only_v1_exists_and_only_for_the_api(world: World) {
+async fn only_v1_exists_and_only_for_the_api(world: SharedWorld) {
     let ann = world.sign_up().await;
     for path in [
         "/v2/posts",
@@ -94,7 +94,7 @@ async fn only_v1_exists_and_only_for_the_api(world: World) {
     }
 }
 
-async fn the_current_version_announces_no_sunset(world: World) {
+async fn the_current_version_announces_no_sunset(world: SharedWorld) {
     let ann = world.sign_up().await;
     for path in ["/posts", "/v1/posts"] {
         let reply = ann.get(path).await.expect(200);

@@ -5,7 +5,8 @@ use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
-    Caller, PASSWORD, Reply, Shape, World, WorldBuilder, on_every_shape, run_concurrently, status_counts,
+    Caller, PASSWORD, Reply, Shape, SharedWorld, World, WorldBuilder, on_every_shape, run_concurrently,
+    status_counts,
 };
 
 const WRONG: &str = "not the password";
@@ -51,7 +52,7 @@ async fn the_window_slides(shape: Shape) {
     anyone.login(&ann.email, PASSWORD).await.expect(200);
 }
 
-async fn a_successful_sign_in_clears_the_failures(world: World) {
+async fn a_successful_sign_in_clears_the_failures(world: SharedWorld) {
     let (ann, anyone) = (world.sign_up().await, world.anyone());
     for _ in 0..2 {
         fail(&anyone, &ann.email, 4).await;
@@ -71,7 +72,7 @@ async fn known_and_unknown_addresses_are_locked_alike(shape: Shape) {
     anyone.login(&bob.email, PASSWORD).await.expect(200);
 }
 
-async fn spellings_of_an_email_share_one_counter(world: World) {
+async fn spellings_of_an_email_share_one_counter(world: SharedWorld) {
     let (ann, anyone) = (world.sign_up().await, world.anyone());
     let spellings = [
         ann.email.clone(),
@@ -84,7 +85,7 @@ async fn spellings_of_an_email_share_one_counter(world: World) {
     expect_locked(&anyone, &ann.email, PASSWORD).await;
 }
 
-async fn forwarded_addresses_from_untrusted_peers_are_ignored(world: World) {
+async fn forwarded_addresses_from_untrusted_peers_are_ignored(world: SharedWorld) {
     let (ann, anyone) = (world.sign_up().await, world.anyone());
     for n in 0..5 {
         let elsewhere = anyone.with("x-forwarded-for", &format!("198.51.100.{n}"));
@@ -178,7 +179,7 @@ async fn an_ipv6_network_counts_as_one_address(shape: Shape) {
     elsewhere.login(&ann.email, PASSWORD).await.expect(200);
 }
 
-async fn the_sign_in_page_shares_the_counter(world: World) {
+async fn the_sign_in_page_shares_the_counter(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     fail(&world.anyone(), &ann.email, 5).await;
     let mut browser = world.browser();
@@ -191,7 +192,7 @@ async fn the_sign_in_page_shares_the_counter(world: World) {
     assert_eq!(browser.cookie("sid"), None);
 }
 
-async fn password_changes_share_the_counter(world: World) {
+async fn password_changes_share_the_counter(world: SharedWorld) {
     let ann = world.sign_up().await;
     let change = |current: &str| {
         let body = json!({ "current_password": current, "new_password": "a new good password" });

@@ -4,7 +4,7 @@ mod load;
 
 use serde_json::json;
 use storage::fetch_one;
-use tests::{PASSWORD, Shape, World, on_every_shape};
+use tests::{PASSWORD, Shape, SharedWorld, World, on_every_shape};
 
 /// The bcrypt hash of [`PASSWORD`], made by crypt(3).
 const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
@@ -24,7 +24,7 @@ const COMMON: [&str; 12] = [
     "87654321",
 ];
 
-async fn common_passwords_are_rejected_everywhere(world: World) {
+async fn common_passwords_are_rejected_everywhere(world: SharedWorld) {
     let ann = world.sign_up().await;
     for password in COMMON {
         let sign_up = json!({ "email": world.fresh_email(), "password": password });
@@ -75,7 +75,7 @@ async fn common_passwords_are_rejected_everywhere(world: World) {
     assert!(answer.visible_text().contains("too common"), "{}", answer.reply);
 }
 
-async fn huge_passwords_are_rejected_before_hashing(world: World) {
+async fn huge_passwords_are_rejected_before_hashing(world: SharedWorld) {
     let ann = world.sign_up().await;
     let megabyte = "x".repeat(1024 * 1024);
     let body = json!({ "email": world.fresh_email(), "password": megabyte }).to_string();
@@ -121,7 +121,7 @@ async fn bcrypt_hashes_sign_in_and_are_replaced(shape: Shape) {
     }
 }
 
-async fn malformed_and_too_costly_hashes_are_rejected(world: World) {
+async fn malformed_and_too_costly_hashes_are_rejected(world: SharedWorld) {
     let args = [
         "users",
         "create",

@@ -4,7 +4,7 @@ use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
-    PASSWORD, Reply, Shape, StubServer, User, World, claims, eventually, items, on_every_shape,
+    PASSWORD, Reply, Shape, SharedWorld, StubServer, User, World, claims, eventually, items, on_every_shape,
     run_concurrently,
 };
 
@@ -63,7 +63,7 @@ async fn a_user_has_at_most_a_hundred_sessions(world: World) {
     assert_eq!(claims(logout_token)["sub"], ann.id.to_string());
 }
 
-async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: World) {
+async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let reply = world.anyone().post("/login").json(&body).await.expect(200);
@@ -91,7 +91,7 @@ async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: World)
     assert_eq!(me.json()["auth"]["method"], "session");
 }
 
-async fn every_login_creates_a_new_session(world: World) {
+async fn every_login_creates_a_new_session(world: SharedWorld) {
     let victim = world.sign_up().await;
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
@@ -116,7 +116,7 @@ async fn every_login_creates_a_new_session(world: World) {
     }
 }
 
-async fn two_session_cookies_are_rejected(world: World) {
+async fn two_session_cookies_are_rejected(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     for cookies in [
         format!("sid={}; sid={}", ann.sid, bob.sid),
@@ -137,7 +137,7 @@ async fn two_session_cookies_are_rejected(world: World) {
     lines.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn malformed_session_cookies_are_rejected(world: World) {
+async fn malformed_session_cookies_are_rejected(world: SharedWorld) {
     world.sign_up().await;
     for sid in [
         "",
@@ -159,7 +159,7 @@ async fn malformed_session_cookies_are_rejected(world: World) {
     }
 }
 
-async fn logout_ends_only_its_own_session(world: World) {
+async fn logout_ends_only_its_own_session(world: SharedWorld) {
     let ann = world.sign_up().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let reply = ann.post("/logout").await.expect(204);
@@ -210,7 +210,7 @@ async fn session_lifetimes_are_configurable(shape: Shape) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn signing_in_again_revokes_first_party_tokens_of_the_old_session(world: World) {
+async fn signing_in_again_revokes_first_party_tokens_of_the_old_session(world: SharedWorld) {
     let ann = world.sign_up().await;
     let app = world.app().first_party().register();
     let tokens = app.tokens(&ann, "posts:read").await;
@@ -223,7 +223,7 @@ async fn signing_in_again_revokes_first_party_tokens_of_the_old_session(world: W
     refreshed.expect_token_error(400, "invalid_grant");
 }
 
-async fn sign_in_with_two_session_cookies_is_rejected(world: World) {
+async fn sign_in_with_two_session_cookies_is_rejected(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let cookies = format!("sid={}; sid=x; csrf={}", ann.sid, ann.csrf);

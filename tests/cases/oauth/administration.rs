@@ -3,7 +3,7 @@
 
 use foundation::scope::OF_API as SCOPES;
 use serde_json::json;
-use tests::{Caller, RawConnection, Reply, TokenForger, User, World, on_every_shape};
+use tests::{Caller, RawConnection, Reply, SharedWorld, TokenForger, User, World, on_every_shape};
 
 /// The method and a path of every documented operation for administrators. No resource has the ids in the paths.
 fn operations(world: &World) -> Vec<(String, String)> {
@@ -56,7 +56,7 @@ async fn with_one_time_password(world: &World) -> User {
         .await
 }
 
-async fn only_administrators_are_authorized(world: World) {
+async fn only_administrators_are_authorized(world: SharedWorld) {
     let (user, editor) = (world.sign_up().await, world.user_with_role("editor").await);
     expect_refused(&world, &world.anyone(), 401, "unauthenticated").await;
     for caller in [&user, &editor] {
@@ -73,7 +73,7 @@ async fn only_administrators_are_authorized(world: World) {
     }
 }
 
-async fn a_session_needs_the_anti_forgery_token_for_changes(world: World) {
+async fn a_session_needs_the_anti_forgery_token_for_changes(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let without_token = world.anyone().cookies(&format!("sid={}", admin.sid));
     let other_site = admin.with("origin", "https://attacker.test");
@@ -89,7 +89,7 @@ async fn a_session_needs_the_anti_forgery_token_for_changes(world: World) {
     }
 }
 
-async fn a_token_needs_the_scope_and_the_role(world: World) {
+async fn a_token_needs_the_scope_and_the_role(world: SharedWorld) {
     let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     let (app, anyone) = (world.app().register(), world.anyone());
     let all_but_admin = SCOPES[..6].join(" ");
@@ -154,7 +154,7 @@ async fn a_former_administrator_is_refused(world: World) {
     .await;
 }
 
-async fn an_authorization_header_decides(world: World) {
+async fn an_authorization_header_decides(world: SharedWorld) {
     let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     let token = world.app().register().tokens(&user, "posts:read").await.access;
     let header = |value: &str| admin.with("authorization", value);

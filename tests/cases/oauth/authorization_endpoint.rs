@@ -2,9 +2,9 @@
 //! §4.1).
 
 use serde_json::json;
-use tests::{CALLBACK, World, on_every_shape, parameter};
+use tests::{CALLBACK, SharedWorld, World, on_every_shape, parameter};
 
-async fn the_response_returns_the_exact_state_and_the_issuer(world: World) {
+async fn the_response_returns_the_exact_state_and_the_issuer(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     for state in ["a b+é&=%26#'\"<script>", &"s".repeat(4096)] {
@@ -32,7 +32,7 @@ async fn the_response_returns_the_exact_state_and_the_issuer(world: World) {
     assert_eq!(parameter(&redirect, "state"), None);
 }
 
-async fn an_unknown_client_gets_an_error_page_and_never_a_redirect(world: World) {
+async fn an_unknown_client_gets_an_error_page_and_never_a_redirect(world: SharedWorld) {
     let app = world.app().register();
     for client_id in ["nobody", "", "app-0 ", "' OR 1=1 --"] {
         app.authorization()
@@ -46,7 +46,7 @@ async fn an_unknown_client_gets_an_error_page_and_never_a_redirect(world: World)
         .await;
 }
 
-async fn only_response_type_code_is_supported(world: World) {
+async fn only_response_type_code_is_supported(world: SharedWorld) {
     let app = world.app().register();
     for response_type in ["token", "id_token", "code token", "CODE"] {
         let request = app.authorization().set("response_type", response_type);
@@ -64,7 +64,7 @@ async fn only_response_type_code_is_supported(world: World) {
         .await;
 }
 
-async fn repeated_parameters_are_rejected(world: World) {
+async fn repeated_parameters_are_rejected(world: SharedWorld) {
     let app = world.app().register();
     for (name, value) in [
         ("state", "other"),
@@ -92,7 +92,7 @@ async fn repeated_parameters_are_rejected(world: World) {
         .await;
 }
 
-async fn unknown_parameters_and_empty_ones_are_ignored(world: World) {
+async fn unknown_parameters_and_empty_ones_are_ignored(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = app
         .authorization()
@@ -108,7 +108,7 @@ async fn unknown_parameters_and_empty_ones_are_ignored(world: World) {
     assert!(parameter(&redirect, "code").is_some(), "{redirect}");
 }
 
-async fn scopes_must_be_known_and_registered_and_have_a_default(world: World) {
+async fn scopes_must_be_known_and_registered_and_have_a_default(world: SharedWorld) {
     let user = world.sign_up().await;
     let app = world
         .app()
@@ -133,7 +133,7 @@ async fn scopes_must_be_known_and_registered_and_have_a_default(world: World) {
     assert_eq!(unasked.claims()["scope"], "posts:read");
 }
 
-async fn authorization_requests_may_be_posted(world: World) {
+async fn authorization_requests_may_be_posted(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let request = app.authorization().set("state", "a b&c=é");
@@ -154,7 +154,7 @@ async fn authorization_requests_may_be_posted(world: World) {
     }
 }
 
-async fn the_authorization_endpoint_is_not_readable_by_other_origins(world: World) {
+async fn the_authorization_endpoint_is_not_readable_by_other_origins(world: SharedWorld) {
     let app = world.app().register();
     let anyone = world.anyone().with("origin", "https://app.test");
     for method in ["GET", "OPTIONS"] {
@@ -182,7 +182,7 @@ async fn an_oversized_state_is_rejected(world: World) {
     assert!(is_refused, "{answer:.200}");
 }
 
-async fn tokens_are_limited_to_their_scope(world: World) {
+async fn tokens_are_limited_to_their_scope(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read").await;
     let caller = world.anyone().bearer(&tokens.access);
@@ -191,7 +191,7 @@ async fn tokens_are_limited_to_their_scope(world: World) {
     reply.expect_error(403, "insufficient_scope");
 }
 
-async fn a_blank_scope_is_invalid(world: World) {
+async fn a_blank_scope_is_invalid(world: SharedWorld) {
     let (_, app) = world.user_and_app().await;
     let request = app.authorization().set("scope", " ");
     request.expect_error_redirect(&world, "invalid_scope").await;

@@ -1,6 +1,6 @@
 //! The sign-in and consent pages in Chromium without JavaScript.
 
-use tests::{Chromium, PASSWORD, Shape, Tokens, World, on_every_shape, on_one_process};
+use tests::{Chromium, PASSWORD, Shape, Tokens, World, on_one_process, on_one_shape};
 
 async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     let user = world.sign_up().await;
@@ -61,5 +61,5 @@ async fn a_user_connects_a_device_without_javascript(world: World) {
     Tokens::parse(device.poll(&anyone).await);
 }
 
-on_every_shape!(a_user_signs_in_and_consents_without_javascript);
+on_one_shape!(a_user_signs_in_and_consents_without_javascript);
 on_one_process!(a_user_connects_a_device_without_javascript);

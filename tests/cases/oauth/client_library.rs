@@ -7,7 +7,7 @@ use oauth2::{
     RedirectUrl, RequestTokenError, Scope, TokenResponse as _, TokenUrl,
 };
 use serde_json::json;
-use tests::{CALLBACK, Caller, World, on_every_shape, parameter};
+use tests::{CALLBACK, Caller, SharedWorld, World, on_one_shape, parameter};
 
 /// The HTTP transport for the crate.
 async fn transport(caller: Caller, request: HttpRequest) -> Result<HttpResponse, std::convert::Infallible> {
@@ -27,7 +27,7 @@ async fn transport(caller: Caller, request: HttpRequest) -> Result<HttpResponse,
     Ok(response)
 }
 
-async fn the_oauth2_crate_completes_the_whole_flow(world: World) {
+async fn the_oauth2_crate_completes_the_whole_flow(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let metadata = anyone
@@ -152,7 +152,7 @@ async fn metadata_names_working_endpoints_of_the_issuer(world: World) {
     }
 }
 
-on_every_shape!(
+on_one_shape!(
     the_oauth2_crate_completes_the_whole_flow,
     metadata_names_working_endpoints_of_the_issuer,
 );

@@ -2,7 +2,7 @@
 
 mod races;
 
-use tests::{App, Browser, Page, User, World, on_every_shape, on_one_process, parameter};
+use tests::{App, Browser, Page, SharedWorld, User, World, on_every_shape, on_one_process, parameter};
 
 /// Opens the authorization request and follows redirects to the first page.
 async fn first_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
@@ -26,7 +26,7 @@ async fn consent_page(browser: &mut Browser, app: &App, scope: &str) -> Page {
     page
 }
 
-async fn the_consent_page_names_the_app_its_scopes_and_its_redirect_target(world: World) {
+async fn the_consent_page_names_the_app_its_scopes_and_its_redirect_target(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let words = consent_page(&mut user.browser(), &app, "posts:read posts:write")
         .await
@@ -37,7 +37,7 @@ async fn the_consent_page_names_the_app_its_scopes_and_its_redirect_target(world
     assert!(!words.contains("profile:read"), "{words}");
 }
 
-async fn public_third_party_apps_always_ask_for_consent(world: World) {
+async fn public_third_party_apps_always_ask_for_consent(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     for _ in 0..2 {
@@ -48,7 +48,7 @@ async fn public_third_party_apps_always_ask_for_consent(world: World) {
     }
 }
 
-async fn confidential_apps_ask_once_per_set_of_scopes(world: World) {
+async fn confidential_apps_ask_once_per_set_of_scopes(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, world.app().kind("web").register());
     app.authorize(&mut user.browser(), &user, "posts:read profile:read")
         .await;
@@ -73,7 +73,7 @@ async fn confidential_apps_ask_once_per_set_of_scopes(world: World) {
     }
 }
 
-async fn a_request_for_more_names_the_new_scopes(world: World) {
+async fn a_request_for_more_names_the_new_scopes(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, world.app().kind("web").register());
     app.authorize(&mut user.browser(), &user, "posts:read profile:read")
         .await;
@@ -94,7 +94,7 @@ async fn a_request_for_more_names_the_new_scopes(world: World) {
     assert!(!words.contains("profile:read"), "{words}");
 }
 
-async fn first_party_apps_skip_the_consent_page(world: World) {
+async fn first_party_apps_skip_the_consent_page(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, world.app().first_party().register());
     let mut browser = user.browser();
     for scope in ["posts:read", "posts:read posts:write"] {
@@ -114,7 +114,7 @@ async fn first_party_apps_skip_the_consent_page(world: World) {
     tokens.expect_revoked(&world, &app).await;
 }
 
-async fn denying_consent_returns_an_error_instead_of_a_code(world: World) {
+async fn denying_consent_returns_an_error_instead_of_a_code(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = app.authorization();
     let redirect = user
@@ -126,7 +126,7 @@ async fn denying_consent_returns_an_error_instead_of_a_code(world: World) {
     consent_page(&mut user.browser(), &app, "posts:read").await;
 }
 
-async fn finished_flows_cannot_be_resumed(world: World) {
+async fn finished_flows_cannot_be_resumed(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let page = consent_page(&mut browser, &app, "posts:read").await;
@@ -138,7 +138,7 @@ async fn finished_flows_cannot_be_resumed(world: World) {
     assert_eq!(reopened.reply.status, 400, "{}", reopened.reply);
 }
 
-async fn flows_are_bound_to_the_browser_that_began_them(world: World) {
+async fn flows_are_bound_to_the_browser_that_began_them(world: SharedWorld) {
     let (user, victim) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().register();
     let page = consent_page(&mut user.browser(), &app, "posts:read").await;
@@ -151,7 +151,7 @@ async fn flows_are_bound_to_the_browser_that_began_them(world: World) {
     assert_eq!(signed_out.reply.status, 400, "{}", signed_out.reply);
 }
 
-async fn forged_decisions_are_rejected(world: World) {
+async fn forged_decisions_are_rejected(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let page = consent_page(&mut browser, &app, "posts:read").await;
@@ -174,7 +174,7 @@ async fn forged_decisions_are_rejected(world: World) {
     evil.form(&fields).await.expect(403);
 }
 
-async fn a_wrong_password_shows_the_sign_in_page_again(world: World) {
+async fn a_wrong_password_shows_the_sign_in_page_again(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = world.browser();
     let page = first_page(&mut browser, &app, "posts:read").await;
@@ -199,7 +199,7 @@ async fn a_wrong_password_shows_the_sign_in_page_again(world: World) {
     assert!(browser.cookie("sid").is_some());
 }
 
-async fn request_values_are_escaped_in_pages(world: World) {
+async fn request_values_are_escaped_in_pages(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let script = "\"'><script>alert(1)</script>";
     let request = app
@@ -249,7 +249,7 @@ async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
     }
 }
 
-async fn pages_under_another_host_name_redirect_to_the_issuer_origin(world: World) {
+async fn pages_under_another_host_name_redirect_to_the_issuer_origin(world: SharedWorld) {
     let app = world.app().register();
     let path = app.authorization().path();
     let by_address = world.anyone().at(&world.base().replace("localhost", "127.0.0.1"));

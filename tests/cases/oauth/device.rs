@@ -8,7 +8,9 @@ mod registration;
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use tests::{App, Device, ProofKey, Proven, Shape, Tokens, User, World, claims, on_every_shape, parameter};
+use tests::{
+    App, Device, ProofKey, Proven, Shape, SharedWorld, Tokens, User, World, claims, on_every_shape, parameter,
+};
 
 /// The scope of the requests.
 const SCOPE: &str = "posts:read profile:read";
@@ -150,7 +152,7 @@ async fn codes_are_neither_stored_nor_logged(world: World) {
     assert!(hashes.iter().all(|hash| !dump.contains(hash)));
 }
 
-async fn tokens_of_a_device_are_bound_to_its_key(world: World) {
+async fn tokens_of_a_device_are_bound_to_its_key(world: SharedWorld) {
     let (user, key, anyone) = (world.sign_up().await, ProofKey::default(), world.anyone());
     let app = world
         .app()
@@ -174,7 +176,7 @@ async fn tokens_of_a_device_are_bound_to_its_key(world: World) {
 }
 
 /// A page of the issuer that the browser must show first keeps the code.
-async fn a_one_time_password_is_changed_before_a_decision(world: World) {
+async fn a_one_time_password_is_changed_before_a_decision(world: SharedWorld) {
     let app = native(&world);
     let device = app.device(&world.anyone(), SCOPE).await;
     let email = world.fresh_email();

@@ -3,7 +3,7 @@
 
 use super::consent::follow;
 use std::time::Duration;
-use tests::{App, Authorization, Browser, Page, Shape, User, World, on_every_shape, parameter};
+use tests::{App, Authorization, Browser, Page, Shape, SharedWorld, User, World, on_every_shape, parameter};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -51,7 +51,7 @@ async fn without_pages_the_browser_returns_at_once(world: World) {
     expect_error(&world, &mut user.browser(), &aged, "login_required").await;
 }
 
-async fn public_apps_never_get_a_code_without_pages(world: World) {
+async fn public_apps_never_get_a_code_without_pages(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     app.authorize(&mut user.browser(), &user, "posts:read").await;
     let silent = app
@@ -61,7 +61,7 @@ async fn public_apps_never_get_a_code_without_pages(world: World) {
     expect_error(&world, &mut user.browser(), &silent, "consent_required").await;
 }
 
-async fn signed_in_users_sign_in_again_on_request(world: World) {
+async fn signed_in_users_sign_in_again_on_request(world: SharedWorld) {
     let app = remembering_app(&world);
     for prompt in ["login", "select_account"] {
         let user = world.sign_up().await;
@@ -85,7 +85,7 @@ async fn signed_in_users_sign_in_again_on_request(world: World) {
 }
 
 /// Another user may sign in, for example on a shared computer.
-async fn another_user_may_sign_in(world: World) {
+async fn another_user_may_sign_in(world: SharedWorld) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().register();
     let mut browser = user.browser();
@@ -95,7 +95,7 @@ async fn another_user_may_sign_in(world: World) {
 }
 
 /// A form that was shown in a sufficient session does not work in the outdated one.
-async fn an_outdated_session_cannot_submit_the_consent(world: World) {
+async fn an_outdated_session_cannot_submit_the_consent(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let request = app.authorization().set("prompt", "login");
@@ -139,7 +139,7 @@ async fn users_sign_in_again_after_max_age(shape: Shape) {
     assert!(parameter(&answer.location().unwrap(), "code").is_some());
 }
 
-async fn a_remembered_consent_is_asked_for_on_request(world: World) {
+async fn a_remembered_consent_is_asked_for_on_request(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, remembering_app(&world));
     app.authorize(&mut user.browser(), &user, "posts:read").await;
     let request = app
@@ -170,7 +170,7 @@ async fn the_sign_in_page_suggests_the_login_hint(world: World) {
     app.exchange(&world.anyone(), &grant).await.expect(200);
 }
 
-async fn invalid_demands_are_refused(world: World) {
+async fn invalid_demands_are_refused(world: SharedWorld) {
     let app = world.app().register();
     for (name, value) in [
         ("prompt", "none login"),

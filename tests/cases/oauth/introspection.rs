@@ -3,7 +3,9 @@
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use serde_json::{Value, json};
-use tests::{App, PASSWORD, Reply, TokenForger, Tokens, World, basic, eventually, on_every_shape};
+use tests::{
+    App, PASSWORD, Reply, SharedWorld, TokenForger, Tokens, World, basic, eventually, on_every_shape,
+};
 
 const SIGNED: &str = "application/token-introspection+jwt";
 
@@ -28,7 +30,7 @@ async fn expect_agreement(world: &World, client: &App, token: &str, is_active: b
     assert_eq!(introspection["active"], is_active, "{case}");
 }
 
-async fn an_active_access_token_is_described(world: World) {
+async fn an_active_access_token_is_described(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let server = world.app().kind("web").register();
     let tokens = app.tokens(&user, "posts:read profile:read").await;
@@ -41,7 +43,7 @@ async fn an_active_access_token_is_described(world: World) {
     assert_eq!(described, expected);
 }
 
-async fn the_scope_is_what_the_role_of_the_user_allows(world: World) {
+async fn the_scope_is_what_the_role_of_the_user_allows(world: SharedWorld) {
     let user = world.sign_up().await;
     let server = world.app().kind("web").register();
     let forger = TokenForger::new(&world, &user).await;
@@ -98,7 +100,7 @@ async fn introspection_agrees_with_the_api_on_invalid_tokens(world: World) {
     }
 }
 
-async fn introspection_agrees_with_the_api_on_revoked_tokens(world: World) {
+async fn introspection_agrees_with_the_api_on_revoked_tokens(world: SharedWorld) {
     let server = world.app().kind("web").register();
     let anyone = world.anyone();
     for cause in ["/revoke", "refresh token", "reuse", "password", "disconnect"] {
@@ -133,7 +135,7 @@ async fn introspection_agrees_with_the_api_on_revoked_tokens(world: World) {
     }
 }
 
-async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: World) {
+async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: SharedWorld) {
     let user = world.sign_up().await;
     let (web, other) = (
         world.app().kind("web").register(),
@@ -205,7 +207,7 @@ async fn a_signed_answer_has_the_same_content_for_one_client(world: World) {
     }
 }
 
-async fn an_answer_is_signed_only_on_request(world: World) {
+async fn an_answer_is_signed_only_on_request(world: SharedWorld) {
     let server = world.app().kind("service").scope("posts:read").register();
     for (media_types, is_signed) in [
         ("*/*", false),
@@ -235,7 +237,7 @@ async fn an_answer_is_signed_only_on_request(world: World) {
     );
 }
 
-async fn only_confidential_clients_introspect(world: World) {
+async fn only_confidential_clients_introspect(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let web = world.app().kind("web").register();
     let tokens = app.tokens(&user, "posts:read").await;

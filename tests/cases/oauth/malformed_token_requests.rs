@@ -1,11 +1,11 @@
 //! Malformed requests to `POST /token`.
 
 use serde_json::json;
-use tests::{World, basic, on_every_shape};
+use tests::{SharedWorld, basic, on_every_shape};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-async fn token_requests_must_be_post(world: World) {
+async fn token_requests_must_be_post(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     for method in ["GET", "HEAD", "PUT", "DELETE", "PATCH"] {
         let reply = world.anyone().call(method, "/token").await.expect(405);
@@ -26,7 +26,7 @@ async fn token_requests_must_be_post(world: World) {
     app.exchange(&world.anyone(), &grant).await.expect(200);
 }
 
-async fn token_requests_must_be_a_form_or_json(world: World) {
+async fn token_requests_must_be_a_form_or_json(world: SharedWorld) {
     let fields = "grant_type=refresh_token&refresh_token=x&client_id=y";
     let types = [
         "text/plain",
@@ -62,7 +62,7 @@ async fn token_requests_must_be_a_form_or_json(world: World) {
     }
 }
 
-async fn repeated_parameters_are_rejected(world: World) {
+async fn repeated_parameters_are_rejected(world: SharedWorld) {
     let app = world.app().register();
     for name in ["grant_type", "refresh_token", "client_id", "scope"] {
         let mut fields = vec![
@@ -77,7 +77,7 @@ async fn repeated_parameters_are_rejected(world: World) {
     }
 }
 
-async fn unsupported_grant_types_are_rejected(world: World) {
+async fn unsupported_grant_types_are_rejected(world: SharedWorld) {
     let app = world.app().register();
     let anyone = world.anyone();
     for grant_type in [
@@ -99,7 +99,7 @@ async fn unsupported_grant_types_are_rejected(world: World) {
         .expect_token_error(400, "unauthorized_client");
 }
 
-async fn unknown_clients_are_rejected(world: World) {
+async fn unknown_clients_are_rejected(world: SharedWorld) {
     let fields = [
         ("grant_type", "refresh_token"),
         ("refresh_token", "x"),
@@ -116,13 +116,13 @@ async fn unknown_clients_are_rejected(world: World) {
     assert!([400, 401].contains(&reply.status), "{reply}");
 }
 
-async fn oversized_token_requests_are_rejected(world: World) {
+async fn oversized_token_requests_are_rejected(world: SharedWorld) {
     let body = format!("grant_type=refresh_token&refresh_token={}", "x".repeat(70_000));
     let reply = world.anyone().post("/token").body(FORM, body).await;
     assert!([400, 413].contains(&reply.status), "{reply}");
 }
 
-async fn clients_can_only_register_known_scopes(world: World) {
+async fn clients_can_only_register_known_scopes(world: SharedWorld) {
     let args = [
         "clients", "create", "--id", "bad", "--name", "Bad", "--type", "spa",
     ];
@@ -141,7 +141,7 @@ async fn clients_can_only_register_known_scopes(world: World) {
     assert_eq!(shown["client_secret"], json!(null), "{shown}");
 }
 
-async fn nul_characters_in_parameters_are_rejected(world: World) {
+async fn nul_characters_in_parameters_are_rejected(world: SharedWorld) {
     let anyone = world.anyone();
     let page = anyone.get("/authorize?client_id=a%00b").await.expect(400);
     assert!(page.header("content-type").starts_with("text/html"), "{page}");
@@ -156,7 +156,7 @@ async fn nul_characters_in_parameters_are_rejected(world: World) {
     reply.expect_token_error(401, "invalid_client");
 }
 
-async fn too_many_parameters_are_rejected(world: World) {
+async fn too_many_parameters_are_rejected(world: SharedWorld) {
     let fields: Vec<(String, &str)> = (0..5_000).map(|n| (n.to_string(), "")).collect();
     let reply = world.anyone().post("/token").form(&fields).await;
     reply.expect_token_error(400, "invalid_request");

@@ -3,7 +3,7 @@
 //! needs more. The protocol's own tool checks the issuer.
 
 use serde_json::json;
-use tests::{ClientLibrary, Shape, StubServer, World, on_every_shape};
+use tests::{ClientLibrary, Shape, StubServer, World, on_one_shape};
 
 /// The scopes that the metadata of the API suggests.
 const SCOPE: &str = "posts:read profile:read";
@@ -61,4 +61,4 @@ async fn stock_clients_sign_in(shape: Shape) {
         .await;
 }
 
-on_every_shape!(stock_clients_sign_in);
+on_one_shape!(stock_clients_sign_in);

@@ -26,9 +26,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::BTreeSet;
-use tests::{Tokens, World, on_every_shape};
+use tests::{SharedWorld, Tokens, on_every_shape};
 
-async fn unknown_codes_are_an_invalid_grant(world: World) {
+async fn unknown_codes_are_an_invalid_grant(world: SharedWorld) {
     let app = world.app().register();
     let verifier = "v".repeat(43);
     for code in ["x", "' OR 1=1 --", "é", &"x".repeat(5_000)] {
@@ -44,7 +44,7 @@ async fn unknown_codes_are_an_invalid_grant(world: World) {
     }
 }
 
-async fn token_errors_have_the_members_of_the_rfc(world: World) {
+async fn token_errors_have_the_members_of_the_rfc(world: SharedWorld) {
     let app = world.app().register();
     let reply = app.refresh(&world.anyone(), "unknown").await;
     let body = reply.expect_token_error(400, "invalid_grant").json();
@@ -52,7 +52,7 @@ async fn token_errors_have_the_members_of_the_rfc(world: World) {
     assert_eq!(members, ["correlationId", "error", "error_description"].into());
 }
 
-async fn http_basic_is_form_decoded(world: World) {
+async fn http_basic_is_form_decoded(world: SharedWorld) {
     let user = world.sign_up().await;
     let web = world.app().kind("web").register();
     let tokens = web.tokens(&user, "posts:read").await;

@@ -1,6 +1,6 @@
 //! PKCE (RFC 7636): S256 is mandatory, and a wrong verifier is rejected without using up the code.
 
-use tests::{App, Grant, Reply, User, World, base64url, on_every_shape};
+use tests::{App, Grant, Reply, SharedWorld, User, World, base64url, on_every_shape};
 
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
@@ -21,7 +21,7 @@ async fn exchange(world: &World, app: &App, grant: &Grant, verifier: Option<&str
     app.token(&world.anyone(), &fields).await
 }
 
-async fn every_client_must_send_a_challenge(world: World) {
+async fn every_client_must_send_a_challenge(world: SharedWorld) {
     for kind in ["spa", "native", "web"] {
         let app = world
             .app()
@@ -39,7 +39,7 @@ async fn every_client_must_send_a_challenge(world: World) {
     }
 }
 
-async fn s256_is_the_only_method(world: World) {
+async fn s256_is_the_only_method(world: SharedWorld) {
     let app = world.app().register();
     for method in ["plain", "s256", "S512", "S256 ", ""] {
         let request = app.authorization().set("code_challenge_method", method);
@@ -49,7 +49,7 @@ async fn s256_is_the_only_method(world: World) {
     request.expect_error_redirect(&world, "invalid_request").await;
 }
 
-async fn a_challenge_is_43_characters_of_base64url(world: World) {
+async fn a_challenge_is_43_characters_of_base64url(world: SharedWorld) {
     let app = world.app().register();
     let (short, long, longest) = (&CHALLENGE[..42], format!("{CHALLENGE}A"), "A".repeat(128));
     let swapped = |with: &str| format!("{}{with}", &CHALLENGE[..42]);
@@ -68,7 +68,7 @@ async fn a_challenge_is_43_characters_of_base64url(world: World) {
     }
 }
 
-async fn a_wrong_verifier_is_rejected_without_using_up_the_code(world: World) {
+async fn a_wrong_verifier_is_rejected_without_using_up_the_code(world: SharedWorld) {
     for kind in ["spa", "web"] {
         let (_, app, grant) = a_grant(&world, kind).await;
         let challenge = base64url(foundation::secret::hash(&grant.verifier));
@@ -93,7 +93,7 @@ async fn a_wrong_verifier_is_rejected_without_using_up_the_code(world: World) {
     }
 }
 
-async fn a_repeated_verifier_is_rejected(world: World) {
+async fn a_repeated_verifier_is_rejected(world: SharedWorld) {
     let (_, app, grant) = a_grant(&world, "spa").await;
     let fields = [
         ("grant_type", "authorization_code"),
@@ -121,7 +121,7 @@ async fn grant_for(user: &User, app: &App, verifier: &str) -> Grant {
     }
 }
 
-async fn a_verifier_has_43_to_128_unreserved_characters(world: World) {
+async fn a_verifier_has_43_to_128_unreserved_characters(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     for good in ["v".repeat(43), "aZ09-._~".repeat(16)] {
         let grant = grant_for(&user, &app, &good).await;

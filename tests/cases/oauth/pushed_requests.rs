@@ -4,8 +4,8 @@ use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
-    App, Authorization, Browser, Call, Grant, Page, Reply, Shape, Signer, Tokens, User, World, basic, claims,
-    eventually, on_every_shape, parameter, run_concurrently, status_counts,
+    App, Authorization, Browser, Call, Grant, Page, Reply, Shape, SharedWorld, Signer, Tokens, User, World,
+    basic, claims, eventually, on_every_shape, parameter, run_concurrently, status_counts,
 };
 
 const PREFIX: &str = "urn:ietf:params:oauth:request_uri:";
@@ -72,7 +72,7 @@ async fn complete(
     Tokens::parse(app.exchange(&user.anonymous(), &grant).await)
 }
 
-async fn a_pushed_request_is_used_in_place_of_the_query(world: World) {
+async fn a_pushed_request_is_used_in_place_of_the_query(world: SharedWorld) {
     let user = world.sign_up().await;
     for kind in ["spa", "native", "web"] {
         let app = world.app().kind(kind).register();
@@ -98,7 +98,7 @@ async fn a_pushed_request_is_used_in_place_of_the_query(world: World) {
     }
 }
 
-async fn clients_authenticate_as_at_the_token_endpoint(world: World) {
+async fn clients_authenticate_as_at_the_token_endpoint(world: SharedWorld) {
     let anyone = world.anyone();
     let web = world.app().kind("web").register();
     let (request, secret) = (web.authorization(), web.secret.as_deref().unwrap());
@@ -192,7 +192,7 @@ async fn only_hashes_of_references_are_stored_and_no_secret(world: World) {
 }
 
 /// The rules are those of the authorization endpoint. The errors come as those of the token endpoint (RFC 9126 §2.3).
-async fn an_invalid_request_is_refused_when_it_is_pushed(world: World) {
+async fn an_invalid_request_is_refused_when_it_is_pushed(world: SharedWorld) {
     let app = world.app().scope("posts:read").register();
     let request = app.authorization();
     let refused = [
@@ -266,7 +266,7 @@ async fn an_invalid_request_is_refused_when_it_is_pushed(world: World) {
     .await;
 }
 
-async fn a_request_uri_is_for_its_client_only(world: World) {
+async fn a_request_uri_is_for_its_client_only(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let other = world.app().register();
     let request = app.authorization();
@@ -310,7 +310,7 @@ async fn a_request_uri_is_for_its_client_only(world: World) {
 }
 
 /// The request is used up when a code is issued for it, so that a browser may load a page again until then (RFC 9126 §4).
-async fn pages_can_be_reloaded_until_the_code_is_issued(world: World) {
+async fn pages_can_be_reloaded_until_the_code_is_issued(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = app.authorization();
     let path = pushed(&world, &app, &request).await;
@@ -326,7 +326,7 @@ async fn pages_can_be_reloaded_until_the_code_is_issued(world: World) {
     expect_invalid(&browser.open(&path).await);
 }
 
-async fn a_request_uri_gets_one_code(world: World) {
+async fn a_request_uri_gets_one_code(world: SharedWorld) {
     const BROWSERS: usize = 8;
     let (user, app) = world.user_and_app().await;
     let request = app.authorization().set("prompt", "consent");
@@ -352,7 +352,7 @@ async fn a_request_uri_gets_one_code(world: World) {
 }
 
 /// Without pages, the code is issued by `/authorize` itself.
-async fn a_silent_request_gets_one_code(world: World) {
+async fn a_silent_request_gets_one_code(world: SharedWorld) {
     const CALLS: usize = 8;
     let (user, app) = (world.sign_up().await, world.app().first_party().register());
     let path = pushed(&world, &app, &app.authorization().set("prompt", "none")).await;
@@ -401,7 +401,7 @@ async fn expired_requests_are_deleted(shape: Shape) {
     eventually("an expired request remains", async || count().await == 0).await;
 }
 
-async fn the_reference_may_be_posted(world: World) {
+async fn the_reference_may_be_posted(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = app.authorization();
     let reply = push(&world, &app, &request).await.expect(201);
@@ -414,7 +414,7 @@ async fn the_reference_may_be_posted(world: World) {
     complete(&mut user.browser(), &user, &app, &request, &path).await;
 }
 
-async fn a_client_may_have_to_push(world: World) {
+async fn a_client_may_have_to_push(world: SharedWorld) {
     let user = world.sign_up().await;
     let app = world.app().option(&["--require-par"]).register();
     let shown = world.cli(&["clients", "show", &app.id, "--json"], "");
@@ -532,7 +532,7 @@ async fn an_installation_may_switch_pushed_requests_off(shape: Shape) {
         .await;
 }
 
-async fn the_metadata_name_the_endpoint(world: World) {
+async fn the_metadata_name_the_endpoint(world: SharedWorld) {
     for path in [
         "/.well-known/oauth-authorization-server",
         "/.well-known/openid-configuration",

@@ -2,9 +2,9 @@
 //! (RFC 8252 §7.3).
 
 use serde_json::json;
-use tests::{App, CALLBACK, DANGEROUS_REDIRECT_URIS, World, on_every_shape, parameter};
+use tests::{App, CALLBACK, DANGEROUS_REDIRECT_URIS, SharedWorld, World, on_every_shape, parameter};
 
-async fn unregistered_redirect_uris_get_an_error_page(world: World) {
+async fn unregistered_redirect_uris_get_an_error_page(world: SharedWorld) {
     let app = world.app().redirect_uri("https://app.test/cb").register();
     let mutations = [
         "https://app.test/cb/",
@@ -63,7 +63,7 @@ async fn unregistered_redirect_uris_get_an_error_page(world: World) {
     }
 }
 
-async fn redirect_uris_are_compared_case_sensitively(world: World) {
+async fn redirect_uris_are_compared_case_sensitively(world: SharedWorld) {
     let app = world.app().redirect_uri("https://kiosk.test/kiosk").register();
     for uri in [
         "https://\u{212a}iosk.test/kiosk",
@@ -77,7 +77,7 @@ async fn redirect_uris_are_compared_case_sensitively(world: World) {
     }
 }
 
-async fn a_request_without_a_redirect_uri_gets_an_error_page(world: World) {
+async fn a_request_without_a_redirect_uri_gets_an_error_page(world: SharedWorld) {
     let one = world.app().register();
     let two = world
         .app()
@@ -92,7 +92,7 @@ async fn a_request_without_a_redirect_uri_gets_an_error_page(world: World) {
     }
 }
 
-async fn any_registered_redirect_uri_may_be_used(world: World) {
+async fn any_registered_redirect_uri_may_be_used(world: SharedWorld) {
     let user = world.sign_up().await;
     let app = world
         .app()
@@ -121,7 +121,7 @@ async fn opens(world: &World, app: &App, uri: &str) {
     assert_eq!(page.location().unwrap().origin(), page.url.origin(), "{uri}");
 }
 
-async fn native_apps_on_a_loopback_host_may_use_any_port(world: World) {
+async fn native_apps_on_a_loopback_host_may_use_any_port(world: SharedWorld) {
     let app = world
         .app()
         .kind("native")
@@ -185,7 +185,7 @@ async fn native_apps_on_a_loopback_host_may_use_any_port(world: World) {
 }
 
 /// Many native apps use the name, and register it with the port of their first run (RFC 8252 §8.3 prefers the addresses).
-async fn a_registered_port_of_localhost_may_vary(world: World) {
+async fn a_registered_port_of_localhost_may_vary(world: SharedWorld) {
     let app = world
         .app()
         .kind("native")
@@ -210,7 +210,7 @@ async fn a_registered_port_of_localhost_may_vary(world: World) {
     }
 }
 
-async fn the_loopback_flow_works_with_an_ephemeral_port(world: World) {
+async fn the_loopback_flow_works_with_an_ephemeral_port(world: SharedWorld) {
     let user = world.sign_up().await;
     for host in ["127.0.0.1", "localhost", "[::1]"] {
         let mut app = world
@@ -231,7 +231,7 @@ async fn the_loopback_flow_works_with_an_ephemeral_port(world: World) {
     }
 }
 
-async fn the_exchange_requires_the_same_redirect_uri(world: World) {
+async fn the_exchange_requires_the_same_redirect_uri(world: SharedWorld) {
     let (user, app) = (
         world.sign_up().await,
         world

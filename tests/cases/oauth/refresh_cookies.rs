@@ -5,7 +5,7 @@ mod registration;
 
 use serde_json::Value;
 use std::time::Duration;
-use tests::{App, Call, Caller, Reply, Shape, User, World, on_every_shape};
+use tests::{App, Call, Caller, Reply, Shape, SharedWorld, User, World, on_every_shape};
 
 /// The page of the app: another origin than the issuer's, and the same site.
 const ORIGIN: &str = "http://localhost:4000";
@@ -60,7 +60,7 @@ async fn expect_invalid(world: &World, app: &App, refresh_token: &str) {
     reply.expect_token_error(400, "invalid_grant");
 }
 
-async fn the_refresh_token_is_in_a_cookie_for_the_token_endpoint_only(world: World) {
+async fn the_refresh_token_is_in_a_cookie_for_the_token_endpoint_only(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_cookie(&world));
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let reply = app.exchange(&page(&world, ""), &grant).await.expect(200);
@@ -103,7 +103,7 @@ async fn two_tabs_may_refresh_at_the_same_time(shape: Shape) {
     world.expect_revoked(&access).await;
 }
 
-async fn a_refresh_by_cookie_needs_the_anti_forgery_token_and_a_trusted_origin(world: World) {
+async fn a_refresh_by_cookie_needs_the_anti_forgery_token_and_a_trusted_origin(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_cookie(&world));
     let (_, token) = sign_in(&world, &user, &app).await;
     let browser = |cookies: &str| {
@@ -139,7 +139,7 @@ async fn a_refresh_by_cookie_needs_the_anti_forgery_token_and_a_trusted_origin(w
     }
 }
 
-async fn a_foreign_page_cannot_sign_the_browser_in(world: World) {
+async fn a_foreign_page_cannot_sign_the_browser_in(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_cookie(&world));
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     for foreign in ["https://evil.test", "http://localhost:4001", "null"] {
@@ -156,7 +156,7 @@ async fn a_foreign_page_cannot_sign_the_browser_in(world: World) {
     );
 }
 
-async fn the_cookie_is_the_only_place_of_the_refresh_token(world: World) {
+async fn the_cookie_is_the_only_place_of_the_refresh_token(world: SharedWorld) {
     let user = world.sign_up().await;
     let (app, other, plain) = (
         app_with_cookie(&world),
@@ -188,7 +188,7 @@ async fn the_cookie_is_the_only_place_of_the_refresh_token(world: World) {
     read(&app, refresh(&page_with(&world, &app, &token), &app).await);
 }
 
-async fn revocation_by_cookie_ends_the_grant_and_removes_the_cookie(world: World) {
+async fn revocation_by_cookie_ends_the_grant_and_removes_the_cookie(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_cookie(&world));
     let (access, token) = sign_in(&world, &user, &app).await;
     for _ in 0..2 {
@@ -209,7 +209,7 @@ async fn revocation_by_cookie_ends_the_grant_and_removes_the_cookie(world: World
         .expect(200);
 }
 
-async fn with_a_token_both_revocation_endpoints_are_the_same(world: World) {
+async fn with_a_token_both_revocation_endpoints_are_the_same(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let tokens = app.tokens(&user, "posts:read").await;

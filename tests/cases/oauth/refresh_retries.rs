@@ -3,10 +3,12 @@
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tests::{App, Shape, Tokens, World, on_every_shape, run_concurrently};
+use tests::{App, Shape, SharedWorld, Tokens, World, on_every_shape, run_concurrently};
 
 const CALLERS: usize = 20;
-const ROUNDS: usize = 50;
+fn rounds() -> usize {
+    tests::rounds(10, 50)
+}
 
 fn app_with_window(world: &World) -> App {
     world
@@ -25,7 +27,7 @@ async fn expect_invalid(world: &World, app: &App, token: &str) {
     reply.expect_token_error(400, "invalid_grant");
 }
 
-async fn a_repeated_refresh_gives_the_same_successor_and_another_access_token(world: World) {
+async fn a_repeated_refresh_gives_the_same_successor_and_another_access_token(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_window(&world));
     let first = app.tokens(&user, "posts:read profile:read").await;
     let second = refresh(&world, &app, &first.refresh).await;
@@ -51,7 +53,7 @@ async fn a_repeated_refresh_gives_the_same_successor_and_another_access_token(wo
     world.expect_accepted(&third.access).await;
 }
 
-async fn a_refresh_before_the_used_successor_ends_the_family(world: World) {
+async fn a_refresh_before_the_used_successor_ends_the_family(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_window(&world));
     let first = app.tokens(&user, "posts:read").await;
     let second = refresh(&world, &app, &first.refresh).await;
@@ -78,7 +80,7 @@ async fn a_refresh_after_the_window_ends_the_family(shape: Shape) {
     repeated.expect_revoked(&world, &app).await;
 }
 
-async fn nobody_else_repeats_a_refresh(world: World) {
+async fn nobody_else_repeats_a_refresh(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_window(&world));
     let first = app.tokens(&user, "posts:read").await;
     let second = refresh(&world, &app, &first.refresh).await;
@@ -91,7 +93,7 @@ async fn nobody_else_repeats_a_refresh(world: World) {
     expect_invalid(&world, &app, &first.refresh).await;
 }
 
-async fn an_update_ends_the_window(world: World) {
+async fn an_update_ends_the_window(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_window(&world));
     let show = || world.cli(&["clients", "show", &app.id, "--json"], "")["refresh_retry_window"].clone();
     assert_eq!(show(), json!(10));
@@ -119,10 +121,10 @@ async fn an_update_ends_the_window(world: World) {
     assert!(message.contains("at most 1 minute"), "{message}");
 }
 
-async fn concurrent_refreshes_within_the_window_share_a_successor(world: World) {
+async fn concurrent_refreshes_within_the_window_share_a_successor(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app_with_window(&world));
     let anyone = world.anyone();
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let first = app.tokens(&user, "posts:read").await;
         let replies = run_concurrently(CALLERS, |_| app.refresh(&anyone, &first.refresh).into_future()).await;
         let tokens: Vec<Tokens> = replies.into_iter().map(Tokens::parse).collect();

@@ -1,9 +1,9 @@
 //! `POST /token` with a refresh token: rotation, and revocation of the family on a replay.
 
 use std::time::Duration;
-use tests::{Shape, Tokens, World, on_every_shape};
+use tests::{Shape, SharedWorld, Tokens, World, on_every_shape};
 
-async fn refresh_tokens_rotate_and_a_replay_revokes_the_family(world: World) {
+async fn refresh_tokens_rotate_and_a_replay_revokes_the_family(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let first = app.tokens(&user, "posts:read").await;
@@ -25,7 +25,7 @@ async fn refresh_tokens_rotate_and_a_replay_revokes_the_family(world: World) {
     app.refresh(&anyone, &bystander.refresh).await.expect(200);
 }
 
-async fn refresh_tokens_are_bound_to_their_client(world: World) {
+async fn refresh_tokens_are_bound_to_their_client(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let others = [world.app().register(), world.app().kind("web").register()];
     let tokens = app.tokens(&user, "posts:read").await;
@@ -38,7 +38,7 @@ async fn refresh_tokens_are_bound_to_their_client(world: World) {
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
 }
 
-async fn forged_refresh_tokens_are_rejected(world: World) {
+async fn forged_refresh_tokens_are_rejected(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read").await;
     let good = &tokens.refresh;
@@ -75,7 +75,7 @@ async fn forged_refresh_tokens_are_rejected(world: World) {
     app.refresh(&world.anyone(), good).await.expect(200);
 }
 
-async fn a_refresh_may_narrow_the_scope_once_and_never_widen_it(world: World) {
+async fn a_refresh_may_narrow_the_scope_once_and_never_widen_it(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read profile:read").await;
     let refresh = |token: String, scope: &'static str| {
@@ -118,7 +118,7 @@ async fn refresh_tokens_expire_after_14_days_unused_and_30_in_total(shape: Shape
         .expect_token_error(400, "invalid_grant");
 }
 
-async fn logout_revokes_first_party_tokens_of_the_session(world: World) {
+async fn logout_revokes_first_party_tokens_of_the_session(world: SharedWorld) {
     let user = world.sign_up().await;
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
     let (own, third) = (

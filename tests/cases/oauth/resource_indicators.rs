@@ -1,9 +1,9 @@
 //! `resource` (RFC 8707): this issuer has one resource, the API.
 
 use serde_json::json;
-use tests::{Shape, Tokens, World, claims, on_every_shape};
+use tests::{Shape, SharedWorld, Tokens, World, claims, on_every_shape};
 
-async fn the_api_is_the_only_resource(world: World) {
+async fn the_api_is_the_only_resource(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let resource = world.base().to_owned();
     for resource in [resource.clone(), format!("{resource}/")] {
@@ -44,7 +44,7 @@ async fn an_audience_may_end_with_a_slash(shape: Shape) {
     other.expect_token_error(400, "invalid_target");
 }
 
-async fn another_resource_is_an_invalid_target(world: World) {
+async fn another_resource_is_an_invalid_target(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let service = world.app().kind("service").scope("posts:read").register();
     let base = world.base();
@@ -77,7 +77,7 @@ async fn another_resource_is_an_invalid_target(world: World) {
 }
 
 /// A request may name several resources (RFC 8707 §2). Each must be the API: the tokens are never for another one.
-async fn a_repeated_resource_is_checked_each_time(world: World) {
+async fn a_repeated_resource_is_checked_each_time(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let service = world.app().kind("service").scope("posts:read").register();
     let (base, other) = (world.base().to_owned(), "https://api.example");
@@ -123,7 +123,7 @@ async fn a_repeated_resource_is_checked_each_time(world: World) {
     refused.expect_token_error(400, "invalid_request");
 }
 
-async fn a_json_request_names_one_resource_or_a_list(world: World) {
+async fn a_json_request_names_one_resource_or_a_list(world: SharedWorld) {
     let app = world.app().register();
     let base = world.base();
     for (resource, error) in [

@@ -4,7 +4,10 @@ use super::revocation::revoke;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use storage::execute;
-use tests::{App, PASSWORD, Tokens, User, World, eventually, median, on_many_processes};
+use tests::{
+    App, PASSWORD, SharedWorld, Tokens, User, World, eventually, median, on_many_processes, print_figure,
+    rounds,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// Exists while an issuer keeps the list complete.
@@ -52,9 +55,12 @@ async fn expect_listed(world: &World, tokens: &Tokens) -> Duration {
     began.elapsed()
 }
 
-/// Fails the test if most repairs of the list took more than a second. On a busy machine, some may.
-fn assert_prompt(repairs: &[Duration]) {
-    assert!(median(repairs) < SECOND, "{repairs:?}");
+/// Prints how long the repairs of the list took.
+fn report(repairs: &[Duration]) {
+    print_figure(&format!(
+        "repairs of the list of revocations: p50 {:?}",
+        median(repairs)
+    ));
 }
 
 async fn user_app_and_tokens(world: &World) -> (User, App, Tokens) {
@@ -116,12 +122,12 @@ async fn an_emptied_list_is_filled_again(world: World) {
             .expect_introspected_as_active(&server, &bystander.access)
             .await;
     }
-    assert_prompt(&repairs);
+    report(&repairs);
     world.expect_revoked(&tokens.access).await;
 }
 
 /// The process that revoked was killed before it wrote to Redis: only the row exists.
-async fn a_revocation_that_was_not_announced_is_listed(world: World) {
+async fn a_revocation_that_was_not_announced_is_listed(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let server = world.app().kind("web").register();
     let mut repairs = Vec::new();
@@ -130,12 +136,12 @@ async fn a_revocation_that_was_not_announced_is_listed(world: World) {
         let grant = tokens.claims()["grant_id"].as_str().unwrap().to_owned();
         revoke(&world, "family", &grant).await;
         repairs.push(expect_listed(&world, &tokens).await);
-        world.expect_revoked_within(SECOND, &tokens.access).await;
+        world.expect_revoked_soon(&tokens.access).await;
         world
             .expect_introspected_as_revoked(&server, &tokens.access)
             .await;
     }
-    assert_prompt(&repairs);
+    report(&repairs);
 }
 
 /// A Redis that is restored from an older copy has the same data set, but neither the last revocations nor the marks, which expired.
@@ -153,7 +159,7 @@ async fn a_restored_list_is_filled_again(world: World) {
         world.redis().command(&command);
         repairs.push(expect_listed(&world, &tokens).await);
     }
-    assert_prompt(&repairs);
+    report(&repairs);
 }
 
 /// A Redis that crashed and is back at once has the marks of its snapshot, which have not expired, but not the last revocation.
@@ -179,24 +185,23 @@ async fn a_list_that_lost_its_last_writes_is_filled_again(world: World) {
         repairs.push(expect_listed(&world, tokens).await);
         world.expect_revoked(&tokens.access).await;
     }
-    assert!(median(&repairs) < 2 * SECOND, "{repairs:?}");
+    report(&repairs);
 }
 
 /// The list has so many revocations that they cannot be added at once. Neither the first fill nor the refill delays introspection.
 async fn a_large_list_is_filled_beside_the_reads(world: World) {
-    const MANY: usize = 100_000;
+    let many = rounds(20_000, 100_000);
     let (user, _, tokens) = user_app_and_tokens(&world).await;
     let web = world.app().kind("web").register();
     let fill = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
                 WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
                 SELECT 'jti', 'many-' || n, $2, $2 + 172800000000 FROM numbers";
-    let many = i64::try_from(MANY).unwrap();
     let db = world.db().await.with_statement_timeout(60 * SECOND);
-    execute!(db.writer(), fill, many, world.now()).unwrap();
+    execute!(db.writer(), fill, i64::try_from(many).unwrap(), world.now()).unwrap();
     for _ in 0..2 {
         let is_listed = || {
             let size = world.redis().command(&["DBSIZE"]);
-            size.trim().parse::<usize>().unwrap() > MANY
+            size.trim().parse::<usize>().unwrap() > many
         };
         let began = Instant::now();
         while !is_listed() {
@@ -243,7 +248,7 @@ async fn the_list_is_not_trusted_without_an_issuer(mut world: World) {
         "{remaining} ms"
     );
     revoke(&world, "family", &grant).await;
-    world.expect_revoked_within(SECOND, &tokens.access).await;
+    world.expect_revoked_soon(&tokens.access).await;
     eventually("the list stays marked as complete", async || {
         world.redis().command(&["EXISTS", COMPLETE]).trim() == "0"
     })
@@ -275,7 +280,7 @@ async fn a_suspended_api_misses_no_revocation(world: World) {
     }
 }
 
-/// Looks for the revocation of a token at every API for a second. Returns `None` if an API has to read the database.
+/// Looks for the revocation of a token at every API. Returns `None` if an API has to read the database.
 async fn is_revoked_everywhere(world: &World, tokens: &Tokens) -> Option<bool> {
     let began = Instant::now();
     for api in world.at_each_api(&world.anyone().bearer(&tokens.access)) {
@@ -283,8 +288,8 @@ async fn is_revoked_everywhere(world: &World, tokens: &Tokens) -> Option<bool> {
             match api.get("/protected").may_fail().await.status {
                 401 => break,
                 503 => return None,
-                _ if began.elapsed() > SECOND => return Some(false),
-                _ => {}
+                _ if began.elapsed() > 20 * SECOND => return Some(false),
+                _ => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         }
     }

@@ -1,11 +1,14 @@
 //! Fifty concurrent uses of one code and of one refresh token, two hundred times, and concurrent uses of different ones.
 
 use tests::{
-    App, Browser, Grant, Reply, Tokens, User, World, on_every_shape, run_concurrently, status_counts,
+    App, Browser, Grant, Reply, SharedWorld, Tokens, User, World, on_every_shape, run_concurrently,
+    status_counts,
 };
 
 const CALLERS: usize = 50;
-const ROUNDS: usize = 200;
+fn rounds() -> usize {
+    tests::rounds(40, 200)
+}
 
 struct Fixture {
     user: User,
@@ -31,9 +34,9 @@ async fn exchange_concurrently(fixture: &Fixture, grant: &Grant) -> Vec<Tokens> 
     won.into_iter().map(Tokens::parse).collect()
 }
 
-async fn concurrent_exchanges_of_a_code_issue_tokens_once(world: World) {
+async fn concurrent_exchanges_of_a_code_issue_tokens_once(world: SharedWorld) {
     let mut fixture = fixture(&world).await;
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let grant = fixture
             .app
             .authorize(&mut fixture.browser, &fixture.user, "posts:read")
@@ -45,10 +48,10 @@ async fn concurrent_exchanges_of_a_code_issue_tokens_once(world: World) {
     }
 }
 
-async fn concurrent_refreshes_rotate_once(world: World) {
+async fn concurrent_refreshes_rotate_once(world: SharedWorld) {
     let fixture = fixture(&world).await;
     let (app, anyone) = (&fixture.app, world.anyone());
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let first = app.tokens(&fixture.user, "posts:read").await;
         let replies = run_concurrently(CALLERS, |_| app.refresh(&anyone, &first.refresh).into_future()).await;
         let (won, lost): (Vec<_>, Vec<_>) = replies.into_iter().partition(|reply| reply.status == 200);
@@ -61,7 +64,7 @@ async fn concurrent_refreshes_rotate_once(world: World) {
 }
 
 /// Requests for different codes and refresh tokens share statements. Each gets the tokens of its own grant.
-async fn concurrent_grants_of_different_users_do_not_mix(world: World) {
+async fn concurrent_grants_of_different_users_do_not_mix(world: SharedWorld) {
     const USERS: usize = 6;
     let (app, other) = (world.app().first_party().register(), world.app().register());
     let mut users = Vec::new();

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use std::time::Duration;
-use tests::{App, Shape, Tokens, World, basic, on_every_shape};
+use tests::{App, Shape, SharedWorld, Tokens, World, basic, on_every_shape};
 
-async fn token_responses_follow_the_rfc(world: World) {
+async fn token_responses_follow_the_rfc(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read profile:read").await;
     let body = tokens.reply.json();
@@ -27,7 +27,7 @@ async fn token_responses_follow_the_rfc(world: World) {
     );
 }
 
-async fn token_requests_may_be_json(world: World) {
+async fn token_requests_may_be_json(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let body = json!({
@@ -37,7 +37,7 @@ async fn token_requests_may_be_json(world: World) {
     Tokens::parse(world.anyone().post("/token").json(&body).await);
 }
 
-async fn reusing_a_code_revokes_its_tokens(world: World) {
+async fn reusing_a_code_revokes_its_tokens(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
@@ -49,7 +49,7 @@ async fn reusing_a_code_revokes_its_tokens(world: World) {
     tokens.expect_revoked(&world, &app).await;
 }
 
-async fn an_invalid_reuse_of_a_code_revokes_nothing(world: World) {
+async fn an_invalid_reuse_of_a_code_revokes_nothing(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let other = App {
         redirect_uri: app.redirect_uri.clone(),
@@ -76,7 +76,7 @@ async fn an_invalid_reuse_of_a_code_revokes_nothing(world: World) {
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
 }
 
-async fn codes_are_bound_to_their_client(world: World) {
+async fn codes_are_bound_to_their_client(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let other = world.app().register();
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
@@ -97,7 +97,7 @@ async fn codes_expire_after_a_minute(shape: Shape) {
     }
 }
 
-async fn confidential_clients_authenticate_with_their_secret(world: World) {
+async fn confidential_clients_authenticate_with_their_secret(world: SharedWorld) {
     let user = world.sign_up().await;
     let web = world.app().kind("web").register();
     let (anyone, secret) = (world.anyone(), web.secret.clone().unwrap());
@@ -150,7 +150,7 @@ async fn confidential_clients_authenticate_with_their_secret(world: World) {
     world.expect_accepted(&tokens.access).await;
 }
 
-async fn public_clients_that_send_a_secret_are_rejected(world: World) {
+async fn public_clients_that_send_a_secret_are_rejected(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read").await;
     let fields = [

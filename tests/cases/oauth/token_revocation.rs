@@ -1,6 +1,6 @@
 //! `POST /revoke` (RFC 7009).
 
-use tests::{App, Call, Caller, Grant, Tokens, World, basic, on_every_shape};
+use tests::{App, Call, Caller, Grant, SharedWorld, Tokens, World, basic, on_every_shape};
 
 fn revoke(app: &App, caller: &Caller, token: &str) -> Call {
     app.client_call(caller, "/revoke", &[("token", token)])
@@ -13,7 +13,7 @@ async fn expect_accepted(world: &World, access_token: &str) {
     }
 }
 
-async fn a_refresh_token_ends_its_whole_grant(world: World) {
+async fn a_refresh_token_ends_its_whole_grant(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let (first, other) = (
@@ -29,7 +29,7 @@ async fn a_refresh_token_ends_its_whole_grant(world: World) {
     app.refresh(&anyone, &other.refresh).await.expect(200);
 }
 
-async fn a_used_refresh_token_ends_its_whole_grant_too(world: World) {
+async fn a_used_refresh_token_ends_its_whole_grant_too(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let first = app.tokens(&user, "posts:read").await;
@@ -38,7 +38,7 @@ async fn a_used_refresh_token_ends_its_whole_grant_too(world: World) {
     second.expect_revoked(&world, &app).await;
 }
 
-async fn an_access_token_ends_alone(world: World) {
+async fn an_access_token_ends_alone(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let first = app.tokens(&user, "posts:read").await;
@@ -49,7 +49,7 @@ async fn an_access_token_ends_alone(world: World) {
     app.refresh(&anyone, &second.refresh).await.expect(200);
 }
 
-async fn tokens_that_are_not_valid_are_revoked_already(world: World) {
+async fn tokens_that_are_not_valid_are_revoked_already(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let tokens = app.tokens(&user, "posts:read").await;
@@ -75,7 +75,7 @@ async fn tokens_that_are_not_valid_are_revoked_already(world: World) {
     app.client_call(&anyone, "/revoke", &fields).await.expect(200);
 }
 
-async fn only_the_client_of_a_token_revokes_it(world: World) {
+async fn only_the_client_of_a_token_revokes_it(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let (other, web, anyone) = (
         world.app().register(),
@@ -104,7 +104,7 @@ async fn only_the_client_of_a_token_revokes_it(world: World) {
     app.refresh(&anyone, &tokens.refresh).await.expect(200);
 }
 
-async fn a_confidential_client_revokes_its_tokens_by_either_authentication(world: World) {
+async fn a_confidential_client_revokes_its_tokens_by_either_authentication(world: SharedWorld) {
     let user = world.sign_up().await;
     let web = world.app().kind("web").register();
     let anyone = world.anyone();
@@ -121,7 +121,7 @@ async fn a_confidential_client_revokes_its_tokens_by_either_authentication(world
     tokens.expect_revoked(&world, &web).await;
 }
 
-async fn requests_without_a_token_are_refused(world: World) {
+async fn requests_without_a_token_are_refused(world: SharedWorld) {
     let (app, anyone) = (world.app().register(), world.anyone());
     for fields in [&[][..], &[("token", "")], &[("token", "a"), ("token", "b")]] {
         let reply = app.client_call(&anyone, "/revoke", fields).await;
@@ -131,7 +131,7 @@ async fn requests_without_a_token_are_refused(world: World) {
 }
 
 /// The code was exchanged before, so the grant that its replay would end is the one that the client has ended.
-async fn a_revoked_grant_stays_revoked_when_its_code_is_replayed(world: World) {
+async fn a_revoked_grant_stays_revoked_when_its_code_is_replayed(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
     let grant: Grant = app.authorize(&mut user.browser(), &user, "posts:read").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use storage::{execute, fetch_all};
-use tests::{Shape, StubServer, World, eventually, on_shapes};
+use tests::{Shape, StubServer, World, eventually, on_postgresql, on_shapes};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -140,7 +140,9 @@ async fn a_small_difference_is_reported(shape: Shape) {
     assert!(is_ready(&world).await);
 }
 
-on_shapes!(a_process_serves_nothing_while_its_clock_differs: postgres Postgres, split Split);
-on_shapes!(a_process_deletes_nothing_while_its_clock_differs: postgres Postgres, split Split);
 on_shapes!(a_process_begins_no_delivery_while_its_clock_differs: postgres Postgres);
-on_shapes!(a_small_difference_is_reported: postgres Postgres, split Split);
+on_postgresql!(
+    a_process_serves_nothing_while_its_clock_differs,
+    a_process_deletes_nothing_while_its_clock_differs,
+    a_small_difference_is_reported,
+);

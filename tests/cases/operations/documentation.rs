@@ -8,10 +8,10 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::{Shape, World, settings_page};
+use tests::{Shape, SharedWorld, World, on_shapes, settings_page, without_deployment};
 
 /// The command that renews the generated pages.
-const UPDATE: &str = "UPDATE_DOCS=1 cargo test --release -p tests --test black_box documentation";
+const UPDATE: &str = "UPDATE_DOCS=1 tests/run documentation";
 
 /// The base URLs of the two programs in their published OpenAPI documents.
 const ISSUER: &str = "https://id.example.org";
@@ -129,7 +129,7 @@ fn subcommands(script: &str) -> Vec<Vec<&str>> {
     found
 }
 
-async fn sh_blocks_run(shape: Shape) {
+async fn documented_commands_run(shape: Shape) {
     for page in pages() {
         let blocks = blocks(&page);
         let mut script = String::new();
@@ -158,8 +158,7 @@ async fn sh_blocks_run(shape: Shape) {
     }
 }
 
-async fn console_blocks_name_existing_commands(shape: Shape) {
-    let world = World::start(shape).await;
+async fn documented_commands_exist(world: World) {
     for page in pages() {
         for block in blocks(&page) {
             let script = match block.language.as_str() {
@@ -210,26 +209,14 @@ async fn document(world: &World, port: u16, base: &str) -> String {
     serde_json::to_string_pretty(&document).unwrap() + "\n"
 }
 
-async fn openapi_documents_are_current(shape: Shape) {
-    let world = World::start(shape).await;
+async fn the_published_openapi_documents_are_current(world: SharedWorld) {
     let issuer = document(&world, world.issuer_ports()[0], ISSUER).await;
     expect_up_to_date("docs/apps/openapi/auth-server.json", &issuer);
     let api = document(&world, world.api_ports()[0], API).await;
     expect_up_to_date("docs/apps/openapi/api-server.json", &api);
 }
 
-#[test]
-fn documented_commands_run() {
-    tests::run(Shape::Sqlite, sh_blocks_run);
-}
-
-#[test]
-fn documented_commands_exist() {
-    tests::run(Shape::Sqlite, console_blocks_name_existing_commands);
-}
-
 /// Without its proxy's network, all users of an installation share one address.
-#[test]
 fn documented_installations_behind_a_proxy_name_its_network() {
     let mut installations = 0;
     for page in pages() {
@@ -243,18 +230,11 @@ fn documented_installations_behind_a_proxy_name_its_network() {
     assert!(installations >= 2, "the examples were not found");
 }
 
-#[test]
 fn the_settings_page_is_current() {
     expect_up_to_date("docs/operate/settings.md", &settings_page());
 }
 
-#[test]
-fn the_published_openapi_documents_are_current() {
-    tests::run(Shape::Split, openapi_documents_are_current);
-}
-
 /// The header of `oauth/oxide_auth.rs` names tests: its own in brackets, the others with their module.
-#[test]
 fn the_tests_of_the_limits_of_oxide_auth_exist() {
     let directory = root().join("tests/cases/oauth");
     let source = |module: &str| {
@@ -282,7 +262,6 @@ fn the_tests_of_the_limits_of_oxide_auth_exist() {
 }
 
 /// The second column of the tables of modules in `docs/develop/conformance.md` names tests.
-#[test]
 fn the_tests_of_the_conformance_page_exist() {
     let page = std::fs::read_to_string(root().join("docs/develop/conformance.md")).unwrap();
     let mut sources = String::new();
@@ -318,3 +297,13 @@ fn the_tests_of_the_conformance_page_exist() {
         );
     }
 }
+
+on_shapes!(documented_commands_run: sqlite Sqlite);
+on_shapes!(documented_commands_exist: sqlite Sqlite);
+on_shapes!(the_published_openapi_documents_are_current: split Split);
+without_deployment!(
+    documented_installations_behind_a_proxy_name_its_network,
+    the_settings_page_is_current,
+    the_tests_of_the_limits_of_oxide_auth_exist,
+    the_tests_of_the_conformance_page_exist,
+);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 use storage::{execute, fetch_all, fetch_one};
-use tests::{Db, Shape, World, eventually, on_every_shape, on_many_processes, on_shapes};
+use tests::{Db, Shape, World, eventually, on_every_shape, on_many_processes, on_postgresql, on_shapes};
 
 const ROWS: i64 = 20_000;
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -120,7 +120,7 @@ async fn alerts(db: &Db) -> i64 {
         .0
 }
 
-on_shapes!(each_transaction_deletes_at_most_500_rows: postgres Postgres, split Split);
 on_shapes!(the_lease_of_a_killed_process_ends: postgres Postgres);
 on_many_processes!(one_replica_deletes_at_a_time);
 on_every_shape!(expired_rows_are_deleted_in_small_transactions);
+on_postgresql!(each_transaction_deletes_at_most_500_rows);

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tests::{App, Call, Caller, Exchange, Post, Reply, Shape, User, World, on_shapes};
+use tests::{App, Call, Caller, Exchange, Post, Reply, Shape, SharedWorld, User, World, on_shapes};
 
 /// The requests of a route before the measured ones. Each connection prepares a statement at its first use.
 const WARM_UP: usize = 3;
@@ -183,13 +183,13 @@ impl Fixture {
             calls.push((route.request)(self).await);
         }
         let proxy = self.world.postgres_proxy();
-        let mut periods = Vec::new();
+        let (first, mut periods) = (proxy.exchange_count(), Vec::new());
         for call in calls {
-            let from = proxy.exchanges().len();
+            let from = proxy.exchange_count();
             route.expect_success(&call.await);
-            periods.push(from..proxy.exchanges().len());
+            periods.push(from - first..proxy.exchange_count() - first);
         }
-        let exchanges = proxy.exchanges();
+        let exchanges = proxy.exchanges_from(first);
         let measured = periods.split_off(WARM_UP).into_iter();
         let mut measured: Vec<_> = measured
             .map(|period| Usage::of(&exchanges, &period, names))
@@ -278,7 +278,7 @@ async fn the_issuer_uses_the_listed_statements(shape: Shape) {
     Fixture::create(shape).await.check(issuer::ROUTES).await;
 }
 
-async fn every_operation_is_in_a_table_of_statements(world: World) {
+async fn every_operation_is_in_a_table_of_statements(world: SharedWorld) {
     let anyone = world.anyone();
     let operations = anyone.contract().operations();
     let documented: BTreeSet<&str> = operations

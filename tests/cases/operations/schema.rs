@@ -4,7 +4,7 @@ use sqlx::AssertSqlSafe;
 use std::collections::{BTreeMap, BTreeSet};
 use storage::db::{Db, Engine};
 use storage::fetch_all;
-use tests::{Shape, World, on_every_shape};
+use tests::{Shape, SharedWorld, World, on_every_shape, on_shapes, without_deployment};
 
 /// Column name, type, and whether it is NOT NULL.
 type Column = (String, String, bool);
@@ -105,27 +105,23 @@ async fn postgres_schema(db: &Db) -> Schema {
     schema
 }
 
-#[test]
-fn both_engines_have_the_same_tables_columns_and_indexes() {
-    tests::run(Shape::Sqlite, |sqlite: World| async move {
-        let postgres = World::start(Shape::Postgres).await;
-        let sqlite = sqlite_schema(&sqlite.db().await).await;
-        let postgres = postgres_schema(&postgres.db().await).await;
+async fn both_engines_have_the_same_tables_columns_and_indexes(sqlite: World) {
+    let postgres = World::start(Shape::Postgres).await;
+    let sqlite = sqlite_schema(&sqlite.db().await).await;
+    let postgres = postgres_schema(&postgres.db().await).await;
+    assert_eq!(
+        sqlite.keys().collect::<Vec<_>>(),
+        postgres.keys().collect::<Vec<_>>()
+    );
+    assert!(sqlite.len() >= 9, "{sqlite:?}");
+    for (name, table) in &sqlite {
         assert_eq!(
-            sqlite.keys().collect::<Vec<_>>(),
-            postgres.keys().collect::<Vec<_>>()
+            table, &postgres[name],
+            "table {name}: left: SQLite, right: PostgreSQL"
         );
-        assert!(sqlite.len() >= 9, "{sqlite:?}");
-        for (name, table) in &sqlite {
-            assert_eq!(
-                table, &postgres[name],
-                "table {name}: left: SQLite, right: PostgreSQL"
-            );
-        }
-    });
+    }
 }
 
-#[test]
 fn the_migrations_have_the_same_names() {
     let names = |engine: &str| {
         let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -141,7 +137,7 @@ fn the_migrations_have_the_same_names() {
     assert_eq!(names("sqlite"), names("postgres"));
 }
 
-async fn every_sql_statement_is_valid(world: World) {
+async fn every_sql_statement_is_valid(world: SharedWorld) {
     let statements = [
         audit::statements(),
         identity::statements(),
@@ -166,3 +162,6 @@ async fn every_sql_statement_is_valid(world: World) {
 }
 
 on_every_shape!(every_sql_statement_is_valid);
+
+on_shapes!(both_engines_have_the_same_tables_columns_and_indexes: sqlite Sqlite);
+without_deployment!(the_migrations_have_the_same_names);

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use storage::fetch_all;
-use tests::{PASSWORD, Shape, World, on_every_shape, on_many_processes, on_one_process, on_shapes};
+use tests::{
+    PASSWORD, Shape, SharedWorld, World, on_every_shape, on_many_processes, on_one_process, on_shapes,
+};
 
 async fn keys(world: &World) -> Vec<(String, String)> {
     let query = "SELECT kid, state FROM signing_keys ORDER BY state";
@@ -107,7 +109,7 @@ async fn answered_writes_survive_a_kill(mut world: World) {
     world.expect_revoked(&tokens.access).await;
 }
 
-async fn help_shows_every_setting(world: World) {
+async fn help_shows_every_setting(world: SharedWorld) {
     let output = world.run(&["--help"], "");
     assert!(output.status.success());
     let help = String::from_utf8(output.stdout).unwrap();
@@ -377,7 +379,7 @@ async fn users_are_created_and_listed_by_command(world: World) {
     assert_eq!(ed.get("/me").await.expect(200).json()["role"], "editor");
 }
 
-async fn the_demo_page_tolerates_malformed_queries(world: World) {
+async fn the_demo_page_tolerates_malformed_queries(world: SharedWorld) {
     let page = world
         .anyone()
         .get("/demo?code=1&code=2&error=%3Cb%3E")
@@ -386,7 +388,7 @@ async fn the_demo_page_tolerates_malformed_queries(world: World) {
     assert!(!page.text().contains("<b>"), "{page}");
 }
 
-async fn the_sqlite_file_is_private_to_its_owner(world: World) {
+async fn the_sqlite_file_is_private_to_its_owner(world: SharedWorld) {
     let Ok(metadata) = world.data_dir().join("latchkey.db").metadata() else {
         assert_ne!(world.shape, Shape::Sqlite);
         return;
@@ -432,7 +434,7 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
     assert!(changed["disabled_at"].is_null(), "{changed}");
 }
 
-async fn unusable_settings_exit_with_64(world: World) {
+async fn unusable_settings_exit_with_64(world: SharedWorld) {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
     let key = "A".repeat(43);

@@ -1,6 +1,6 @@
 //! `/account`.
 
-use tests::{Browser, PASSWORD, Page, Tokens, User, World, on_every_shape};
+use tests::{Browser, PASSWORD, Page, SharedWorld, Tokens, User, World, on_every_shape};
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -61,7 +61,7 @@ async fn the_account_shows_sessions_apps_and_events(world: World) {
     assert!(!page.visible_text().contains("not confirmed"), "{}", page.reply);
 }
 
-async fn a_session_is_ended_from_another_browser(world: World) {
+async fn a_session_is_ended_from_another_browser(world: SharedWorld) {
     let user = world.sign_up().await;
     let elsewhere = world.log_in(&user.email, PASSWORD).await;
     let app = world.app().first_party().register();
@@ -80,7 +80,7 @@ async fn a_session_is_ended_from_another_browser(world: World) {
     tokens.expect_revoked(&world, &app).await;
 }
 
-async fn an_app_is_disconnected(world: World) {
+async fn an_app_is_disconnected(world: SharedWorld) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().register();
     let (tokens, of_other) = (
@@ -93,7 +93,7 @@ async fn an_app_is_disconnected(world: World) {
     Tokens::parse(app.refresh(&world.anyone(), &of_other.refresh).await);
 }
 
-async fn a_link_that_confirms_the_address_is_mailed_again(world: World) {
+async fn a_link_that_confirms_the_address_is_mailed_again(world: SharedWorld) {
     const SUBJECT: &str = "Confirm your e-mail address";
     let user = world.sign_up().await;
     world.mail(&user.email, SUBJECT, 1).await;
@@ -117,7 +117,7 @@ async fn post(world: &World, user: &User, path: &str, field: (&str, &str)) -> Pa
     user.browser().post(&url, &fields).await
 }
 
-async fn nobody_reaches_the_sessions_and_apps_of_others(world: World) {
+async fn nobody_reaches_the_sessions_and_apps_of_others(world: SharedWorld) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().register();
     let tokens = app.tokens(&other, "posts:read").await;
@@ -140,7 +140,7 @@ async fn nobody_reaches_the_sessions_and_apps_of_others(world: World) {
     world.expect_accepted(&tokens.access).await;
 }
 
-async fn the_account_needs_a_session(world: World) {
+async fn the_account_needs_a_session(world: SharedWorld) {
     let mut browser = world.browser();
     let page = browser.open("/account").await;
     assert_eq!(page.location().unwrap().path(), "/signin", "{}", page.reply);

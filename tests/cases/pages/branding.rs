@@ -1,6 +1,6 @@
 //! The name, the logo, the color and the links that an operator sets.
 
-use tests::{Shape, World, on_every_shape};
+use tests::{Shape, SharedWorld, World, on_every_shape};
 
 const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg"/>"#;
 
@@ -73,7 +73,7 @@ async fn an_operator_brands_the_pages(shape: Shape) {
     assert!(light != "#ffe000" && dark == "#ffe000", "{light} {dark}");
 }
 
-async fn pages_without_branding_have_neither_logo_nor_links(world: World) {
+async fn pages_without_branding_have_neither_logo_nor_links(world: SharedWorld) {
     let page = world.browser().open("/signup").await;
     assert!(page.visible_text().contains("Latchkey"), "{}", page.reply);
     let html = page.reply.text();
@@ -86,7 +86,7 @@ async fn pages_without_branding_have_neither_logo_nor_links(world: World) {
     world.anyone().get("/assets/logo").await.expect(404);
 }
 
-async fn unusable_branding_is_refused_at_the_start(world: World) {
+async fn unusable_branding_is_refused_at_the_start(world: SharedWorld) {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &[u8]| {
         let path = dir.path().join(name);

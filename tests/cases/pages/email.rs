@@ -1,7 +1,7 @@
 //! `/account/email`.
 
 use serde_json::json;
-use tests::{Authenticator, Browser, PASSWORD, Page, World, on_every_shape};
+use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, World, on_every_shape};
 
 const TO_NEW: &str = "Confirm your new e-mail address";
 const TO_OLD: &str = "A new e-mail address was requested";
@@ -13,7 +13,7 @@ async fn open(browser: &mut Browser) -> Page {
     page
 }
 
-async fn a_user_changes_the_address(world: World) {
+async fn a_user_changes_the_address(world: SharedWorld) {
     let user = world.sign_up_confirmed().await;
     let mut browser = user.browser();
     let page = open(&mut browser).await;
@@ -69,7 +69,7 @@ async fn the_form_says_what_is_wrong(world: World) {
     assert!(world.mails(&email).is_empty());
 }
 
-async fn two_step_sign_in_asks_for_a_code(world: World) {
+async fn two_step_sign_in_asks_for_a_code(world: SharedWorld) {
     let user = world.sign_up().await;
     let app = Authenticator::enable(&world, &user).await;
     let user = world.log_in_with(&app.sign_in(&world, &user)).await;

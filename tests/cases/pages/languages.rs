@@ -1,9 +1,9 @@
 //! The languages of the pages.
 
 use serde_json::json;
-use tests::{PASSWORD, Shape, World, on_every_shape, on_one_process};
+use tests::{PASSWORD, Shape, SharedWorld, World, on_every_shape, on_one_process};
 
-async fn pages_are_in_the_preferred_language(world: World) {
+async fn pages_are_in_the_preferred_language(world: SharedWorld) {
     for (accepted, language, words) in [
         ("de-AT, en;q=0.5", "de", "Passwort vergessen?"),
         ("fr, en;q=0.5, de;q=0.4", "en", "Forgot your password?"),
@@ -21,7 +21,7 @@ async fn pages_are_in_the_preferred_language(world: World) {
     }
 }
 
-async fn messages_are_in_the_language_of_the_page(world: World) {
+async fn messages_are_in_the_language_of_the_page(world: SharedWorld) {
     let ann = world.sign_up().await;
     let mut browser = world.browser().in_language("de");
     let form = browser.open("/signin").await;
@@ -44,7 +44,7 @@ async fn messages_are_in_the_language_of_the_page(world: World) {
     );
 }
 
-async fn the_app_chooses_the_language_of_its_flow(world: World) {
+async fn the_app_chooses_the_language_of_its_flow(world: SharedWorld) {
     let metadata = world
         .anyone()
         .get("/.well-known/openid-configuration")

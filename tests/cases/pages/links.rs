@@ -1,6 +1,6 @@
 //! The pages behind the links in mails.
 
-use tests::{Page, World, on_every_shape};
+use tests::{Page, SharedWorld, on_every_shape};
 
 fn expect_way_on(page: &Page, status: u16, path: &str) {
     assert_eq!(page.reply.status, status, "{}", page.reply);
@@ -16,7 +16,7 @@ fn expect_way_on(page: &Page, status: u16, path: &str) {
     );
 }
 
-async fn a_link_that_does_not_work_leads_to_a_new_one(world: World) {
+async fn a_link_that_does_not_work_leads_to_a_new_one(world: SharedWorld) {
     let mut browser = world.browser();
     expect_way_on(&browser.open("/reset?token=").await, 400, "/forgot");
     expect_way_on(&browser.open("/verify?token=").await, 400, "/account");

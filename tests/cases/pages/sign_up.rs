@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::time::Duration;
-use tests::{CALLBACK, PASSWORD, Page, Shape, Tokens, World, on_every_shape};
+use tests::{CALLBACK, PASSWORD, Page, Shape, SharedWorld, Tokens, World, on_every_shape};
 
 const FLAG: &str = "--sign-up";
 
@@ -11,7 +11,7 @@ fn link(page: &Page) -> Option<url::Url> {
     page.links().into_iter().find(|link| link.path() == "/signup")
 }
 
-async fn a_stranger_signs_up_inside_a_flow(world: World) {
+async fn a_stranger_signs_up_inside_a_flow(world: SharedWorld) {
     let app = world.app().register();
     let request = app.authorization();
     let mut browser = world.browser();
@@ -40,7 +40,7 @@ async fn a_stranger_signs_up_inside_a_flow(world: World) {
     );
 }
 
-async fn a_stranger_signs_up_outside_a_flow(world: World) {
+async fn a_stranger_signs_up_outside_a_flow(world: SharedWorld) {
     let mut browser = world.browser();
     let sign_in = browser.open("/signin").await;
     let form = browser.open(link(&sign_in).unwrap().as_str()).await;
@@ -58,7 +58,7 @@ async fn a_stranger_signs_up_outside_a_flow(world: World) {
     );
 }
 
-async fn unacceptable_input_is_shown_again_with_the_reason(world: World) {
+async fn unacceptable_input_is_shown_again_with_the_reason(world: SharedWorld) {
     let ann = world.sign_up().await;
     let mut browser = world.browser();
     let mut form = browser.open("/signup").await;
@@ -96,7 +96,7 @@ async fn unacceptable_input_is_shown_again_with_the_reason(world: World) {
 }
 
 /// The account of the former session does not lend its session to the new one.
-async fn signing_up_ends_the_former_session_of_the_browser(world: World) {
+async fn signing_up_ends_the_former_session_of_the_browser(world: SharedWorld) {
     let ann = world.sign_up().await;
     let mut browser = ann.browser();
     let form = browser.open("/signup").await;

@@ -1,7 +1,7 @@
 //! `/account/two-step`.
 
 use serde_json::json;
-use tests::{Authenticator, Browser, PASSWORD, Page, User, World, on_every_shape};
+use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, User, World, on_every_shape};
 
 async fn open(browser: &mut Browser) -> Page {
     let page = browser.open("/account/two-step").await;
@@ -30,7 +30,7 @@ async fn is_on(browser: &mut Browser) -> bool {
     account.visible_text().contains("Two-step sign-in is on")
 }
 
-async fn a_user_turns_two_step_sign_in_on(world: World) {
+async fn a_user_turns_two_step_sign_in_on(world: SharedWorld) {
     let user = world.sign_up().await;
     let elsewhere = world.log_in(&user.email, PASSWORD).await;
     let mut browser = user.browser();
@@ -52,7 +52,7 @@ async fn a_user_turns_two_step_sign_in_on(world: World) {
     assert_eq!(done.recovery_codes().len(), 10);
 }
 
-async fn a_wrong_password_or_code_turns_nothing_on(world: World) {
+async fn a_wrong_password_or_code_turns_nothing_on(world: SharedWorld) {
     let user = world.sign_up().await;
     let mut browser = user.browser();
     let page = open(&mut browser).await;
@@ -93,7 +93,7 @@ async fn enrolled(world: &World) -> (User, Authenticator, Browser) {
     (user, app, browser)
 }
 
-async fn a_user_turns_two_step_sign_in_off(world: World) {
+async fn a_user_turns_two_step_sign_in_off(world: SharedWorld) {
     let (user, app, mut browser) = enrolled(&world).await;
     let with_recovery_code =
         json!({ "email": user.email, "password": PASSWORD, "otp": app.recovery_codes[1] });
@@ -121,7 +121,7 @@ async fn a_user_turns_two_step_sign_in_off(world: World) {
 }
 
 /// A form whose change was made elsewhere meanwhile leads to the page as it is now.
-async fn an_outdated_form_shows_the_present_page(world: World) {
+async fn an_outdated_form_shows_the_present_page(world: SharedWorld) {
     let user = world.sign_up().await;
     let mut browser = user.browser();
     let (to_turn_on, to_confirm) = (open(&mut browser).await, begin(&mut browser).await);
@@ -141,7 +141,7 @@ async fn an_outdated_form_shows_the_present_page(world: World) {
     assert!(is_on(&mut browser).await);
 }
 
-async fn the_pages_need_a_session(world: World) {
+async fn the_pages_need_a_session(world: SharedWorld) {
     let mut stranger = world.browser();
     for path in ["/account/two-step", "/account/email"] {
         let page = stranger.open(path).await;

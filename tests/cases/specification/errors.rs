@@ -2,13 +2,13 @@
 
 use super::{NO_POST, WRONG, fail};
 use serde_json::{Value, json};
-use tests::{Caller, PASSWORD, Shape, World, on_every_shape};
+use tests::{Caller, PASSWORD, Shape, SharedWorld, World, on_every_shape};
 use url::Url;
 
 /// 7, status 400: "Required header `Idempotency-Key` missing on payment creation"; and the problem-style
 /// body, "used for the missing idempotency key", independent of `Accept`. Latchkey's choice: it precedes the
 /// 401.
-async fn a_payment_without_idempotency_key_answers_400(world: World) {
+async fn a_payment_without_idempotency_key_answers_400(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "amount": 1250, "currency": "EUR" });
     for caller in [
@@ -30,7 +30,7 @@ async fn a_payment_without_idempotency_key_answers_400(world: World) {
 }
 
 /// 7, status 401: "Not authenticated".
-async fn unauthenticated_requests_answer_401(world: World) {
+async fn unauthenticated_requests_answer_401(world: SharedWorld) {
     let anyone = world.anyone();
     anyone.get("/me").await.expect_error(401, "unauthenticated");
     let invalid = anyone.bearer("no.such.token").get("/me").await;
@@ -38,7 +38,7 @@ async fn unauthenticated_requests_answer_401(world: World) {
 }
 
 /// 7, status 401: "also wrong credentials at login (empty body)".
-async fn wrong_credentials_at_login_answer_401_with_an_empty_body(world: World) {
+async fn wrong_credentials_at_login_answer_401_with_an_empty_body(world: SharedWorld) {
     let ann = world.sign_up().await;
     for (email, password) in [(ann.email.as_str(), WRONG), ("nobody@example.org", PASSWORD)] {
         let reply = world.anyone().login(email, password).await.expect(401);
@@ -49,7 +49,7 @@ async fn wrong_credentials_at_login_answer_401_with_an_empty_body(world: World) 
 
 /// 7, status 404: "Post … does not exist"; Latchkey's choice: a draft is reported as missing to callers that
 /// may not read it.
-async fn a_post_that_does_not_exist_answers_404(world: World) {
+async fn a_post_that_does_not_exist_answers_404(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let draft = ann.draft("A draft").await;
     let missing = bob.get(NO_POST).await.expect_error(404, "not_found");
@@ -59,7 +59,7 @@ async fn a_post_that_does_not_exist_answers_404(world: World) {
 }
 
 /// 7, status 404: "(or parent post of a comment) does not exist".
-async fn comments_of_a_post_that_does_not_exist_answer_404(world: World) {
+async fn comments_of_a_post_that_does_not_exist_answer_404(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -76,7 +76,7 @@ async fn comments_of_a_post_that_does_not_exist_answer_404(world: World) {
 
 /// 7, status 409: "Explicit business conflict"; Latchkey's choice: signing up with an address that has an
 /// account.
-async fn a_business_conflict_answers_409(world: World) {
+async fn a_business_conflict_answers_409(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let reply = world.anyone().post("/users").json(&body).await;
@@ -85,7 +85,7 @@ async fn a_business_conflict_answers_409(world: World) {
 
 /// 7, status 412: "`If-Match` tag does not match the current version of the post. The client re-reads, merges
 /// and replays".
-async fn a_stale_tag_answers_412(world: World) {
+async fn a_stale_tag_answers_412(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     let edit = |tag: &str, members: Value| ann.patch(&post.path).header("if-match", tag).json(&members);
@@ -103,7 +103,7 @@ async fn a_stale_tag_answers_412(world: World) {
 }
 
 /// 7, status 422: "Validation failure on write"; Latchkey's choice: `errors` lists each invalid member.
-async fn a_validation_failure_on_write_answers_422(world: World) {
+async fn a_validation_failure_on_write_answers_422(world: SharedWorld) {
     let ann = world.sign_up().await;
     let call = ann
         .post("/posts")
@@ -117,7 +117,7 @@ async fn a_validation_failure_on_write_answers_422(world: World) {
 }
 
 /// 7, status 422: "including an unknown body field".
-async fn an_unknown_body_field_answers_422(world: World) {
+async fn an_unknown_body_field_answers_422(world: SharedWorld) {
     let ann = world.sign_up().await;
     let login = json!({ "email": ann.email, "password": PASSWORD, "remember": true });
     let reply = world.anyone().post("/login").json(&login).await;
@@ -129,7 +129,7 @@ async fn an_unknown_body_field_answers_422(world: World) {
 }
 
 /// 7, status 428: "PATCH sent without `If-Match`".
-async fn a_patch_without_if_match_answers_428(world: World) {
+async fn a_patch_without_if_match_answers_428(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let call = ann.patch(&post.path).json(&json!({ "title": "Changed" }));
@@ -137,7 +137,7 @@ async fn a_patch_without_if_match_answers_428(world: World) {
 }
 
 /// 7, body shapes, stable JSON error: "`code`, `message`, `correlationId`".
-async fn the_stable_json_error_has_three_members(world: World) {
+async fn the_stable_json_error_has_three_members(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
@@ -169,7 +169,7 @@ async fn the_stable_json_error_has_three_members(world: World) {
 
 /// 7, body shapes, problem-style body: "`type` (a URI reference), `title`, `status` (integer)"; Latchkey's
 /// choice: for any error, on request.
-async fn the_problem_style_body_has_type_title_and_status(world: World) {
+async fn the_problem_style_body_has_type_title_and_status(world: SharedWorld) {
     let call = world.anyone().get("/posts");
     let reply = call
         .header("accept", "application/problem+json")

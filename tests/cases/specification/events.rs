@@ -2,7 +2,7 @@
 
 use super::WRONG;
 use serde_json::Value;
-use tests::{PASSWORD, Reply, World, eventually, on_every_shape};
+use tests::{PASSWORD, Reply, SharedWorld, World, eventually, on_every_shape};
 
 /// The log lines with the correlation id of a response, by the value of a field.
 fn logged(world: &World, reply: &Reply, member: &str) -> Vec<String> {
@@ -17,7 +17,7 @@ fn logged(world: &World, reply: &Reply, member: &str) -> Vec<String> {
 }
 
 /// 6: "Security events recorded in structured logs, each correlated by a `traceId`: login".
-async fn a_login_is_recorded(world: World) {
+async fn a_login_is_recorded(world: SharedWorld) {
     let ann = world.sign_up().await;
     for (password, event) in [(WRONG, "authn_login_fail"), (PASSWORD, "authn_login_success")] {
         let reply = world.anyone().login(&ann.email, password).await;
@@ -26,7 +26,7 @@ async fn a_login_is_recorded(world: World) {
 }
 
 /// 6: "An alert is raised on abnormal activity", such as reuse of a refresh token.
-async fn an_alert_is_raised_on_abnormal_activity(world: World) {
+async fn an_alert_is_raised_on_abnormal_activity(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "posts:read").await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);

@@ -3,12 +3,12 @@
 use super::{SECOND, fail};
 use serde_json::json;
 use std::time::Duration;
-use tests::{PASSWORD, Shape, World, on_every_shape};
+use tests::{PASSWORD, Shape, SharedWorld, World, on_every_shape};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// 8, page size: "20 items", "GET /posts".
-async fn a_page_of_posts_has_20_items(world: World) {
+async fn a_page_of_posts_has_20_items(world: SharedWorld) {
     let ann = world.sign_up().await;
     for n in 0..21 {
         ann.publish(&format!("Post {n}")).await;
@@ -56,7 +56,7 @@ async fn access_tokens_are_accepted_for_10_minutes(shape: Shape) {
 }
 
 /// 8, maximum request body size: Latchkey's choice: 1 MiB for posts, 64 KiB elsewhere.
-async fn request_bodies_have_a_maximum_size(world: World) {
+async fn request_bodies_have_a_maximum_size(world: SharedWorld) {
     let ann = world.sign_up().await;
     let of = |size: usize| json!({ "title": "A title", "body": "x".repeat(size) });
     ann.post("/posts")

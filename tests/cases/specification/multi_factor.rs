@@ -1,7 +1,7 @@
 //! Section 6 of the API specification: events of multi-factor authentication.
 
 use serde_json::{Value, json};
-use tests::{Authenticator, PASSWORD, Reply, World, on_every_shape};
+use tests::{Authenticator, PASSWORD, Reply, SharedWorld, World, on_every_shape};
 
 /// The log lines of this event with the correlation id of a response.
 fn logged(world: &World, reply: &Reply, event: &str) -> usize {
@@ -16,7 +16,7 @@ fn logged(world: &World, reply: &Reply, event: &str) -> usize {
 
 /// 6: "Security events recorded in structured logs, each correlated by a `traceId`: … change of multi-factor
 /// authentication".
-async fn a_change_of_multi_factor_authentication_is_recorded(world: World) {
+async fn a_change_of_multi_factor_authentication_is_recorded(world: SharedWorld) {
     let ann = world.sign_up().await;
     let app = Authenticator::begin(&ann).await;
     let first = json!({ "otp": app.code(&world, 0) });

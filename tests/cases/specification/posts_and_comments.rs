@@ -4,7 +4,7 @@ use super::NO_POST;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use storage::fetch_one;
-use tests::{User, World, follow_pages, ids, items, on_every_shape};
+use tests::{SharedWorld, User, World, follow_pages, ids, items, on_every_shape};
 
 /// Inserts published posts created at these microseconds, in this order. Returns their ids.
 async fn posts_at(world: &World, author: &User, times: impl IntoIterator<Item = i64>) -> Vec<i64> {
@@ -69,7 +69,7 @@ async fn list_posts_filters_by_status(world: World) {
 }
 
 /// 4.1, list posts, query: "filter `author_id` (digits only)".
-async fn list_posts_filters_by_author(world: World) {
+async fn list_posts_filters_by_author(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (anns, bobs) = (ann.publish("Ann's").await, bob.publish("Bob's").await);
     assert_eq!(listed(&ann, &format!("author_id={}", ann.id)).await, [anns.id]);
@@ -77,13 +77,13 @@ async fn list_posts_filters_by_author(world: World) {
 }
 
 /// 4.1, list posts: "401".
-async fn list_posts_rejects_an_unauthenticated_caller(world: World) {
+async fn list_posts_rejects_an_unauthenticated_caller(world: SharedWorld) {
     let reply = world.anyone().get("/posts").await;
     reply.expect_error(401, "unauthenticated");
 }
 
 /// 4.1, create post: "201 with header `Location` pointing to `/posts/<id>`".
-async fn create_post_answers_201_with_its_location(world: World) {
+async fn create_post_answers_201_with_its_location(world: SharedWorld) {
     let ann = world.sign_up().await;
     let call = ann.post("/posts").json(&json!({ "title": "A post" }));
     let made = call.await.expect(201);
@@ -109,13 +109,13 @@ async fn create_post_rejects_invalid_input(world: World) {
 }
 
 /// 4.1, create post: "401".
-async fn create_post_rejects_an_unauthenticated_caller(world: World) {
+async fn create_post_rejects_an_unauthenticated_caller(world: SharedWorld) {
     let call = world.anyone().post("/posts").json(&json!({ "title": "A post" }));
     call.await.expect_error(401, "unauthenticated");
 }
 
 /// 4.1, read post: "200 with header `ETag`".
-async fn read_post_answers_200_with_an_etag(world: World) {
+async fn read_post_answers_200_with_an_etag(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let read = world.anyone().get(&post.path).await.expect(200);
@@ -125,14 +125,14 @@ async fn read_post_answers_200_with_an_etag(world: World) {
 }
 
 /// 4.1, read post: "404".
-async fn read_post_answers_404_for_a_missing_post(world: World) {
+async fn read_post_answers_404_for_a_missing_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     let reply = ann.get(NO_POST).await;
     reply.expect_error(404, "not_found");
 }
 
 /// 4.1, update post: "partial JSON body with only the changed fields … 200 with a new `ETag`".
-async fn update_post_changes_the_given_fields_and_returns_a_new_etag(world: World) {
+async fn update_post_changes_the_given_fields_and_returns_a_new_etag(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("First").await;
     let call = ann.patch(&post.path).header("if-match", &post.etag);
@@ -146,7 +146,7 @@ async fn update_post_changes_the_given_fields_and_returns_a_new_etag(world: Worl
 }
 
 /// 4.1, update post: "404".
-async fn update_post_answers_404_for_a_missing_post(world: World) {
+async fn update_post_answers_404_for_a_missing_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     let call = ann.patch(NO_POST).header("if-match", "\"1\"");
     let reply = call.json(&json!({ "title": "Second" })).await;
@@ -154,7 +154,7 @@ async fn update_post_answers_404_for_a_missing_post(world: World) {
 }
 
 /// 4.1, update post: "428 when `If-Match` is missing".
-async fn update_post_answers_428_without_if_match(world: World) {
+async fn update_post_answers_428_without_if_match(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("First").await;
     let call = ann.patch(&post.path).json(&json!({ "title": "Second" }));
@@ -162,7 +162,7 @@ async fn update_post_answers_428_without_if_match(world: World) {
 }
 
 /// 4.1, update post: "412 when the tag is stale".
-async fn update_post_answers_412_for_a_stale_tag(world: World) {
+async fn update_post_answers_412_for_a_stale_tag(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("First").await;
     let edit = |title: &str| {
@@ -175,7 +175,7 @@ async fn update_post_answers_412_for_a_stale_tag(world: World) {
 }
 
 /// 4.1, delete post: "204 with no body".
-async fn delete_post_answers_204_with_no_body(world: World) {
+async fn delete_post_answers_204_with_no_body(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let gone = ann.delete(&post.path).await.expect(204);
@@ -184,7 +184,7 @@ async fn delete_post_answers_204_with_no_body(world: World) {
 }
 
 /// 4.1, delete post: "404".
-async fn delete_post_answers_404_for_a_missing_post(world: World) {
+async fn delete_post_answers_404_for_a_missing_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     ann.delete(NO_POST).await.expect_error(404, "not_found");
     let post = ann.publish("A post").await;
@@ -193,7 +193,7 @@ async fn delete_post_answers_404_for_a_missing_post(world: World) {
 }
 
 /// 4.1, add comment: "201 with header `Location`".
-async fn add_comment_answers_201_with_its_location(world: World) {
+async fn add_comment_answers_201_with_its_location(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let call = bob.post(&post.comments()).json(&json!({ "body": "A comment" }));
@@ -203,7 +203,7 @@ async fn add_comment_answers_201_with_its_location(world: World) {
 }
 
 /// 4.1, add comment: "404".
-async fn add_comment_answers_404_for_a_missing_post(world: World) {
+async fn add_comment_answers_404_for_a_missing_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     let call = ann.post(&format!("{NO_POST}/comments"));
     let reply = call.json(&json!({ "body": "A comment" })).await;
@@ -211,7 +211,7 @@ async fn add_comment_answers_404_for_a_missing_post(world: World) {
 }
 
 /// 4.1, add comment: "422".
-async fn add_comment_rejects_invalid_input(world: World) {
+async fn add_comment_rejects_invalid_input(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for body in [json!({}), json!({ "body": "" }), json!({ "body": null })] {
@@ -222,7 +222,7 @@ async fn add_comment_rejects_invalid_input(world: World) {
 
 /// 4.1, list comments: "200"; Latchkey's choice: the collection envelope, newest first, and 404 without a
 /// post.
-async fn list_comments_answers_200(world: World) {
+async fn list_comments_answers_200(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
     let first = ann.comment(&post, "First").await;
@@ -333,7 +333,7 @@ async fn rule_4_offsets_are_not_used(world: World) {
 }
 
 /// 4.1, rule 5: there is no "full-replacement PUT of a post", and "partial update is by PATCH".
-async fn rule_5_there_is_no_put_of_a_post(world: World) {
+async fn rule_5_there_is_no_put_of_a_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let call = ann.call("PUT", &post.path).header("if-match", &post.etag);
@@ -344,7 +344,7 @@ async fn rule_5_there_is_no_put_of_a_post(world: World) {
 }
 
 /// 4.1, rule 6: "Write bodies containing an unknown field are refused with 422".
-async fn rule_6_a_write_with_an_unknown_field_is_rejected(world: World) {
+async fn rule_6_a_write_with_an_unknown_field_is_rejected(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for call in [

@@ -2,11 +2,11 @@
 
 use super::{WRONG, attributes, in_production};
 use serde_json::{Value, json};
-use tests::{PASSWORD, Shape, World, on_every_shape};
+use tests::{PASSWORD, Shape, SharedWorld, World, on_every_shape};
 
 /// 4.2, create user: "Body: `email` (required), `password` (required)"; Latchkey's choice: 201 with the
 /// user's record, which has no password, and its `Location`.
-async fn create_user_takes_email_and_password(world: World) {
+async fn create_user_takes_email_and_password(world: SharedWorld) {
     let email = world.fresh_email();
     let call = world.anyone().post("/users");
     let made = call
@@ -21,7 +21,7 @@ async fn create_user_takes_email_and_password(world: World) {
 }
 
 /// 4.2, create user: both are required; Latchkey's choice: 422 names the one that is missing.
-async fn create_user_requires_email_and_password(world: World) {
+async fn create_user_requires_email_and_password(world: SharedWorld) {
     let create = |body: Value| world.anyone().post("/users").json(&body);
     let (email, password) = (json!("ann@example.org"), json!(PASSWORD));
     let reply = create(json!({ "email": email })).await;
@@ -34,7 +34,7 @@ async fn create_user_requires_email_and_password(world: World) {
 
 /// 4.2, log in: "Sets cookie `sid` (HttpOnly, SameSite, Secure)"; Latchkey's choice: 200 with the user's
 /// record, and the password's field is `password`.
-async fn log_in_sets_the_session_cookie(world: World) {
+async fn log_in_sets_the_session_cookie(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let reply = world.anyone().post("/login").json(&body).await.expect(200);
@@ -46,7 +46,7 @@ async fn log_in_sets_the_session_cookie(world: World) {
 }
 
 /// 4.2, log in: "401 with empty body for unknown email".
-async fn log_in_answers_401_with_an_empty_body_for_an_unknown_email(world: World) {
+async fn log_in_answers_401_with_an_empty_body_for_an_unknown_email(world: SharedWorld) {
     let reply = world.anyone().login("nobody@example.org", PASSWORD).await;
     let reply = reply.expect(401);
     assert!(reply.body.is_empty(), "{reply}");
@@ -54,7 +54,7 @@ async fn log_in_answers_401_with_an_empty_body_for_an_unknown_email(world: World
 }
 
 /// 4.2, log in: "401 with empty body for … wrong password", indistinguishable from an unknown e-mail address.
-async fn log_in_answers_401_with_an_empty_body_for_a_wrong_password(world: World) {
+async fn log_in_answers_401_with_an_empty_body_for_a_wrong_password(world: SharedWorld) {
     let ann = world.sign_up().await;
     let wrong = world.anyone().login(&ann.email, WRONG).await.expect(401);
     assert!(wrong.body.is_empty(), "{wrong}");
@@ -64,7 +64,7 @@ async fn log_in_answers_401_with_an_empty_body_for_a_wrong_password(world: World
 }
 
 /// 4.2, current user: "Cookie `sid` … 200"; Latchkey's choice: the record, and how the caller authenticated.
-async fn current_user_is_known_by_the_session_cookie(world: World) {
+async fn current_user_is_known_by_the_session_cookie(world: SharedWorld) {
     let ann = world.sign_up().await;
     let caller = world.anyone().cookies(&format!("sid={}", ann.sid));
     let me = caller.get("/me").await.expect(200).json();
@@ -73,7 +73,7 @@ async fn current_user_is_known_by_the_session_cookie(world: World) {
 }
 
 /// 4.2, current user: "or header `Authorization: Bearer <ACCESS_TOKEN>` … 200".
-async fn current_user_is_known_by_the_bearer_token(world: World) {
+async fn current_user_is_known_by_the_bearer_token(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "profile:read").await;
     let caller = world.anyone().bearer(&tokens.access);
@@ -83,7 +83,7 @@ async fn current_user_is_known_by_the_bearer_token(world: World) {
 }
 
 /// 4.2, current user: the errors are Latchkey's choice: 401 without valid credentials.
-async fn current_user_requires_the_cookie_or_a_token(world: World) {
+async fn current_user_requires_the_cookie_or_a_token(world: SharedWorld) {
     let anyone = world.anyone();
     anyone.get("/me").await.expect_error(401, "unauthenticated");
     let stale = anyone.cookies("sid=stale").get("/me").await;
@@ -93,7 +93,7 @@ async fn current_user_requires_the_cookie_or_a_token(world: World) {
 }
 
 /// 4.2, anti-forgery token: "200 with JSON `{ token }` (string, random UUID)".
-async fn anti_forgery_token_is_a_random_uuid(world: World) {
+async fn anti_forgery_token_is_a_random_uuid(world: SharedWorld) {
     let ask = || async {
         let body = world.anyone().get("/csrf").await.expect(200).json();
         assert_eq!(body.as_object().unwrap().len(), 1, "{body}");
@@ -109,7 +109,7 @@ async fn anti_forgery_token_is_a_random_uuid(world: World) {
 }
 
 /// 4.2, anti-forgery token: "also sets cookie `csrf` (not HttpOnly, SameSite=Lax, path `/`)".
-async fn anti_forgery_token_is_also_in_a_cookie(world: World) {
+async fn anti_forgery_token_is_also_in_a_cookie(world: SharedWorld) {
     let reply = world.anyone().get("/csrf").await.expect(200);
     assert_eq!(reply.json()["token"], json!(reply.cookie("csrf")));
     let attributes = attributes(&reply, "csrf");
@@ -132,7 +132,7 @@ async fn anti_forgery_cookie_is_secure_in_production(shape: Shape) {
 
 /// 4.2, protected resource: "Header `Authorization: Bearer <ACCESS_TOKEN>` … 200"; Latchkey's choice: no
 /// other credentials are accepted, and no scope is needed.
-async fn protected_resource_is_for_bearer_tokens(world: World) {
+async fn protected_resource_is_for_bearer_tokens(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "posts:read").await;
     let caller = world.anyone().bearer(&tokens.access);
@@ -148,7 +148,7 @@ async fn protected_resource_is_for_bearer_tokens(world: World) {
 
 /// 4.2: the logout endpoint is Latchkey's choice: `POST /logout` ends the session, clears its cookie and
 /// answers 204.
-async fn logout_ends_the_session(world: World) {
+async fn logout_ends_the_session(world: SharedWorld) {
     let ann = world.sign_up().await;
     let out = ann.post("/logout").await.expect(204);
     assert!(out.body.is_empty(), "{out}");

@@ -113,7 +113,17 @@ impl PostgresProxy {
     /// Returns all round trips so far, of all connections. They include those that never reached the server because
     /// their connection was cut, held or silent.
     pub fn exchanges(&self) -> Vec<Exchange> {
-        self.shared.exchanges.lock().unwrap().clone()
+        self.exchanges_from(0)
+    }
+
+    /// Returns the round trips so far without the first ones.
+    pub fn exchanges_from(&self, first: usize) -> Vec<Exchange> {
+        self.shared.exchanges.lock().unwrap()[first..].to_vec()
+    }
+
+    /// Returns the number of round trips so far.
+    pub fn exchange_count(&self) -> usize {
+        self.shared.exchanges.lock().unwrap().len()
     }
 
     /// Closes the next connection that executes a statement whose text contains `fragment`. The statement does not

@@ -1,9 +1,10 @@
 //! Configuration and start of a world.
 
+use super::World;
+use super::deployment::{Deployment, Process, start_all};
 use super::prepared_database::PreparedDatabase;
-use super::{Process, World, start_all};
 use crate::clock::Clock;
-use crate::http::{Caller, Canaries};
+use crate::http::{Canaries, Origin};
 use crate::postgres::{Database, PostgresProxy};
 use crate::program::{Program, ProgramConfig};
 use crate::redis::RedisServer;
@@ -12,6 +13,7 @@ use crate::shape::Shape;
 use foundation::sealing::SealingKey;
 use std::fs::{DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::sync::Arc;
 
 /// The environment variable with the path of the socket on which `latchkey_counting_allocations` reports its count.
 const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
@@ -51,12 +53,12 @@ impl WorldBuilder {
         self
     }
 
-    /// Gives the programs a clock that only [`World::advance`] moves. The database begins empty, because the keys of a copy are dated by
-    /// the clock of the machine.
+    /// Gives the programs a clock that only [`World::advance`] moves. It begins at the creation of the first signing keys, which may be
+    /// some minutes ago.
     #[must_use]
     pub fn clock(mut self) -> Self {
         self.has_test_clock = true;
-        self.empty()
+        self
     }
 
     /// Makes [`WorldBuilder::start`] return before the programs are ready.
@@ -112,6 +114,11 @@ impl WorldBuilder {
 
     /// Starts the programs on free ports.
     pub async fn start(self) -> World {
+        World::of(Arc::new(self.deploy().await), Origin::default())
+    }
+
+    /// Starts the programs on free ports.
+    pub(super) async fn deploy(self) -> Deployment {
         let dir = tempfile::Builder::new()
             .prefix("latchkey-world-")
             .tempdir()
@@ -132,12 +139,16 @@ impl WorldBuilder {
         );
         let proxy_dir = dir.path().join("postgres");
         let proxy = |database: &Database| PostgresProxy::start(&proxy_dir, database.server().socket_dir());
-        let mut world = World {
+        let mut deployment = Deployment {
             shape: self.shape,
+            base: String::new(),
             processes: Vec::new(),
-            clock: self.has_test_clock.then(|| Clock::start(dir.path())),
-            // The base URL is set after the start.
-            anyone: Caller::new(String::new(), Canaries::default()),
+            clock: self.has_test_clock.then(|| match prepared {
+                Some(prepared) => Clock::start_at(dir.path(), prepared.created_at),
+                None => Clock::start(dir.path()),
+            }),
+            canaries: Canaries::default(),
+            contract: None,
             reverse_proxy: None,
             redis: is_split.then(|| {
                 let redis = RedisServer::launch(dir.path());
@@ -148,34 +159,39 @@ impl WorldBuilder {
             database,
             dir,
         };
-        if world.clock.is_some() {
-            world.set_database(world.now());
+        if deployment.clock.is_some() {
+            deployment.set_database(deployment.now());
         }
-        world.prepare_data_dir(prepared);
+        deployment.prepare_data_dir(prepared);
         let port = match is_split {
-            false => world.start_one(&self).await,
-            true => world.start_many(&self).await,
+            false => deployment.start_one(&self).await,
+            true => deployment.start_many(&self).await,
         };
-        world.anyone = world.anyone.at(&format!("http://localhost:{port}"));
-        world.anyone = world.anyone().with_contract(world.contract().await);
+        deployment.base = format!("http://localhost:{port}");
+        deployment.contract = Some(deployment.read_contract().await);
         if self.waits_until_ready {
-            world.wait_until_ready().await;
+            deployment.wait_until_ready().await;
         }
-        world
+        deployment
     }
 
     /// The settings of a program: those of the test, and defaults for all others.
-    fn config(&self, program: Program, world: &World, defaults: &[(&str, String)]) -> ProgramConfig {
-        let mut config = ProgramConfig::bare(program, world.dir.path());
+    fn config(
+        &self,
+        program: Program,
+        deployment: &Deployment,
+        defaults: &[(&str, String)],
+    ) -> ProgramConfig {
+        let mut config = ProgramConfig::bare(program, deployment.dir.path());
         config.environment.clone_from(&self.environment);
         config.max_file_size = self.max_file_size;
         if self.counts_allocations {
-            let socket = world.allocation_socket().display().to_string();
+            let socket = deployment.allocation_socket().display().to_string();
             config.environment.push((ALLOCATION_SOCKET.to_owned(), socket));
         }
         config
             .environment
-            .extend(world.clock.iter().flat_map(Clock::environment));
+            .extend(deployment.clock.iter().flat_map(Clock::environment));
         for (name, value) in &self.flags {
             config.flag(name, value);
         }
@@ -216,7 +232,9 @@ impl World {
     pub async fn start(shape: Shape) -> Self {
         Self::builder(shape).start().await
     }
+}
 
+impl Deployment {
     /// Creates the data directory with the master key of the prepared database, or with a new one if replicas share it. A single process
     /// with an empty database creates both itself.
     fn prepare_data_dir(&self, prepared: Option<&PreparedDatabase>) {

@@ -1,9 +1,9 @@
 //! Deletion: permissions, the order of the checks, concurrency.
 
 use super::NO_POST;
-use tests::{World, caller_with_scope, ids, items, on_every_shape, run_concurrently, status_counts};
+use tests::{SharedWorld, caller_with_scope, ids, items, on_every_shape, run_concurrently, status_counts};
 
-async fn authors_editors_and_administrators_delete_a_comment_once(world: World) {
+async fn authors_editors_and_administrators_delete_a_comment_once(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let kept = ann.comment(&post, "Kept").await;
@@ -32,7 +32,7 @@ async fn authors_editors_and_administrators_delete_a_comment_once(world: World) 
     ann.delete(&comment.path).await.expect(204);
 }
 
-async fn post_authors_cannot_delete_comments_of_other_users(world: World) {
+async fn post_authors_cannot_delete_comments_of_other_users(world: SharedWorld) {
     let (ann, bob, eve) = (
         world.sign_up().await,
         world.sign_up().await,
@@ -51,7 +51,7 @@ async fn post_authors_cannot_delete_comments_of_other_users(world: World) {
     assert_eq!(bob.get(&comment.path).await.expect(200).json(), comment.record);
 }
 
-async fn deletion_honors_if_match(world: World) {
+async fn deletion_honors_if_match(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for (if_match, status) in [
@@ -76,7 +76,7 @@ async fn deletion_honors_if_match(world: World) {
     }
 }
 
-async fn checks_run_in_the_documented_order(world: World) {
+async fn checks_run_in_the_documented_order(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -100,7 +100,7 @@ async fn checks_run_in_the_documented_order(world: World) {
     ann.get(&comment.path).await.expect(200);
 }
 
-async fn fifty_concurrent_deletions_delete_a_comment_once(world: World) {
+async fn fifty_concurrent_deletions_delete_a_comment_once(world: SharedWorld) {
     let (ann, editor) = (world.sign_up().await, world.user_with_role("editor").await);
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -111,7 +111,7 @@ async fn fifty_concurrent_deletions_delete_a_comment_once(world: World) {
     assert_eq!(status_counts(&replies.await), [(204, 1), (404, 49)].into());
 }
 
-async fn concurrent_comments_are_all_stored(world: World) {
+async fn concurrent_comments_are_all_stored(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let made = run_concurrently(45, |n| {

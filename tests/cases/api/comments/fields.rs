@@ -2,11 +2,11 @@
 
 use super::NO_POST;
 use serde_json::{Value, json};
-use tests::{World, invalid_id_spellings, items, on_every_shape};
+use tests::{SharedWorld, invalid_id_spellings, items, on_every_shape};
 
 const TIME_LENGTH: usize = "2026-01-01T00:00:00.000000Z".len();
 
-async fn writes_and_reads_return_the_same_comment(world: World) {
+async fn writes_and_reads_return_the_same_comment(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let text = "Guter Text: é, \u{1f980}\nund noch eine Zeile\u{200b} ";
@@ -45,7 +45,7 @@ async fn writes_and_reads_return_the_same_comment(world: World) {
     );
 }
 
-async fn the_body_has_1_to_10000_characters(world: World) {
+async fn the_body_has_1_to_10000_characters(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let good = ["x".to_owned(), " x\n".to_owned(), "\u{1f980}".repeat(10_000)];
@@ -70,7 +70,7 @@ async fn the_body_has_1_to_10000_characters(world: World) {
     );
 }
 
-async fn clients_can_only_set_the_body(world: World) {
+async fn clients_can_only_set_the_body(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     for (bad, at) in [
@@ -94,7 +94,7 @@ async fn clients_can_only_set_the_body(world: World) {
     );
 }
 
-async fn requests_are_limited_to_64_kib(world: World) {
+async fn requests_are_limited_to_64_kib(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let text = json!({ "body": "x" }).to_string();
@@ -106,7 +106,7 @@ async fn requests_are_limited_to_64_kib(world: World) {
     send(whole).await.expect(201);
 }
 
-async fn comment_ids_have_one_spelling(world: World) {
+async fn comment_ids_have_one_spelling(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -136,7 +136,7 @@ async fn comment_ids_have_one_spelling(world: World) {
     ann.get(&comment.path).await.expect(200);
 }
 
-async fn comments_are_found_only_under_their_post(world: World) {
+async fn comments_are_found_only_under_their_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
     let comment = ann.comment(&post, "A comment").await;
@@ -155,7 +155,7 @@ async fn comments_are_found_only_under_their_post(world: World) {
     assert_eq!(ann.get(&comment.path).await.expect(200).json(), comment.record);
 }
 
-async fn unchanged_comments_answer_304(world: World) {
+async fn unchanged_comments_answer_304(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let (comment, other) = (ann.comment(&post, "One").await, ann.comment(&post, "Two").await);
@@ -185,7 +185,7 @@ async fn unchanged_comments_answer_304(world: World) {
     }
 }
 
-async fn comments_cannot_be_edited(world: World) {
+async fn comments_cannot_be_edited(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;

@@ -3,7 +3,7 @@
 use serde_json::json;
 use storage::fetch_one;
 use tests::{
-    Post, User, World, cursor, expect_cursor_outlives_item, expect_pages_of_45,
+    Post, SharedWorld, User, World, cursor, expect_cursor_outlives_item, expect_pages_of_45,
     expect_prev_stops_at_first_page, follow_pages, ids, items, link, on_every_shape,
 };
 
@@ -62,15 +62,15 @@ async fn expect_pages_in_both_orders(world: &World, at: impl Fn(i64) -> i64) {
     }
 }
 
-async fn comments_a_microsecond_apart_are_all_listed_once(world: World) {
+async fn comments_a_microsecond_apart_are_all_listed_once(world: SharedWorld) {
     expect_pages_in_both_orders(&world, |n| n).await;
 }
 
-async fn comments_of_the_same_instant_are_all_listed_once(world: World) {
+async fn comments_of_the_same_instant_are_all_listed_once(world: SharedWorld) {
     expect_pages_in_both_orders(&world, |_| 0).await;
 }
 
-async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
+async fn a_full_last_page_is_followed_by_an_empty_one(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let empty = ann.get(&post.comments()).await.expect(200);
@@ -86,7 +86,7 @@ async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
     assert_eq!(back.json(), pages[0].json());
 }
 
-async fn the_author_filter_narrows_and_is_kept_in_links(world: World) {
+async fn the_author_filter_narrows_and_is_kept_in_links(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let anns = insert(&world, &post, &ann, (0..45).map(|n| 2 * n)).await;
@@ -113,7 +113,7 @@ async fn the_author_filter_narrows_and_is_kept_in_links(world: World) {
     }
 }
 
-async fn invalid_cursors_return_the_first_page(world: World) {
+async fn invalid_cursors_return_the_first_page(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, 0..25).await;
@@ -138,7 +138,7 @@ async fn invalid_cursors_return_the_first_page(world: World) {
     }
 }
 
-async fn a_cursor_survives_the_deletion_of_its_comment(world: World) {
+async fn a_cursor_survives_the_deletion_of_its_comment(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, (0..45).map(|n| n / 10)).await;
@@ -147,7 +147,7 @@ async fn a_cursor_survives_the_deletion_of_its_comment(world: World) {
     }
 }
 
-async fn cursors_stay_within_their_post(world: World) {
+async fn cursors_stay_within_their_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let shown = insert(&world, &post, &ann, 0..3).await;
@@ -160,7 +160,7 @@ async fn cursors_stay_within_their_post(world: World) {
     assert_eq!(ids(&items(&page.await.expect(200))), reversed(&shown));
 }
 
-async fn going_back_past_the_start_returns_the_first_page(world: World) {
+async fn going_back_past_the_start_returns_the_first_page(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, 0..45).await;

@@ -2,7 +2,9 @@
 
 use super::NO_POST;
 use serde_json::json;
-use tests::{Call, Caller, Comment, Post, TokenForger, World, caller_with_scope, ids, items, on_every_shape};
+use tests::{
+    Call, Caller, Comment, Post, SharedWorld, TokenForger, caller_with_scope, ids, items, on_every_shape,
+};
 
 /// Every operation on the comments of a post and on one comment.
 fn calls(caller: &Caller, post: &str, comment: i64) -> Vec<Call> {
@@ -39,7 +41,7 @@ async fn expect_visible(caller: &Caller, post: &Post, comment: &Comment) {
     assert!(items(&list).contains(&comment.record), "{list}");
 }
 
-async fn comments_of_published_posts_are_public_and_signed_in_users_may_comment(world: World) {
+async fn comments_of_published_posts_are_public_and_signed_in_users_may_comment(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let first = ann.comment(&post, "By the post's author").await;
@@ -63,7 +65,7 @@ async fn comments_of_published_posts_are_public_and_signed_in_users_may_comment(
     call.await.expect_error(401, "unauthenticated");
 }
 
-async fn comments_of_drafts_are_visible_to_readers_of_the_draft(world: World) {
+async fn comments_of_drafts_are_visible_to_readers_of_the_draft(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let draft = ann.draft("A draft").await;
     let comment = ann.comment(&draft, "To myself").await;
@@ -79,7 +81,7 @@ async fn comments_of_drafts_are_visible_to_readers_of_the_draft(world: World) {
     assert_eq!(items(&ann.get(&draft.comments()).await.expect(200)).len(), 3);
 }
 
-async fn comment_visibility_follows_the_post(world: World) {
+async fn comment_visibility_follows_the_post(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let comment = bob.comment(&post, "A comment").await;
@@ -104,7 +106,7 @@ async fn comment_visibility_follows_the_post(world: World) {
     }
 }
 
-async fn commenting_and_reading_drafts_need_separate_scopes(world: World) {
+async fn commenting_and_reading_drafts_need_separate_scopes(world: SharedWorld) {
     let ann = world.sign_up().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let (comment, hidden) = (ann.comment(&post, "One").await, ann.comment(&draft, "Two").await);
@@ -139,7 +141,7 @@ async fn commenting_and_reading_drafts_need_separate_scopes(world: World) {
     .await;
 }
 
-async fn service_tokens_read_published_comments_and_write_none(world: World) {
+async fn service_tokens_read_published_comments_and_write_none(world: SharedWorld) {
     let ann = world.sign_up().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let (comment, hidden) = (ann.comment(&post, "One").await, ann.comment(&draft, "Two").await);
@@ -157,7 +159,7 @@ async fn service_tokens_read_published_comments_and_write_none(world: World) {
     assert_eq!(ids(&items(&ann.get(&post.comments()).await)), [comment.id]);
 }
 
-async fn invalid_tokens_are_rejected_and_stale_sessions_are_anonymous(world: World) {
+async fn invalid_tokens_are_rejected_and_stale_sessions_are_anonymous(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -173,7 +175,7 @@ async fn invalid_tokens_are_rejected_and_stale_sessions_are_anonymous(world: Wor
     call.await.expect_error(401, "unauthenticated");
 }
 
-async fn checks_run_in_the_documented_order(world: World) {
+async fn checks_run_in_the_documented_order(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let missing = format!("{NO_POST}/comments");

@@ -4,7 +4,7 @@
 use super::{Credentials, Fixture, Held, ROWS, Row, contents};
 use storage::db::{Db, Tx};
 use storage::{execute, fetch_one};
-use tests::{Shape, World, eventually, on_shapes};
+use tests::{Shape, World, eventually, on_postgresql};
 
 /// A world in which each waiting write has a connection.
 async fn start(shape: Shape) -> World {
@@ -92,7 +92,8 @@ async fn a_form_of_the_account_waits_for_the_end_of_its_session(shape: Shape) {
         (other,)
     );
 }
-
-on_shapes!(a_write_waits_for_the_end_of_its_user: postgres Postgres, split Split);
-on_shapes!(a_write_checks_the_session_in_its_own_statement: postgres Postgres, split Split);
-on_shapes!(a_form_of_the_account_waits_for_the_end_of_its_session: postgres Postgres, split Split);
+on_postgresql!(
+    a_write_waits_for_the_end_of_its_user,
+    a_write_checks_the_session_in_its_own_statement,
+    a_form_of_the_account_waits_for_the_end_of_its_session,
+);

@@ -1,9 +1,9 @@
 //! Creating and reading payments.
 
 use serde_json::{Value, json};
-use tests::{World, fresh_key, on_every_shape};
+use tests::{SharedWorld, fresh_key, on_every_shape};
 
-async fn creating_returns_id_and_status_and_reading_returns_all_members(world: World) {
+async fn creating_returns_id_and_status_and_reading_returns_all_members(world: SharedWorld) {
     let ann = world.sign_up().await;
     let members = json!({
         "amount": 1250,
@@ -38,7 +38,7 @@ async fn creating_returns_id_and_status_and_reading_returns_all_members(world: W
     assert_eq!(read.as_object().unwrap().len(), 10, "{read}");
 }
 
-async fn description_and_metadata_are_optional(world: World) {
+async fn description_and_metadata_are_optional(world: SharedWorld) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1).await;
     let read = ann.get(&payment.path).await.expect(200).json();
@@ -57,7 +57,7 @@ fn payment_with(members: &Value) -> Value {
     body
 }
 
-async fn maximum_values_are_accepted(world: World) {
+async fn maximum_values_are_accepted(world: SharedWorld) {
     let ann = world.sign_up().await;
     let pairs: Value = (0..20).map(|n| (format!("{n:é>40}"), "é".repeat(500))).collect();
     for good in [
@@ -74,7 +74,7 @@ async fn maximum_values_are_accepted(world: World) {
     }
 }
 
-async fn every_invalid_member_is_reported(world: World) {
+async fn every_invalid_member_is_reported(world: SharedWorld) {
     let ann = world.sign_up().await;
     let pairs = |n: usize| (0..n).map(|n| (n.to_string(), "x")).collect::<Value>();
     for (members, at) in [
@@ -117,7 +117,7 @@ async fn every_invalid_member_is_reported(world: World) {
     assert_eq!(none["items"], json!([]));
 }
 
-async fn payments_of_other_users_look_missing(world: World) {
+async fn payments_of_other_users_look_missing(world: SharedWorld) {
     let ann = world.sign_up().await;
     let payment = ann.pay(100).await;
     let missing = "/payments/pay_018bcfe5-6800-7c1e-9d55-2f1f6c0e8a11";
@@ -144,7 +144,7 @@ async fn payments_of_other_users_look_missing(world: World) {
     assert_eq!(ann.get(&payment.path).await.json()["status"], "created");
 }
 
-async fn payment_ids_have_one_spelling(world: World) {
+async fn payment_ids_have_one_spelling(world: SharedWorld) {
     let ann = world.sign_up().await;
     let payment = ann.pay(100).await;
     let bare = &payment.id[4..];

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use storage::execute;
-use tests::{World, on_every_shape};
+use tests::{SharedWorld, World, on_every_shape};
 
 const FORWARD: &str = "only moves forward";
 const AMOUNTS_IN_ORDER: &str = "refunded_at_most_captured_at_most_amount";
@@ -100,7 +100,7 @@ async fn the_database_enforces_amounts_and_states(world: World) {
     assert_eq!(execute!(db.writer(), refund, partial.id.as_str()).unwrap(), 1);
 }
 
-async fn the_database_enforces_the_initial_state(world: World) {
+async fn the_database_enforces_the_initial_state(world: SharedWorld) {
     let ann = world.sign_up().await;
     let db = world.db().await;
     let insert = "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use storage::execute;
-use tests::{User, World, expect_pages_of_45, follow_pages, items, link, on_every_shape};
+use tests::{SharedWorld, User, World, expect_pages_of_45, follow_pages, items, link, on_every_shape};
 
 const START: i64 = 1_700_000_000_000_000;
 
@@ -33,7 +33,7 @@ fn ids(items: &[Value]) -> Vec<String> {
 
 /// Pages through 45 payments at these microseconds, interleaved with payments of another user, ascending and
 /// descending.
-async fn expect_pages_in_both_orders(world: World, at: impl Fn(i64) -> i64) {
+async fn expect_pages_in_both_orders(world: SharedWorld, at: impl Fn(i64) -> i64) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let mut oldest_first = Vec::new();
     for n in 0..45 {
@@ -53,15 +53,15 @@ async fn expect_pages_in_both_orders(world: World, at: impl Fn(i64) -> i64) {
     }
 }
 
-async fn payments_a_microsecond_apart_are_all_listed_once(world: World) {
+async fn payments_a_microsecond_apart_are_all_listed_once(world: SharedWorld) {
     expect_pages_in_both_orders(world, |n| n).await;
 }
 
-async fn payments_of_the_same_instant_are_all_listed_once(world: World) {
+async fn payments_of_the_same_instant_are_all_listed_once(world: SharedWorld) {
     expect_pages_in_both_orders(world, |_| 0).await;
 }
 
-async fn lists_and_reads_return_the_same_payment(world: World) {
+async fn lists_and_reads_return_the_same_payment(world: SharedWorld) {
     let ann = world.sign_up().await;
     let empty = ann.get("/payments").await.expect(200);
     assert_eq!(
@@ -73,7 +73,7 @@ async fn lists_and_reads_return_the_same_payment(world: World) {
     assert_eq!(items(&ann.get("/v1/payments").await.expect(200)), [read]);
 }
 
-async fn cursors_stay_within_the_list_of_their_user(world: World) {
+async fn cursors_stay_within_the_list_of_their_user(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     insert(&world, &ann, 0..25).await;
     let bobs = insert(&world, &bob, 3..6).await;

@@ -1,7 +1,7 @@
 //! Concurrent transitions, each with its own key: no amount is captured or refunded twice.
 
 use serde_json::{Value, json};
-use tests::{Payment, Reply, User, World, on_every_shape, run_concurrently, status_counts};
+use tests::{Payment, Reply, SharedWorld, User, on_every_shape, run_concurrently, status_counts};
 
 const ROUNDS: usize = 10;
 
@@ -19,7 +19,7 @@ async fn request_concurrently(
     .await
 }
 
-async fn refunds_never_exceed_the_captured_amount(world: World) {
+async fn refunds_never_exceed_the_captured_amount(world: SharedWorld) {
     let ann = world.sign_up().await;
     for _ in 0..ROUNDS {
         let payment = ann.pay(1000).await;
@@ -37,7 +37,7 @@ async fn refunds_never_exceed_the_captured_amount(world: World) {
     }
 }
 
-async fn a_payment_is_captured_or_canceled_once(world: World) {
+async fn a_payment_is_captured_or_canceled_once(world: SharedWorld) {
     let ann = world.sign_up().await;
     for _ in 0..ROUNDS {
         let payment = ann.pay(1000).await;
@@ -53,7 +53,7 @@ async fn a_payment_is_captured_or_canceled_once(world: World) {
     }
 }
 
-async fn refunds_concurrent_with_a_capture_stay_within_it(world: World) {
+async fn refunds_concurrent_with_a_capture_stay_within_it(world: SharedWorld) {
     let ann = world.sign_up().await;
     for _ in 0..ROUNDS {
         let payment = ann.pay(1000).await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use storage::execute;
-use tests::{Payment, User, World, fresh_key, on_every_shape};
+use tests::{Payment, SharedWorld, User, World, fresh_key, on_every_shape};
 
 /// Expects that a transition succeeds. Returns the status, and the captured and refunded amounts.
 async fn state_after(ann: &User, payment: &Payment, transition: &str, members: Value) -> (String, i64, i64) {
@@ -19,7 +19,7 @@ fn state(status: &str, captured: i64, refunded: i64) -> (String, i64, i64) {
     (status.to_owned(), captured, refunded)
 }
 
-async fn captured_amounts_can_be_refunded_in_parts(world: World) {
+async fn captured_amounts_can_be_refunded_in_parts(world: SharedWorld) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
     let captured = state_after(&ann, &payment, "captures", json!({})).await;
@@ -32,7 +32,7 @@ async fn captured_amounts_can_be_refunded_in_parts(world: World) {
     assert_eq!(rest, state("refunded", 1000, 1000));
 }
 
-async fn refunds_are_limited_to_the_captured_amount(world: World) {
+async fn refunds_are_limited_to_the_captured_amount(world: SharedWorld) {
     let ann = world.sign_up().await;
     let payment = ann.pay(1000).await;
     let captured = state_after(&ann, &payment, "captures", json!({ "amount": 400 })).await;
@@ -45,7 +45,7 @@ async fn refunds_are_limited_to_the_captured_amount(world: World) {
     assert_eq!(all, state("refunded", 400, 400));
 }
 
-async fn transitions_need_no_body(world: World) {
+async fn transitions_need_no_body(world: SharedWorld) {
     let ann = world.sign_up().await;
     for (act, status) in [("captures", "captured"), ("cancellations", "canceled")] {
         let payment = ann.pay(100).await;
@@ -64,7 +64,7 @@ async fn transitions_need_no_body(world: World) {
         .expect_error(415, "unsupported_media_type");
 }
 
-async fn zero_and_excessive_amounts_are_rejected(world: World) {
+async fn zero_and_excessive_amounts_are_rejected(world: SharedWorld) {
     let ann = world.sign_up().await;
     let payment = ann.pay(100).await;
     for bad in [

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use storage::db::Engine;
 use storage::execute;
-use tests::{World, on_every_shape, run_concurrently};
+use tests::{SharedWorld, World, on_every_shape, run_concurrently};
 
 const ROUNDS: usize = 10;
 
-async fn concurrent_reads_get_the_post_that_each_asked_for(world: World) {
+async fn concurrent_reads_get_the_post_that_each_asked_for(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (published, draft) = (ann.publish("Published").await, ann.draft("A draft").await);
     let second = bob.publish("Second").await;
@@ -35,7 +35,7 @@ async fn concurrent_reads_get_the_post_that_each_asked_for(world: World) {
     }
 }
 
-async fn concurrent_posts_keep_their_own_fields(world: World) {
+async fn concurrent_posts_keep_their_own_fields(world: SharedWorld) {
     let users = [world.sign_up().await, world.sign_up().await];
     let fields = |n: usize| {
         json!({

@@ -1,13 +1,13 @@
 //! Editing and deleting posts: preconditions, states, the order of the checks.
 
 use serde_json::{Value, json};
-use tests::{Call, Post, User, World, on_every_shape};
+use tests::{Call, Post, SharedWorld, User, World, on_every_shape};
 
 fn edit(user: &User, post: &Post, if_match: &str, members: &Value) -> Call {
     user.patch(&post.path).header("if-match", if_match).json(members)
 }
 
-async fn edits_require_the_current_entity_tag(world: World) {
+async fn edits_require_the_current_entity_tag(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.draft("First").await;
     let body = json!({ "title": "Second" });
@@ -34,7 +34,7 @@ async fn edits_require_the_current_entity_tag(world: World) {
     );
 }
 
-async fn if_match_is_compared_as_in_rfc_9110(world: World) {
+async fn if_match_is_compared_as_in_rfc_9110(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await;
     let tag = &post.etag;
@@ -64,7 +64,7 @@ async fn if_match_is_compared_as_in_rfc_9110(world: World) {
     lines.await.expect(200);
 }
 
-async fn an_empty_edit_changes_nothing(world: World) {
+async fn an_empty_edit_changes_nothing(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for same in [
@@ -78,7 +78,7 @@ async fn an_empty_edit_changes_nothing(world: World) {
     }
 }
 
-async fn posts_are_published_and_unpublished(world: World) {
+async fn posts_are_published_and_unpublished(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await;
     let set = |status: &'static str| edit(&ann, &post, "*", &json!({ "status": status })).into_future();
@@ -97,7 +97,7 @@ async fn posts_are_published_and_unpublished(world: World) {
     assert_ne!(again["updated_at"], first["updated_at"]);
 }
 
-async fn unchanged_posts_answer_304(world: World) {
+async fn unchanged_posts_answer_304(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for same in [
@@ -160,7 +160,7 @@ async fn deleted_posts_stay_deleted(world: World) {
     ann.delete(&next.path).await.expect(204);
 }
 
-async fn edits_check_in_the_documented_order(world: World) {
+async fn edits_check_in_the_documented_order(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (mine, theirs) = (ann.draft("Mine").await, bob.publish("Theirs").await);
     let (bad_json, bad_field) = ("{", json!({ "titel": "x" }).to_string());
@@ -224,7 +224,7 @@ async fn edits_check_in_the_documented_order(world: World) {
         .expect(200);
 }
 
-async fn deletions_check_in_the_documented_order(world: World) {
+async fn deletions_check_in_the_documented_order(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let theirs = bob.publish("Theirs").await;
     world
@@ -252,7 +252,7 @@ async fn deletions_check_in_the_documented_order(world: World) {
     bob.get(&theirs.path).await.expect(200);
 }
 
-async fn an_unparsable_if_match_deletes_nothing(world: World) {
+async fn an_unparsable_if_match_deletes_nothing(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for unparsable in [",", "x", ", ,"] {

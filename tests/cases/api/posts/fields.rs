@@ -1,11 +1,11 @@
 //! The fields of posts, and requests for them.
 
 use serde_json::{Value, json};
-use tests::{World, invalid_id_spellings, on_every_shape};
+use tests::{SharedWorld, invalid_id_spellings, on_every_shape};
 
 const TIME_LENGTH: usize = "2026-01-01T00:00:00.000000Z".len();
 
-async fn writes_and_reads_return_the_same_post(world: World) {
+async fn writes_and_reads_return_the_same_post(world: SharedWorld) {
     let ann = world.sign_up().await;
     let members = json!({ "title": "Ein Titel: é, \u{1f980}", "body": "Zeile\nnoch eine\u{200b}", "status": "published" });
     let made = ann.post("/posts").json(&members).await.expect(201);
@@ -33,7 +33,7 @@ async fn writes_and_reads_return_the_same_post(world: World) {
     );
 }
 
-async fn body_and_status_have_defaults(world: World) {
+async fn body_and_status_have_defaults(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await.record;
     assert_eq!(
@@ -43,7 +43,7 @@ async fn body_and_status_have_defaults(world: World) {
     assert_eq!(post["created_at"], post["updated_at"]);
 }
 
-async fn lengths_are_counted_in_characters(world: World) {
+async fn lengths_are_counted_in_characters(world: SharedWorld) {
     let ann = world.sign_up().await;
     for good in [
         json!({ "title": "x" }),
@@ -65,7 +65,7 @@ async fn lengths_are_counted_in_characters(world: World) {
     }
 }
 
-async fn every_invalid_member_is_reported(world: World) {
+async fn every_invalid_member_is_reported(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.draft("A title").await;
     for (bad, at) in [
@@ -100,7 +100,7 @@ async fn every_invalid_member_is_reported(world: World) {
     assert_eq!(ann.get(&post.path).await.header("etag"), post.etag);
 }
 
-async fn post_ids_have_one_spelling(world: World) {
+async fn post_ids_have_one_spelling(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     let id = post.id;
@@ -124,7 +124,7 @@ async fn post_ids_have_one_spelling(world: World) {
     ann.get(&post.path).await.expect(200);
 }
 
-async fn head_returns_the_headers_of_get(world: World) {
+async fn head_returns_the_headers_of_get(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for path in [
@@ -154,7 +154,7 @@ async fn head_returns_the_headers_of_get(world: World) {
     }
 }
 
-async fn unsupported_methods_answer_405_with_allow(world: World) {
+async fn unsupported_methods_answer_405_with_allow(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A title").await;
     for (path, methods) in [

@@ -2,7 +2,7 @@
 //! a post that does not exist.
 
 use serde_json::json;
-use tests::{Caller, User, World, on_every_shape};
+use tests::{Caller, SharedWorld, User, World, on_every_shape};
 
 /// Expects the same response for a hidden post and for one that never existed.
 async fn expect_indistinguishable(caller: &Caller, hidden: &str, missing: &str) {
@@ -56,7 +56,7 @@ async fn drafts_are_hidden_from_other_users(world: World) {
     assert_eq!(read.header("etag"), draft.etag);
 }
 
-async fn published_posts_are_public_until_they_are_unpublished(world: World) {
+async fn published_posts_are_public_until_they_are_unpublished(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     world.anyone().get(&post.path).await.expect(200);
@@ -92,14 +92,14 @@ async fn may_edit_all(user: &User, author: &User) {
     }
 }
 
-async fn editors_and_administrators_see_and_edit_everything(world: World) {
+async fn editors_and_administrators_see_and_edit_everything(world: SharedWorld) {
     let author = world.sign_up().await;
     for role in ["editor", "admin"] {
         may_edit_all(&world.user_with_role(role).await, &author).await;
     }
 }
 
-async fn other_users_cannot_edit_published_posts(world: World) {
+async fn other_users_cannot_edit_published_posts(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let edit = bob
@@ -111,7 +111,7 @@ async fn other_users_cannot_edit_published_posts(world: World) {
     assert_eq!(ann.get(&post.path).await.expect(200).json(), post.record);
 }
 
-async fn anonymous_callers_neither_list_nor_write(world: World) {
+async fn anonymous_callers_neither_list_nor_write(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();

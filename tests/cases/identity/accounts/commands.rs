@@ -1,9 +1,8 @@
 //! The `users …` commands while the server is running.
 
 use serde_json::{Value, json};
-use std::time::Duration;
 use storage::fetch_all;
-use tests::{App, Authenticator, PASSWORD, Tokens, User, World, on_every_shape};
+use tests::{App, Authenticator, PASSWORD, SharedWorld, Tokens, User, World, on_every_shape};
 
 const NEW: &str = "a new good password";
 
@@ -29,9 +28,7 @@ impl Fixture {
     /// Expects that all sessions and tokens ended. A change by a command or by another server takes effect within a
     /// second.
     pub(super) async fn expect_signed_out(&self, world: &World) {
-        world
-            .expect_revoked_within(Duration::from_secs(1), &self.tokens.access)
-            .await;
+        world.expect_revoked_soon(&self.tokens.access).await;
         self.tokens.expect_revoked(world, &self.app).await;
         for session in [&self.ann, &self.elsewhere] {
             session.get("/me").await.expect_error(401, "unauthenticated");
@@ -44,7 +41,7 @@ fn users(world: &World, user: &User, command: &[&str], stdin: &str) -> Value {
     world.cli(&args, stdin)
 }
 
-async fn set_password_ends_all_access_and_notifies_the_user(world: World) {
+async fn set_password_ends_all_access_and_notifies_the_user(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     world.confirm_email(&fixture.ann.email).await;
     let set = users(&world, &fixture.ann, &["set-password", "--password-stdin"], NEW);
@@ -63,7 +60,7 @@ async fn set_password_ends_all_access_and_notifies_the_user(world: World) {
     ann.get("/me").await.expect(200);
 }
 
-async fn a_generated_password_only_allows_a_password_change(world: World) {
+async fn a_generated_password_only_allows_a_password_change(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let set = users(&world, &fixture.ann, &["set-password"], "");
     let one_time = set["one_time_password"].as_str().unwrap();
@@ -100,7 +97,7 @@ async fn a_role_change_takes_effect_immediately(world: World) {
     assert_eq!(details, ["user to editor", "editor to user"]);
 }
 
-async fn unlock_lifts_a_lockout(world: World) {
+async fn unlock_lifts_a_lockout(world: SharedWorld) {
     let ann = world.sign_up().await;
     let log_in = |password: &str| {
         let body = json!({ "email": ann.email, "password": password });
@@ -118,7 +115,7 @@ async fn unlock_lifts_a_lockout(world: World) {
     ann.get("/me").await.expect(200);
 }
 
-async fn reset_mfa_allows_sign_in_with_the_password_alone(world: World) {
+async fn reset_mfa_allows_sign_in_with_the_password_alone(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let args = ["users", "reset-mfa", "--email", &fixture.ann.email];
     let nothing = world.run(&args, "");
@@ -141,7 +138,7 @@ async fn reset_mfa_allows_sign_in_with_the_password_alone(world: World) {
     }
 }
 
-async fn commands_fail_for_unknown_users(world: World) {
+async fn commands_fail_for_unknown_users(world: SharedWorld) {
     for command in [
         ["set-role", "--role", "admin"].as_slice(),
         &["set-password"],

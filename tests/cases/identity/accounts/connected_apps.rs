@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use storage::fetch_all;
-use tests::{App, Tokens, User, World, on_every_shape, run_concurrently};
+use tests::{App, SharedWorld, Tokens, User, World, on_every_shape, run_concurrently};
 
 async fn listed(user: &User) -> Vec<Value> {
     let list = user.get("/me/grants").await.expect(200).json();
@@ -13,7 +13,7 @@ fn path(app: &App) -> String {
     format!("/me/grants/{}", app.id)
 }
 
-async fn connected_apps_are_listed_with_their_scopes(world: World) {
+async fn connected_apps_are_listed_with_their_scopes(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let bob = world.sign_up().await;
     assert_eq!(listed(&ann).await, Vec::<Value>::new());
@@ -73,7 +73,7 @@ async fn disconnecting_an_app_revokes_its_tokens(world: World) {
     );
 }
 
-async fn codes_issued_before_disconnecting_are_rejected(world: World) {
+async fn codes_issued_before_disconnecting_are_rejected(world: SharedWorld) {
     let (ann, app) = (world.sign_up().await, world.app().first_party().register());
     let anyone = world.anyone();
     let before = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
@@ -86,7 +86,7 @@ async fn codes_issued_before_disconnecting_are_rejected(world: World) {
     app.exchange(&anyone, &after).await.expect(200);
 }
 
-async fn disconnecting_an_app_requires_new_consent(world: World) {
+async fn disconnecting_an_app_requires_new_consent(world: SharedWorld) {
     let (ann, app) = (world.sign_up().await, world.app().kind("web").register());
     app.tokens(&ann, "posts:read").await;
     let request = app.authorization().set("scope", "posts:read").path();
@@ -101,7 +101,7 @@ async fn disconnecting_an_app_requires_new_consent(world: World) {
 }
 
 /// Exchanges and refreshes concurrent with disconnecting yield no lasting tokens.
-async fn concurrent_exchanges_do_not_survive_disconnecting(world: World) {
+async fn concurrent_exchanges_do_not_survive_disconnecting(world: SharedWorld) {
     let anyone = world.anyone();
     for _ in 0..5 {
         let (ann, app) = world.user_and_app().await;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use storage::{execute, fetch_all, fetch_one};
-use tests::{Authenticator, PASSWORD, Shape, User, World, on_every_shape, run_concurrently, status_counts};
+use tests::{
+    Authenticator, PASSWORD, Shape, SharedWorld, User, World, on_every_shape, run_concurrently, status_counts,
+};
 
 async fn export(user: &User) -> Value {
     let reply = user.get("/me/export").await.expect(200);
@@ -168,7 +170,7 @@ async fn tables_with_rows(world: &World, id: i64) -> Vec<String> {
     rows.into_iter().map(|(table,)| table).collect()
 }
 
-async fn the_email_of_a_deleted_account_can_sign_up_again_without_its_data(world: World) {
+async fn the_email_of_a_deleted_account_can_sign_up_again_without_its_data(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     delete(&ann, PASSWORD).await.expect(204);
@@ -185,7 +187,7 @@ async fn the_email_of_a_deleted_account_can_sign_up_again_without_its_data(world
     delete(&anew, "another good password").await.expect(204);
 }
 
-async fn deletion_requires_a_one_time_code_if_mfa_is_on(world: World) {
+async fn deletion_requires_a_one_time_code_if_mfa_is_on(world: SharedWorld) {
     let ann = world.sign_up().await;
     let app = Authenticator::enable(&world, &ann).await;
     let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
@@ -196,7 +198,7 @@ async fn deletion_requires_a_one_time_code_if_mfa_is_on(world: World) {
     assert!(tables_with_rows(&world, ann.id).await.is_empty());
 }
 
-async fn deletion_attempts_count_wrong_passwords(world: World) {
+async fn deletion_attempts_count_wrong_passwords(world: SharedWorld) {
     let ann = world.sign_up().await;
     for _ in 0..5 {
         delete(&ann, "not the password")
@@ -214,7 +216,7 @@ async fn only_administrator(world: &World) -> User {
     admin
 }
 
-async fn the_last_administrator_cannot_be_deleted(world: World) {
+async fn the_last_administrator_cannot_be_deleted(world: SharedWorld) {
     let admin = only_administrator(&world).await;
     delete(&admin, PASSWORD).await.expect_error(403, "forbidden");
     let email = admin.email.as_str();

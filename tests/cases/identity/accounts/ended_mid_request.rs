@@ -2,7 +2,7 @@
 //! attacker may have sent it.
 
 use serde_json::json;
-use tests::{Authenticator, PASSWORD, RawConnection, User, World, on_every_shape};
+use tests::{Authenticator, PASSWORD, RawConnection, SharedWorld, User, World, on_every_shape};
 
 const CONFIRM: &str = "Confirm your e-mail address";
 const CONFIRM_NEW: &str = "Confirm your new e-mail address";
@@ -34,7 +34,7 @@ async fn begin_in(world: &World, sid: &str, operation: &str, body: &str) -> RawC
     raw
 }
 
-async fn a_session_ended_mid_request_does_not_enable_mfa(world: World) {
+async fn a_session_ended_mid_request_does_not_enable_mfa(world: SharedWorld) {
     let ann = world.sign_up().await;
     let app = Authenticator::begin(&ann).await;
     let body = json!({ "otp": app.code(&world, 0) }).to_string();
@@ -47,7 +47,7 @@ async fn a_session_ended_mid_request_does_not_enable_mfa(world: World) {
     world.log_in(&ann.email, "a new good password").await;
 }
 
-async fn a_session_ended_mid_request_does_not_disable_mfa(world: World) {
+async fn a_session_ended_mid_request_does_not_disable_mfa(world: SharedWorld) {
     let ann = world.sign_up().await;
     let app = Authenticator::enable(&world, &ann).await;
     let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;

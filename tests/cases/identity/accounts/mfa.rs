@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{Authenticator, Caller, PASSWORD, Page, Reply, Shape, User, World, on_every_shape};
+use tests::{Authenticator, Caller, PASSWORD, Page, Reply, Shape, SharedWorld, User, World, on_every_shape};
 
-async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: World) {
+async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: SharedWorld) {
     let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
     assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], false);
     let again = json!({ "password": PASSWORD });
@@ -41,7 +41,7 @@ async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: World)
     world.log_in(&bystander.email, PASSWORD).await;
 }
 
-async fn enrollment_requires_the_password_and_a_code(world: World) {
+async fn enrollment_requires_the_password_and_a_code(world: SharedWorld) {
     let ann = world.sign_up().await;
     let begin = |password: &str| ann.post("/me/mfa/totp").json(&json!({ "password": password }));
     let confirm = |otp: &str| {
@@ -135,7 +135,7 @@ async fn recovery_codes_work_once_instead_of_a_code(world: World) {
     );
 }
 
-async fn recovery_codes_of_other_users_are_rejected(world: World) {
+async fn recovery_codes_of_other_users_are_rejected(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let anns = Authenticator::enable(&world, &ann).await;
     Authenticator::enable(&world, &bob).await;
@@ -244,7 +244,7 @@ async fn sign_in_on_page(world: &World, ann: &User, otp: &[&str]) -> Page {
     page
 }
 
-async fn the_sign_in_page_asks_for_a_code_after_the_password(world: World) {
+async fn the_sign_in_page_asks_for_a_code_after_the_password(world: SharedWorld) {
     let ann = world.sign_up().await;
     let app = Authenticator::enable(&world, &ann).await;
     let wrong = app.code(&world, 120);

@@ -1,7 +1,7 @@
 //! The list of sessions, and ending them.
 
 use serde_json::{Value, json};
-use tests::{PASSWORD, Shape, User, World, on_every_shape};
+use tests::{PASSWORD, Shape, SharedWorld, User, World, on_every_shape};
 
 async fn listed(user: &User) -> Vec<Value> {
     let list = user.get("/me/sessions").await.expect(200).json();
@@ -44,7 +44,7 @@ async fn sessions_list_time_address_and_user_agent(world: World) {
     assert!(!text.contains(&ann.sid), "{text}");
 }
 
-async fn ending_a_session_revokes_its_first_party_tokens(world: World) {
+async fn ending_a_session_revokes_its_first_party_tokens(world: SharedWorld) {
     let ann = world.sign_up().await;
     let lost = world.log_in(&ann.email, PASSWORD).await;
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
@@ -61,7 +61,7 @@ async fn ending_a_session_revokes_its_first_party_tokens(world: World) {
     ann.delete(&path).await.expect_error(404, "not_found");
 }
 
-async fn ending_the_current_session_clears_its_cookie(world: World) {
+async fn ending_the_current_session_clears_its_cookie(world: SharedWorld) {
     let ann = world.sign_up().await;
     let path = format!("/me/sessions/{}", current(&ann).await);
     let ended = ann.delete(&path).await.expect(204);
@@ -69,7 +69,7 @@ async fn ending_the_current_session_clears_its_cookie(world: World) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn sessions_of_other_users_answer_404(world: World) {
+async fn sessions_of_other_users_answer_404(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let path = format!("/me/sessions/{}", current(&ann).await);
     let hidden = bob.delete(&path).await.expect_error(404, "not_found");
@@ -90,7 +90,7 @@ async fn ended_sessions_are_not_listed(shape: Shape) {
     assert_eq!(listed(&again).await.len(), 1);
 }
 
-async fn session_endpoints_require_the_one_time_password_to_be_changed(world: World) {
+async fn session_endpoints_require_the_one_time_password_to_be_changed(world: SharedWorld) {
     let email = world.fresh_email();
     let made = world.cli(&["users", "create", "--email", &email, "--json"], "");
     let one_time = made["one_time_password"].as_str().unwrap();

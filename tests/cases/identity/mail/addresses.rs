@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::json;
 use std::time::Duration;
-use tests::{Authenticator, PASSWORD, Shape, User, World, on_every_shape};
+use tests::{Authenticator, PASSWORD, Shape, SharedWorld, User, World, on_every_shape};
 
 /// Requests another link to the current address.
 async fn request_link_again(user: &User) {
@@ -16,7 +16,7 @@ async fn request_link_again(user: &User) {
         .expect(202);
 }
 
-async fn new_accounts_confirm_their_email(world: World) {
+async fn new_accounts_confirm_their_email(world: SharedWorld) {
     let ann = world.sign_up().await;
     assert_eq!(me(&ann).await["email_verified"], false);
     let token = world.mail(&ann.email, CONFIRM, 1).await.token();
@@ -36,7 +36,7 @@ async fn new_accounts_confirm_their_email(world: World) {
     again.expect_error(422, "reset_token_invalid");
 }
 
-async fn newer_links_replace_older_ones(world: World) {
+async fn newer_links_replace_older_ones(world: SharedWorld) {
     let ann = world.sign_up().await;
     let first = world.mail(&ann.email, CONFIRM, 1).await.token();
     request_link_again(&ann).await;
@@ -55,7 +55,7 @@ async fn links_expire(shape: Shape) {
     refused.expect_error(422, "reset_token_invalid");
 }
 
-async fn a_change_is_confirmed_from_the_new_address_and_announced_to_the_old(world: World) {
+async fn a_change_is_confirmed_from_the_new_address_and_announced_to_the_old(world: SharedWorld) {
     let ann = UserWithSessions::new(&world).await;
     let (old, new) = (&ann.here.email, world.fresh_email().to_uppercase());
     world.confirm_email(old).await;
@@ -122,7 +122,7 @@ async fn a_change_requires_the_password_and_counts_failures(world: World) {
     assert!(world.mails(&new).is_empty());
 }
 
-async fn a_change_requires_a_one_time_code_if_mfa_is_on(world: World) {
+async fn a_change_requires_a_one_time_code_if_mfa_is_on(world: SharedWorld) {
     let ann = world.sign_up().await;
     let app = Authenticator::enable(&world, &ann).await;
     let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
@@ -136,7 +136,7 @@ async fn a_change_requires_a_one_time_code_if_mfa_is_on(world: World) {
     confirm(&world.anyone(), &token).await.expect(204);
 }
 
-async fn only_the_mailbox_owner_learns_that_an_address_is_taken(world: World) {
+async fn only_the_mailbox_owner_learns_that_an_address_is_taken(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let free = request_change(&ann, &world.fresh_email(), PASSWORD)
         .await
@@ -153,7 +153,7 @@ async fn only_the_mailbox_owner_learns_that_an_address_is_taken(world: World) {
     world.log_in(&bob.email, PASSWORD).await;
 }
 
-async fn two_accounts_cannot_take_the_same_address(world: World) {
+async fn two_accounts_cannot_take_the_same_address(world: SharedWorld) {
     let (ann, bob, new) = (world.sign_up().await, world.sign_up().await, world.fresh_email());
     let of_ann = change_token(&world, &ann, &new, 1).await;
     let of_bob = change_token(&world, &bob, &new, 2).await;
@@ -164,7 +164,7 @@ async fn two_accounts_cannot_take_the_same_address(world: World) {
     assert_eq!(world.log_in(&new, PASSWORD).await.id, bob.id);
 }
 
-async fn links_to_the_old_address_become_invalid(world: World) {
+async fn links_to_the_old_address_become_invalid(world: SharedWorld) {
     let ann = world.sign_up().await;
     let of_reset = reset_token(&world, &ann.email, 1).await;
     let token = change_token(&world, &ann, &world.fresh_email(), 1).await;
@@ -173,7 +173,7 @@ async fn links_to_the_old_address_become_invalid(world: World) {
     refused.expect_error(422, "reset_token_invalid");
 }
 
-async fn changes_require_a_session(world: World) {
+async fn changes_require_a_session(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let tokens = app.tokens(&ann, "profile:read").await;
     let bearer = world.anyone().bearer(&tokens.access);
@@ -188,7 +188,7 @@ async fn changes_require_a_session(world: World) {
     reply.expect_error(403, "password_change_required");
 }
 
-async fn the_spelling_of_an_address_can_change(world: World) {
+async fn the_spelling_of_an_address_can_change(world: SharedWorld) {
     let ann = world.sign_up().await;
     let shouting = ann.email.to_uppercase();
     let token = change_token(&world, &ann, &shouting, 1).await;

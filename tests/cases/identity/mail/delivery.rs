@@ -5,7 +5,7 @@ use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 use storage::fetch_one;
-use tests::{PASSWORD, Shape, SmtpBehavior, SmtpServer, World, on_every_shape};
+use tests::{PASSWORD, Shape, SharedWorld, SmtpBehavior, SmtpServer, World, eventually, on_every_shape};
 
 async fn sign_up(world: &World) -> String {
     let email = world.fresh_email();
@@ -42,7 +42,7 @@ async fn outbox_file_names_reveal_nothing(world: World) {
     }
 }
 
-async fn mails_have_the_expected_headers(world: World) {
+async fn mails_have_the_expected_headers(world: SharedWorld) {
     let ann = world.sign_up().await;
     request_reset(&world.anyone(), &ann.email).await.expect(202);
     let mail = world.mail(&ann.email, RESET, 1).await;
@@ -111,7 +111,7 @@ async fn mails_rejected_for_three_days_are_dropped(shape: Shape) {
     let count = "SELECT COUNT(*) FROM mails";
     while fetch_one!(db.reader(), (i64,), count).unwrap().0 > 0 {
         assert!(
-            began.elapsed() < Duration::from_secs(30),
+            began.elapsed() < Duration::from_secs(120),
             "the mail is still queued"
         );
         world.advance(Duration::from_secs(12 * 3600));
@@ -132,7 +132,7 @@ async fn an_unresponsive_mail_server_delays_no_request(shape: Shape) {
         let ann = world.sign_up().await;
         request_reset(&world.anyone(), &ann.email).await.expect(202);
     }
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     world.anyone().get("/readyz").await.expect(200);
 }
 
@@ -142,11 +142,10 @@ async fn nothing_is_sent_in_clear_text_if_tls_is_required(shape: Shape) {
     let world = World::builder(shape).flag("--smtp-url", &url).start().await;
     let email = sign_up(&world).await;
     server.wait_until_contacted().await;
-    let began = Instant::now();
-    while !world.log().contains("a mail was not sent") {
-        assert!(began.elapsed() < Duration::from_secs(20), "{}", world.log());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("the mail was sent", async || {
+        world.log().contains("a mail was not sent")
+    })
+    .await;
     assert!(
         server.received().is_empty() && !server.transcript().contains(&email),
         "{}",

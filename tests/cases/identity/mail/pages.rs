@@ -1,7 +1,7 @@
 //! Password resets and confirmations on the pages, without scripts.
 
 use super::{CONFIRM, CONFIRM_NEW, NEW_PASSWORD, RESET, change_token, me, request_change, reset_token};
-use tests::{PASSWORD, Page, World, on_every_shape};
+use tests::{PASSWORD, Page, SharedWorld, on_every_shape};
 
 fn expect_page(page: &Page, status: u16) {
     assert_eq!(page.reply.status, status, "{}", page.reply);
@@ -17,7 +17,7 @@ fn expect_page(page: &Page, status: u16) {
     page.expect_page_within_origin();
 }
 
-async fn a_browser_resets_a_forgotten_password(world: World) {
+async fn a_browser_resets_a_forgotten_password(world: SharedWorld) {
     let ann = world.sign_up().await;
     let mut browser = world.browser();
     let sign_in = browser.open("/signin").await;
@@ -57,7 +57,7 @@ async fn a_browser_resets_a_forgotten_password(world: World) {
     expect_page(&refused, 422);
 }
 
-async fn the_page_does_not_reveal_accounts(world: World) {
+async fn the_page_does_not_reveal_accounts(world: SharedWorld) {
     let (ann, mut browser) = (world.sign_up().await, world.browser());
     let form = browser.open("/forgot").await;
     let known = browser.submit(&form, &[("email", &ann.email)]).await;
@@ -67,7 +67,7 @@ async fn the_page_does_not_reveal_accounts(world: World) {
     expect_page(&none, 422);
 }
 
-async fn a_browser_confirms_an_address(world: World) {
+async fn a_browser_confirms_an_address(world: SharedWorld) {
     let ann = world.sign_up().await;
     let link = world.mail(&ann.email, CONFIRM, 1).await.link();
     let mut browser = world.browser();
@@ -94,7 +94,7 @@ async fn a_browser_confirms_an_address(world: World) {
     world.log_in(&new, PASSWORD).await;
 }
 
-async fn cross_origin_forms_and_broken_links_change_nothing(world: World) {
+async fn cross_origin_forms_and_broken_links_change_nothing(world: SharedWorld) {
     let ann = world.sign_up().await;
     let token = reset_token(&world, &ann.email, 1).await;
     let mut browser = world.browser();

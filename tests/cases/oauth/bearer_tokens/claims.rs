@@ -3,9 +3,9 @@
 use super::token_check;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Shape, World, on_every_shape};
+use tests::{Shape, SharedWorld, World, on_every_shape};
 
-async fn tokens_of_other_issuers_are_rejected(world: World) {
+async fn tokens_of_other_issuers_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let slash = format!("{}/", world.base());
     let shouted = world.base().to_uppercase();
@@ -21,7 +21,7 @@ async fn tokens_of_other_issuers_are_rejected(world: World) {
     token_check.expect_claim_rejected("iss", &values).await;
 }
 
-async fn tokens_for_other_audiences_are_rejected(world: World) {
+async fn tokens_for_other_audiences_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     token_check
         .expect_accepted(&token_check.forger.with_claim("aud", json!([world.base()])))
@@ -116,7 +116,7 @@ async fn tokens_issued_more_than_30_seconds_ahead_are_rejected(shape: Shape) {
     }
 }
 
-async fn tokens_need_a_subject_a_client_and_a_scope(world: World) {
+async fn tokens_need_a_subject_a_client_and_a_scope(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let wrong = [
         json!(1),
@@ -133,7 +133,7 @@ async fn tokens_need_a_subject_a_client_and_a_scope(world: World) {
     }
 }
 
-async fn duplicate_members_are_rejected(world: World) {
+async fn duplicate_members_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let (header, claims) = (
         token_check.forger.header.to_string(),
@@ -180,7 +180,7 @@ async fn duplicate_members_are_rejected(world: World) {
     }
 }
 
-async fn claims_other_than_a_json_object_are_rejected(world: World) {
+async fn claims_other_than_a_json_object_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let (header, claims) = (
         token_check.forger.header.to_string(),

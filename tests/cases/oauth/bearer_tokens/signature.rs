@@ -5,9 +5,9 @@ use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256};
 use base64::Engine as _;
 use serde_json::json;
-use tests::{Signer, World, base64url, on_every_shape};
+use tests::{SharedWorld, Signer, World, base64url, on_every_shape};
 
-async fn unsigned_tokens_are_rejected(world: World) {
+async fn unsigned_tokens_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let signature = token_check.forger.good().split('.').nth(2).unwrap().to_owned();
     for alg in ["none", "None", "nOnE", ""] {
@@ -29,7 +29,7 @@ async fn unsigned_tokens_are_rejected(world: World) {
         .await;
 }
 
-async fn hmac_with_the_public_key_is_rejected(world: World) {
+async fn hmac_with_the_public_key_is_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let signer = &token_check.forger.signer;
     let der = signer.public_der();
@@ -55,7 +55,7 @@ async fn hmac_with_the_public_key_is_rejected(world: World) {
     }
 }
 
-async fn algorithms_other_than_rs256_are_rejected(world: World) {
+async fn algorithms_other_than_rs256_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     for (alg, how) in [
         ("RS384", &RSA_PKCS1_SHA384),
@@ -102,7 +102,7 @@ async fn keys_outside_the_key_set_are_rejected(world: World) {
     token_check.expect_header_rejected("kid", &unknown).await;
 }
 
-async fn keys_embedded_in_the_token_are_rejected(world: World) {
+async fn keys_embedded_in_the_token_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let unknown = Signer::unknown("unknown");
     let claims = token_check.forger.claims.to_string();
@@ -117,7 +117,7 @@ async fn keys_embedded_in_the_token_are_rejected(world: World) {
     }
 }
 
-async fn damaged_signatures_are_rejected(world: World) {
+async fn damaged_signatures_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let good = token_check.forger.good();
     let (text, signature) = good.rsplit_once('.').unwrap();
@@ -176,7 +176,7 @@ async fn damaged_signatures_are_rejected(world: World) {
         .await;
 }
 
-async fn types_other_than_at_jwt_are_rejected(world: World) {
+async fn types_other_than_at_jwt_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     token_check
         .expect_header_rejected(
@@ -193,7 +193,7 @@ async fn types_other_than_at_jwt_are_rejected(world: World) {
         .await;
 }
 
-async fn critical_extensions_are_rejected(world: World) {
+async fn critical_extensions_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     for crit in [json!(["x"]), json!([]), json!(["exp"]), json!("x"), json!(null)] {
         token_check

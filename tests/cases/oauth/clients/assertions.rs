@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
-    App, Call, Caller, Shape, Tokens, World, basic, eventually, on_every_shape, run_concurrently,
-    status_counts,
+    App, Call, Caller, Shape, SharedWorld, Tokens, World, basic, eventually, on_every_shape,
+    run_concurrently, status_counts,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -77,7 +77,7 @@ fn request(caller: &Caller, assertion: &str) -> Call {
     ])
 }
 
-async fn assertions_of_both_algorithms_authenticate(world: World) {
+async fn assertions_of_both_algorithms_authenticate(world: SharedWorld) {
     let (rsa, ec) = (Key::rsa("rsa"), Key::ec());
     let app = register(&world, &[&rsa, &ec]);
     let (anyone, base) = (world.anyone(), world.base().to_owned());
@@ -154,7 +154,7 @@ async fn expect_web_app_authenticated(world: &World) {
     world.expect_revoked(&second.access).await;
 }
 
-async fn an_assertion_works_once(world: World) {
+async fn an_assertion_works_once(world: SharedWorld) {
     let key = Key::rsa("rsa");
     let app = register(&world, &[&key]);
     let anyone = world.anyone();
@@ -252,7 +252,7 @@ async fn invalid_assertions_are_refused_and_stay_unused(world: World) {
     request(&anyone, &assertion).await.expect(200);
 }
 
-async fn a_request_authenticates_in_one_way(world: World) {
+async fn a_request_authenticates_in_one_way(world: SharedWorld) {
     let key = Key::rsa("rsa");
     let (app, anyone) = (register(&world, &[&key]), world.anyone());
     let assertion = key.assertion(&claims(&world, &app));
@@ -325,7 +325,7 @@ async fn used_assertions(world: &World) -> i64 {
     count.unwrap().0
 }
 
-async fn the_metadata_lists_the_method(world: World) {
+async fn the_metadata_lists_the_method(world: SharedWorld) {
     let metadata = world
         .anyone()
         .get("/.well-known/oauth-authorization-server")

@@ -1,9 +1,9 @@
 //! `clients disable` and `clients enable`.
 
-use super::{SECOND, at_each_issuer, clients, expect_token_error_within_a_second};
+use super::{at_each_issuer, clients, expect_token_error_soon};
 use serde_json::json;
 use storage::{fetch_all, fetch_one};
-use tests::{Tokens, World, on_every_shape, run_concurrently};
+use tests::{SharedWorld, Tokens, World, on_every_shape, run_concurrently};
 
 async fn disabling_a_client_ends_its_tokens_of_all_users(world: World) {
     let (ann, app) = world.user_and_app().await;
@@ -15,10 +15,10 @@ async fn disabling_a_client_ends_its_tokens_of_all_users(world: World) {
     let kept = other.tokens(&ann, "posts:read").await;
     clients(&world, "disable", &app, &[]);
     for tokens in &ended {
-        world.expect_revoked_within(SECOND, &tokens.access).await;
+        world.expect_revoked_soon(&tokens.access).await;
     }
     for tokens in &ended {
-        expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
+        expect_token_error_soon(&world, 401, "invalid_client", |issuer| {
             app.refresh(issuer, &tokens.refresh)
         })
         .await;
@@ -36,7 +36,7 @@ async fn disabling_a_client_ends_its_tokens_of_all_users(world: World) {
     assert_eq!(events, expected);
 }
 
-async fn a_disabled_client_neither_begins_flows_nor_authenticates(world: World) {
+async fn a_disabled_client_neither_begins_flows_nor_authenticates(world: SharedWorld) {
     let user = world.sign_up().await;
     let (app, other) = (
         world.app().kind("web").register(),
@@ -50,7 +50,7 @@ async fn a_disabled_client_neither_begins_flows_nor_authenticates(world: World) 
         .await
         .expect(200);
     clients(&world, "disable", &app, &[]);
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| {
         app.exchange(issuer, &grant)
     })
     .await;
@@ -77,8 +77,7 @@ async fn a_user_cannot_consent_to_a_disabled_client(world: World) {
         .unwrap();
     let page = browser.open(consent.as_str()).await;
     clients(&world, "disable", &app, &[]);
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| app.refresh(issuer, "any"))
-        .await;
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| app.refresh(issuer, "any")).await;
     let page = browser.submit(&page, &[("decision", "allow")]).await;
     assert_eq!(page.reply.status, 400, "{}", page.reply);
     page.expect_page_within_origin();
@@ -87,19 +86,19 @@ async fn a_user_cannot_consent_to_a_disabled_client(world: World) {
     assert_eq!(codes.unwrap(), (0,));
 }
 
-async fn enabling_a_client_does_not_revive_what_ended(world: World) {
+async fn enabling_a_client_does_not_revive_what_ended(world: SharedWorld) {
     let user = world.sign_up().await;
     let (app, server) = (world.app().register(), world.app().kind("web").register());
     let tokens = app.tokens(&user, "posts:read").await;
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     clients(&world, "disable", &app, &[]);
-    world.expect_revoked_within(SECOND, &tokens.access).await;
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
+    world.expect_revoked_soon(&tokens.access).await;
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| {
         app.refresh(issuer, &tokens.refresh)
     })
     .await;
     clients(&world, "enable", &app, &[]);
-    expect_token_error_within_a_second(&world, 400, "invalid_grant", |issuer| {
+    expect_token_error_soon(&world, 400, "invalid_grant", |issuer| {
         app.refresh(issuer, &tokens.refresh)
     })
     .await;
@@ -120,7 +119,7 @@ async fn enabling_a_client_does_not_revive_what_ended(world: World) {
 }
 
 /// Exchanges and refreshes are running while the client is disabled. Whichever come first, no token survives.
-async fn no_token_escapes_a_concurrent_disabling(world: World) {
+async fn no_token_escapes_a_concurrent_disabling(world: SharedWorld) {
     const GRANTS: usize = 12;
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();
@@ -143,13 +142,13 @@ async fn no_token_escapes_a_concurrent_disabling(world: World) {
         let disabled = disabled.unwrap();
         assert!(disabled.status.success(), "{disabled:?}");
         clients(&world, "enable", &app, &[]);
-        expect_token_error_within_a_second(&world, 400, "invalid_grant", |issuer| {
+        expect_token_error_soon(&world, 400, "invalid_grant", |issuer| {
             app.refresh(issuer, &families[0].refresh)
         })
         .await;
         let issued = replies.into_iter().filter(|reply| reply.status == 200);
         for tokens in issued.map(Tokens::parse).chain(families) {
-            world.expect_revoked_within(SECOND, &tokens.access).await;
+            world.expect_revoked_soon(&tokens.access).await;
             let reply = app.refresh(&anyone, &tokens.refresh).await;
             reply.expect_token_error(400, "invalid_grant");
         }

@@ -1,11 +1,13 @@
 //! `clients rotate-secret`, and the two secrets that a client has meanwhile.
 
-use super::{at_each_issuer, clients, expect_token_error_within_a_second};
+use super::{at_each_issuer, clients, expect_token_error_soon};
 use foundation::clock::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{App, Call, Caller, Shape, World, eventually, on_every_shape, on_shapes, run_concurrently};
+use tests::{
+    App, Call, Caller, Shape, SharedWorld, World, eventually, on_every_shape, on_postgresql, run_concurrently,
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -49,7 +51,7 @@ async fn expect_valid(world: &World, app: &App) {
 /// Expects that within a second each issuer process refuses the secret, in both places.
 async fn expect_ended(world: &World, app: &App) {
     for call in [by_basic, by_post] {
-        expect_token_error_within_a_second(world, 401, "invalid_client", |issuer| call(app, issuer)).await;
+        expect_token_error_soon(world, 401, "invalid_client", |issuer| call(app, issuer)).await;
     }
 }
 
@@ -76,7 +78,7 @@ async fn both_secrets_are_valid_during_the_overlap(shape: Shape) {
     expect_valid(&world, &current).await;
 }
 
-async fn without_an_overlap_the_former_secret_ends_at_once(world: World) {
+async fn without_an_overlap_the_former_secret_ends_at_once(world: SharedWorld) {
     let former = world.app().kind("web").register();
     expect_valid(&world, &former).await;
     let current = rotate(&world, &former, &["--overlap", "0s"]);
@@ -85,7 +87,7 @@ async fn without_an_overlap_the_former_secret_ends_at_once(world: World) {
     assert_eq!(secrets(&world, &former).len(), 1);
 }
 
-async fn another_rotation_within_the_overlap_ends_the_oldest_secret(world: World) {
+async fn another_rotation_within_the_overlap_ends_the_oldest_secret(world: SharedWorld) {
     let first = world.app().kind("web").register();
     let second = rotate(&world, &first, &[]);
     let third = rotate(&world, &second, &[]);
@@ -207,7 +209,7 @@ async fn a_use_is_recorded_by_one_statement_of_many_requests(shape: Shape) {
     assert!((1..=2 * issuers.len()).contains(&records), "{records}");
 }
 
-async fn secrets_that_cannot_be_rotated_stay(world: World) {
+async fn secrets_that_cannot_be_rotated_stay(world: SharedWorld) {
     let (public, web) = (world.app().register(), world.app().kind("web").register());
     for (id, options, status, reason) in [
         (public.id.as_str(), [].as_slice(), 64, "has no secret"),
@@ -238,4 +240,4 @@ on_every_shape!(
     the_last_use_of_each_secret_is_recorded_to_the_minute,
     secrets_that_cannot_be_rotated_stay,
 );
-on_shapes!(a_use_is_recorded_by_one_statement_of_many_requests: postgres Postgres, split Split);
+on_postgresql!(a_use_is_recorded_by_one_statement_of_many_requests);

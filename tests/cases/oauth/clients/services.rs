@@ -1,9 +1,9 @@
 //! Services and the client credentials grant (RFC 6749 §4.4).
 
-use super::{SECOND, at_each_issuer, clients, expect_token_error_within_a_second};
+use super::{at_each_issuer, clients, expect_token_error_soon};
 use serde_json::json;
 use std::collections::BTreeSet;
-use tests::{App, Call, Caller, Reply, World, basic, on_every_shape};
+use tests::{App, Call, Caller, Reply, SharedWorld, World, basic, on_every_shape};
 
 fn request(app: &App, caller: &Caller, fields: &[(&str, &str)]) -> Call {
     app.token(
@@ -20,7 +20,7 @@ fn access_token(reply: &Reply) -> String {
     reply.json()["access_token"].as_str().unwrap().to_owned()
 }
 
-async fn a_service_gets_an_access_token_for_itself(world: World) {
+async fn a_service_gets_an_access_token_for_itself(world: SharedWorld) {
     let service = world
         .app()
         .kind("service")
@@ -64,7 +64,7 @@ async fn a_service_gets_an_access_token_for_itself(world: World) {
     in_body.await.expect(200);
 }
 
-async fn the_scope_is_a_part_of_the_registered_one(world: World) {
+async fn the_scope_is_a_part_of_the_registered_one(world: SharedWorld) {
     let service = world
         .app()
         .kind("service")
@@ -86,7 +86,7 @@ async fn the_scope_is_a_part_of_the_registered_one(world: World) {
     }
 }
 
-async fn services_and_other_clients_have_different_grants(world: World) {
+async fn services_and_other_clients_have_different_grants(world: SharedWorld) {
     let user = world.sign_up().await;
     let service = world.app().kind("service").scope("posts:read").register();
     let anyone = world.anyone();
@@ -111,7 +111,7 @@ async fn services_and_other_clients_have_different_grants(world: World) {
     assert!(page.visible_text().contains("service"), "{}", page.reply);
 }
 
-async fn a_service_authenticates_with_its_secret(world: World) {
+async fn a_service_authenticates_with_its_secret(world: SharedWorld) {
     let service = world.app().kind("service").scope("posts:read").register();
     let anyone = world.anyone();
     let fields = [("grant_type", "client_credentials")];
@@ -167,7 +167,7 @@ async fn a_service_reads_what_is_public_and_nothing_of_users(world: World) {
     caller.get("/posts").await.expect_error(403, "insufficient_scope");
 }
 
-async fn introspection_and_revocation_know_the_tokens_of_services(world: World) {
+async fn introspection_and_revocation_know_the_tokens_of_services(world: SharedWorld) {
     let service = world.app().kind("service").scope("posts:read").register();
     let (first, second) = (token(&world, &service).await, token(&world, &service).await);
     let anyone = world.anyone();
@@ -188,19 +188,19 @@ async fn introspection_and_revocation_know_the_tokens_of_services(world: World) 
     assert_eq!(introspect(&second).await["active"], true);
 }
 
-async fn disabling_a_service_ends_its_tokens_for_good(world: World) {
+async fn disabling_a_service_ends_its_tokens_for_good(world: SharedWorld) {
     let service = world.app().kind("service").scope("posts:read").register();
     let other = world.app().kind("service").scope("posts:read").register();
     let (former, kept) = (token(&world, &service).await, token(&world, &other).await);
     clients(&world, "disable", &service, &[]);
-    world.expect_revoked_within(SECOND, &former).await;
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
+    world.expect_revoked_soon(&former).await;
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| {
         request(&service, issuer, &[])
     })
     .await;
     world.expect_accepted(&kept).await;
     clients(&world, "enable", &service, &[]);
-    expect_token_error_within_a_second(&world, 400, "invalid_scope", |issuer| {
+    expect_token_error_soon(&world, 400, "invalid_scope", |issuer| {
         request(&service, issuer, &[("scope", "unknown")])
     })
     .await;
@@ -211,7 +211,7 @@ async fn disabling_a_service_ends_its_tokens_for_good(world: World) {
     }
 }
 
-async fn a_smaller_scope_ends_the_tokens_of_a_service(world: World) {
+async fn a_smaller_scope_ends_the_tokens_of_a_service(world: SharedWorld) {
     let service = world
         .app()
         .kind("service")
@@ -219,15 +219,15 @@ async fn a_smaller_scope_ends_the_tokens_of_a_service(world: World) {
         .register();
     let former = token(&world, &service).await;
     clients(&world, "update", &service, &["--scope", "posts:read"]);
-    world.expect_revoked_within(SECOND, &former).await;
-    expect_token_error_within_a_second(&world, 400, "invalid_scope", |issuer| {
+    world.expect_revoked_soon(&former).await;
+    expect_token_error_soon(&world, 400, "invalid_scope", |issuer| {
         request(&service, issuer, &[("scope", "payments:read")])
     })
     .await;
     world.expect_accepted(&token(&world, &service).await).await;
 }
 
-async fn invalid_registrations_of_services_are_refused(world: World) {
+async fn invalid_registrations_of_services_are_refused(world: SharedWorld) {
     for (options, reason) in [
         (
             ["--scope", "posts:read", "--redirect-uri", "https://app.test/cb"].as_slice(),
@@ -253,7 +253,7 @@ async fn invalid_registrations_of_services_are_refused(world: World) {
     }
 }
 
-async fn the_metadata_lists_the_grant(world: World) {
+async fn the_metadata_lists_the_grant(world: SharedWorld) {
     let metadata = world
         .anyone()
         .get("/.well-known/oauth-authorization-server")

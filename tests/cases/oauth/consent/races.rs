@@ -2,7 +2,7 @@
 
 use super::consent_page;
 use storage::{execute, fetch_one};
-use tests::{World, eventually, on_shapes};
+use tests::{World, eventually, on_postgresql};
 
 /// The transactions that end a session: by its deletion, and by the next epoch of the user. `$1` is the user.
 const ENDS: [&str; 2] = [
@@ -40,5 +40,4 @@ async fn a_consent_waits_for_the_end_of_its_session(world: World) {
         }
     }
 }
-
-on_shapes!(a_consent_waits_for_the_end_of_its_session: postgres Postgres, split Split);
+on_postgresql!(a_consent_waits_for_the_end_of_its_session);

@@ -2,7 +2,9 @@
 
 use super::{MINUTE, SCOPE, native, user_and_app};
 use std::time::Duration;
-use tests::{Browser, Device, Page, Reply, Shape, Tokens, World, on_every_shape, run_concurrently};
+use tests::{
+    Browser, Device, Page, Reply, Shape, SharedWorld, Tokens, World, on_every_shape, run_concurrently,
+};
 
 /// Expects that the device still waits for a decision.
 async fn expect_waiting(world: &World, device: &Device) {
@@ -78,7 +80,7 @@ async fn the_page_shows_the_request_and_asks(shape: Shape) {
     }
 }
 
-async fn a_code_may_be_typed_in_any_form(world: World) {
+async fn a_code_may_be_typed_in_any_form(world: SharedWorld) {
     let (user, app) = user_and_app(&world).await;
     let device = app.device(&world.anyone(), SCOPE).await;
     let (left, right) = device.user_code.split_once('-').unwrap();
@@ -113,7 +115,7 @@ async fn a_code_may_be_typed_in_any_form(world: World) {
     );
 }
 
-async fn a_decision_belongs_to_the_page_and_its_session(world: World) {
+async fn a_decision_belongs_to_the_page_and_its_session(world: SharedWorld) {
     let (ann, app) = user_and_app(&world).await;
     let bob = world.sign_up().await;
     let device = app.device(&world.anyone(), SCOPE).await;
@@ -184,7 +186,7 @@ async fn a_decision_belongs_to_the_page_and_its_session(world: World) {
         .expect_token_error(400, "access_denied");
 }
 
-async fn one_of_concurrent_decisions_counts(world: World) {
+async fn one_of_concurrent_decisions_counts(world: SharedWorld) {
     const BROWSERS: usize = 8;
     let (user, app) = user_and_app(&world).await;
     for _ in 0..10 {

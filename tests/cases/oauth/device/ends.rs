@@ -2,11 +2,7 @@
 
 use super::{SCOPE, decided, native, tokens, user_and_app};
 use serde_json::json;
-use std::time::Duration;
-use tests::{App, Device, PASSWORD, Shape, Tokens, User, World, eventually, on_every_shape};
-
-/// The limit of a revocation by a command.
-const COMMAND: Duration = Duration::from_secs(1);
+use tests::{App, Device, PASSWORD, Shape, SharedWorld, Tokens, User, World, eventually, on_every_shape};
 
 /// A user of an app, with a device that waits, one that was allowed, and one that has tokens.
 struct Fixture {
@@ -31,7 +27,7 @@ impl Fixture {
 
     /// Expects that neither the tokens nor the allowed request are good for anything.
     async fn expect_ended(&self, world: &World, status: u16, error: &str) {
-        world.expect_revoked_within(COMMAND, &self.tokens.access).await;
+        world.expect_revoked_soon(&self.tokens.access).await;
         for issuer in world.at_each_issuer(&world.anyone()) {
             // Each issuer keeps a client in memory for a second.
             eventually("the allowed request has not ended", async || {
@@ -45,7 +41,7 @@ impl Fixture {
     }
 }
 
-async fn a_change_of_the_password_ends_everything(world: World) {
+async fn a_change_of_the_password_ends_everything(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let mut browser = fixture.user.browser();
     let page = browser.enter_user_code(&fixture.waiting.user_code).await;
@@ -70,7 +66,7 @@ async fn a_change_of_the_password_ends_everything(world: World) {
     Tokens::parse(fixture.waiting.poll(&world.anyone()).await);
 }
 
-async fn a_disabled_user_has_no_device(world: World) {
+async fn a_disabled_user_has_no_device(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let email = &fixture.user.email;
     world.cli(&["users", "disable", "--email", email, "--json"], "");
@@ -79,7 +75,7 @@ async fn a_disabled_user_has_no_device(world: World) {
     fixture.expect_ended(&world, 400, "invalid_grant").await;
 }
 
-async fn a_withdrawn_consent_ends_the_devices_of_the_app(world: World) {
+async fn a_withdrawn_consent_ends_the_devices_of_the_app(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let path = format!("/me/grants/{}", fixture.app.id);
     fixture.user.delete(&path).await.expect(204);
@@ -94,7 +90,7 @@ async fn a_withdrawn_consent_ends_the_devices_of_the_app(world: World) {
         .expect_token_error(400, "invalid_grant");
 }
 
-async fn a_disabled_client_has_no_device(world: World) {
+async fn a_disabled_client_has_no_device(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let mut browser = fixture.user.browser();
     let page = browser.enter_user_code(&fixture.waiting.user_code).await;
@@ -113,7 +109,7 @@ async fn a_disabled_client_has_no_device(world: World) {
         .expect_token_error(400, "invalid_grant");
 }
 
-async fn a_smaller_scope_ends_the_devices_of_the_app(world: World) {
+async fn a_smaller_scope_ends_the_devices_of_the_app(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     world.cli(
         &[
@@ -136,7 +132,7 @@ async fn a_smaller_scope_ends_the_devices_of_the_app(world: World) {
 }
 
 /// The session of the browser is not the device's, also if the app belongs to the operator.
-async fn a_device_keeps_its_tokens_when_the_browser_signs_out(world: World) {
+async fn a_device_keeps_its_tokens_when_the_browser_signs_out(world: SharedWorld) {
     let app = world
         .app()
         .kind("native")

@@ -1,9 +1,9 @@
 //! Unmodified client libraries get tokens on a device, and renew them.
 
 use serde_json::json;
-use tests::{ClientLibrary, World, on_every_shape};
+use tests::{ClientLibrary, SharedWorld, on_one_shape};
 
-async fn run(world: World, library: ClientLibrary) {
+async fn run(world: SharedWorld, library: ClientLibrary) {
     let user = world.sign_up().await;
     let native = super::native(&world);
     let web = world.app().kind("web").option(&["--device"]).register();
@@ -14,16 +14,16 @@ async fn run(world: World, library: ClientLibrary) {
     library.run(&settings, &mut world.browser(), &user).await;
 }
 
-async fn openid_client(world: World) {
+async fn openid_client(world: SharedWorld) {
     run(world, ClientLibrary::OpenidClientOnDevice).await;
 }
 
-async fn oauth4webapi(world: World) {
+async fn oauth4webapi(world: SharedWorld) {
     run(world, ClientLibrary::Oauth4webapiOnDevice).await;
 }
 
-async fn authlib(world: World) {
+async fn authlib(world: SharedWorld) {
     run(world, ClientLibrary::AuthlibOnDevice).await;
 }
 
-on_every_shape!(openid_client, oauth4webapi, authlib);
+on_one_shape!(openid_client, oauth4webapi, authlib);

@@ -4,7 +4,8 @@ use super::{MINUTE, SCOPE, decided, user_and_app};
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
-    DEVICE_CODE, Reply, Shape, Tokens, World, eventually, on_every_shape, run_concurrently, status_counts,
+    DEVICE_CODE, Reply, Shape, SharedWorld, Tokens, World, eventually, on_every_shape, run_concurrently,
+    status_counts,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -84,7 +85,7 @@ async fn a_device_waits_for_ten_minutes(shape: Shape) {
     late.poll(&anyone).await.expect_token_error(400, "invalid_grant");
 }
 
-async fn a_device_code_is_for_its_client_only(world: World) {
+async fn a_device_code_is_for_its_client_only(world: SharedWorld) {
     let (user, app) = user_and_app(&world).await;
     let (anyone, other) = (world.anyone(), super::native(&world));
     let device = decided(&world, &app, &user, "allow").await;
@@ -115,7 +116,7 @@ async fn a_device_code_is_for_its_client_only(world: World) {
         .expect_token_error(400, "invalid_grant");
 }
 
-async fn concurrent_requests_get_tokens_once(world: World) {
+async fn concurrent_requests_get_tokens_once(world: SharedWorld) {
     const CALLERS: usize = 50;
     let (user, app) = user_and_app(&world).await;
     for round in 0..20 {
@@ -138,7 +139,7 @@ async fn concurrent_requests_get_tokens_once(world: World) {
 }
 
 /// Concurrent requests before the decision: one keeps the interval.
-async fn concurrent_requests_of_a_waiting_device_slow_down(world: World) {
+async fn concurrent_requests_of_a_waiting_device_slow_down(world: SharedWorld) {
     const CALLERS: usize = 20;
     let (_, app) = user_and_app(&world).await;
     let device = app.device(&world.anyone(), SCOPE).await;

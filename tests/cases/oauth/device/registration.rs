@@ -3,7 +3,10 @@
 use super::{MINUTE, SCOPE, native, user_and_app};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tests::{App, Shape, Tokens, World, basic, eventually, on_every_shape, run_concurrently, status_counts};
+use tests::{
+    App, Shape, SharedWorld, Tokens, World, basic, eventually, on_every_shape, run_concurrently,
+    status_counts,
+};
 
 async fn only_registered_native_and_web_clients_have_devices(world: World) {
     let (admin, anyone) = (world.user_with_role("admin").await, world.anyone());
@@ -73,7 +76,7 @@ async fn only_registered_native_and_web_clients_have_devices(world: World) {
 }
 
 /// A device that waits, or that was allowed, gets nothing once the client may not use the grant.
-async fn a_client_can_lose_the_grant(world: World) {
+async fn a_client_can_lose_the_grant(world: SharedWorld) {
     let (user, app) = user_and_app(&world).await;
     let (waiting, allowed) = (
         app.device(&world.anyone(), SCOPE).await,
@@ -96,7 +99,7 @@ async fn a_client_can_lose_the_grant(world: World) {
         .expect_token_error(400, "unauthorized_client");
 }
 
-async fn requests_are_checked_as_those_of_other_grants(world: World) {
+async fn requests_are_checked_as_those_of_other_grants(world: SharedWorld) {
     let anyone = world.anyone();
     let app = world
         .app()

@@ -3,7 +3,7 @@
 use super::super::pushed_requests::{push, reference, request_uri};
 use super::{bound_tokens, exchange, refresh, token_request};
 use serde_json::{Value, json};
-use tests::{App, Grant, ProofKey, Proven, Tokens, World, on_every_shape};
+use tests::{App, Grant, ProofKey, Proven, SharedWorld, Tokens, World, on_every_shape};
 
 /// Expects that every issuer refuses the refresh token to a client with another key, and to one without a key.
 async fn expect_useless_without_key(world: &World, app: &App, refresh_token: &str) {
@@ -16,7 +16,7 @@ async fn expect_useless_without_key(world: &World, app: &App, refresh_token: &st
     }
 }
 
-async fn a_public_client_gets_bound_tokens(world: World) {
+async fn a_public_client_gets_bound_tokens(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let mut tokens = bound_tokens(&world, &app, &user, &key, "posts:read openid").await;
     for _ in 0..2 {
@@ -26,7 +26,7 @@ async fn a_public_client_gets_bound_tokens(world: World) {
     }
 }
 
-async fn refresh_tokens_of_a_confidential_client_are_not_bound(world: World) {
+async fn refresh_tokens_of_a_confidential_client_are_not_bound(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, world.app().kind("web").register());
     let (key, other) = (ProofKey::default(), ProofKey::default());
     let first = bound_tokens(&world, &app, &user, &key, "posts:read").await;
@@ -37,7 +37,7 @@ async fn refresh_tokens_of_a_confidential_client_are_not_bound(world: World) {
     world.expect_accepted(&third.access).await;
 }
 
-async fn a_refresh_with_a_proof_binds_the_next_tokens(world: World) {
+async fn a_refresh_with_a_proof_binds_the_next_tokens(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let unbound = app.tokens(&user, "posts:read").await;
     let bound = refresh(&world, &app, &key, &unbound.refresh).await;
@@ -51,7 +51,7 @@ async fn a_refresh_with_a_proof_binds_the_next_tokens(world: World) {
     ended.await.expect_token_error(400, "invalid_grant");
 }
 
-async fn a_service_gets_bound_tokens(world: World) {
+async fn a_service_gets_bound_tokens(world: SharedWorld) {
     let (service, key) = (
         world.app().kind("service").scope("posts:read").register(),
         ProofKey::default(),
@@ -64,7 +64,7 @@ async fn a_service_gets_bound_tokens(world: World) {
     assert_eq!(claims["cnf"]["jkt"], key.thumbprint());
 }
 
-async fn a_code_is_bound_by_dpop_jkt(world: World) {
+async fn a_code_is_bound_by_dpop_jkt(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     for malformed in ["x", &format!("{}=", key.thumbprint()), &"A".repeat(44)] {
         let request = app.authorization().set("dpop_jkt", malformed);
@@ -90,7 +90,7 @@ async fn a_code_is_bound_by_dpop_jkt(world: World) {
 }
 
 /// A pushed request binds the code by its parameter `dpop_jkt` or by a proof (RFC 9449 §10.1).
-async fn a_pushed_request_binds_the_code(world: World) {
+async fn a_pushed_request_binds_the_code(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let to_par = Proven::new("POST", &format!("{}/par", world.base()));
     let request = app.authorization().set("scope", "posts:read");
@@ -206,7 +206,7 @@ async fn an_invalid_proof_uses_nothing_up(world: World) {
     exchange(&world, &app, &key, &grant).await;
 }
 
-async fn a_refresh_is_repeated_with_a_fresh_proof_of_the_same_key(world: World) {
+async fn a_refresh_is_repeated_with_a_fresh_proof_of_the_same_key(world: SharedWorld) {
     let user = world.sign_up().await;
     let app = world.app().option(&["--refresh-retry-window", "10s"]).register();
     let key = ProofKey::default();
@@ -237,7 +237,7 @@ async fn named_algorithms(world: &World) -> Vec<Option<Value>> {
     named
 }
 
-async fn the_metadata_names_the_algorithms(world: World) {
+async fn the_metadata_names_the_algorithms(world: SharedWorld) {
     let algorithms = json!(["ES256", "RS256", "PS256", "EdDSA", "Ed25519"]);
     assert_eq!(named_algorithms(&world).await, vec![Some(algorithms); 3]);
     let resource = world

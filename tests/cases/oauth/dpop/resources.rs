@@ -2,7 +2,7 @@
 
 use super::bound_tokens;
 use serde_json::{Value, json};
-use tests::{ProofKey, Proven, Reply, World, on_every_shape};
+use tests::{ProofKey, Proven, Reply, SharedWorld, World, on_every_shape};
 
 const ALGORITHMS: &str = r#"algs="ES256 RS256 PS256 EdDSA Ed25519""#;
 
@@ -19,7 +19,7 @@ fn expect_challenge(reply: Reply, code: &str, parts: &[&str]) {
     }
 }
 
-async fn a_bound_token_needs_its_scheme_and_a_proof(world: World) {
+async fn a_bound_token_needs_its_scheme_and_a_proof(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let post = user.publish("A post").await;
     let scope = "profile:read posts:read posts:write openid";
@@ -56,7 +56,7 @@ async fn a_bound_token_needs_its_scheme_and_a_proof(world: World) {
     in_body.expect_error(401, "invalid_token");
 }
 
-async fn a_proof_belongs_to_its_request_and_its_token(world: World) {
+async fn a_proof_belongs_to_its_request_and_its_token(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let token = bound_tokens(&world, &app, &user, &key, "profile:read openid")
         .await
@@ -86,7 +86,7 @@ async fn a_proof_belongs_to_its_request_and_its_token(world: World) {
     }
 }
 
-async fn an_unbound_token_is_no_dpop_token(world: World) {
+async fn an_unbound_token_is_no_dpop_token(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let token = app.tokens(&user, "profile:read openid").await.access;
     let caller = world.anyone().dpop(&token);
@@ -124,7 +124,7 @@ async fn an_administrator_can_use_a_bound_token(world: World) {
         .expect_error(401, "invalid_token");
 }
 
-async fn errors_have_the_scheme_of_the_request(world: World) {
+async fn errors_have_the_scheme_of_the_request(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let token = bound_tokens(&world, &app, &user, &key, "posts:read").await.access;
     let caller = world.anyone().dpop(&token);
@@ -145,7 +145,7 @@ async fn errors_have_the_scheme_of_the_request(world: World) {
     );
 }
 
-async fn introspection_shows_the_key(world: World) {
+async fn introspection_shows_the_key(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let server = world.app().kind("web").register();
     let tokens = bound_tokens(&world, &app, &user, &key, "posts:read").await;
@@ -158,7 +158,7 @@ async fn introspection_shows_the_key(world: World) {
     assert_eq!(described["cnf"], json!({ "jkt": key.thumbprint() }));
 }
 
-async fn pages_may_send_proofs_and_read_nonces(world: World) {
+async fn pages_may_send_proofs_and_read_nonces(world: SharedWorld) {
     world.app().redirect_uri("https://app.test/cb").register();
     let from = |call: tests::Call| call.header("origin", "https://app.test");
     for path in ["/posts", "/token", "/par", "/userinfo"] {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::{execute, fetch_one};
-use tests::{App, Shape, StubServer, World, claims, eventually, on_every_shape};
+use tests::{App, Shape, SharedWorld, StubServer, World, claims, eventually, on_every_shape};
 
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
@@ -131,7 +131,7 @@ async fn queue(world: &World, app: &App, count: i64) {
     }
 }
 
-async fn an_app_that_does_not_answer_delays_no_other(world: World) {
+async fn an_app_that_does_not_answer_delays_no_other(world: SharedWorld) {
     let (silent, server) = (StubServer::start().await, StubServer::start().await);
     silent.never_answer();
     queue(&world, &app(&world, &silent), 100).await;

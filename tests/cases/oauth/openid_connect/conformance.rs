@@ -5,7 +5,9 @@ use super::backchannel_logout::wait_for;
 use super::{id_token, sign_in, verify};
 use std::cmp::Ordering;
 use std::time::Duration;
-use tests::{App, Browser, Shape, StubServer, Tokens, User, World, claims, on_every_shape, parameter};
+use tests::{
+    App, Browser, Shape, SharedWorld, StubServer, Tokens, User, World, claims, on_every_shape, parameter,
+};
 
 /// Completes an authorization request with these parameters beside the scope `openid`. Returns the ID token.
 async fn id_token_of(app: &App, browser: &mut Browser, user: &User, parameters: &[(&str, &str)]) -> String {
@@ -61,7 +63,7 @@ async fn a_code_that_is_used_again_after_30_seconds_ends_its_tokens(shape: Shape
 }
 
 /// oidcc-alternate-happy-flow, which was oidcc-ensure-other-scope-order-succeeds before it reordered the parameters too.
-async fn the_order_of_scopes_and_parameters_does_not_matter(world: World) {
+async fn the_order_of_scopes_and_parameters_does_not_matter(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = |scope| app.authorization().set("scope", scope);
     // Each `set` moves a parameter to the end.
@@ -83,7 +85,7 @@ async fn the_order_of_scopes_and_parameters_does_not_matter(world: World) {
 }
 
 /// oidcc-rp-initiated-logout and oidcc-backchannel-rp-initiated-logout.
-async fn after_a_logout_a_silent_request_needs_a_sign_in(world: World) {
+async fn after_a_logout_a_silent_request_needs_a_sign_in(world: SharedWorld) {
     const AFTER: &str = "https://app.test/bye";
     let (user, server) = (world.sign_up().await, StubServer::start().await);
     let app = world

@@ -3,7 +3,7 @@
 use super::id_token;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tests::{Tokens, World, claims, on_every_shape};
+use tests::{SharedWorld, Tokens, claims, on_every_shape};
 
 /// The methods of client authentication. A public client has none.
 const METHODS: [&str; 4] = [
@@ -13,7 +13,7 @@ const METHODS: [&str; 4] = [
     "private_key_jwt",
 ];
 
-async fn both_documents_are_the_same(world: World) {
+async fn both_documents_are_the_same(world: SharedWorld) {
     let caller = world.anyone().with("origin", "https://app.test");
     let openid = caller.get("/.well-known/openid-configuration").await.expect(200);
     let oauth = caller
@@ -24,7 +24,7 @@ async fn both_documents_are_the_same(world: World) {
     assert_eq!(openid.header("access-control-allow-origin"), "*");
 }
 
-async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: World) {
+async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: SharedWorld) {
     let metadata = world
         .anyone()
         .get("/.well-known/openid-configuration")
@@ -67,7 +67,7 @@ async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: World) 
 }
 
 /// The claims of ID tokens and of the UserInfo endpoint together.
-async fn clients_get_the_claims_of_the_metadata(world: World) {
+async fn clients_get_the_claims_of_the_metadata(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = app.authorization().set("scope", "openid profile email");
     let grant = request.set("nonce", "n").allow(&mut user.browser(), &user).await;
@@ -86,7 +86,7 @@ async fn clients_get_the_claims_of_the_metadata(world: World) {
     );
 }
 
-async fn unsupported_parameters_are_refused_by_name(world: World) {
+async fn unsupported_parameters_are_refused_by_name(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     for (name, error) in [
         ("request", "request_not_supported"),
@@ -109,7 +109,7 @@ async fn unsupported_parameters_are_refused_by_name(world: World) {
 }
 
 /// `acr_values` is a wish (OpenID Connect Core §3.1.2.1): the ID token says how the user signed in.
-async fn a_request_may_name_the_advertised_acr_values(world: World) {
+async fn a_request_may_name_the_advertised_acr_values(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let metadata = world.anyone().get("/.well-known/openid-configuration").await;
     let metadata = metadata.expect(200).json();

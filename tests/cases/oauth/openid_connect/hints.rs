@@ -3,9 +3,9 @@
 use super::super::consent::follow;
 use super::backchannel_logout::wait_for;
 use super::{id_token, sign_in};
-use tests::{StubServer, World, on_every_shape, parameter};
+use tests::{SharedWorld, StubServer, on_every_shape, parameter};
 
-async fn a_silent_request_needs_the_user_of_the_hint(world: World) {
+async fn a_silent_request_needs_the_user_of_the_hint(world: SharedWorld) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().kind("web").register();
     let hint = id_token(&app.tokens(&user, "openid").await);
@@ -24,7 +24,7 @@ async fn a_silent_request_needs_the_user_of_the_hint(world: World) {
     }
 }
 
-async fn another_user_signs_in_as_the_user_of_the_hint(world: World) {
+async fn another_user_signs_in_as_the_user_of_the_hint(world: SharedWorld) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
     let app = world.app().register();
     let hint = id_token(&app.tokens(&user, "openid").await);
@@ -49,7 +49,7 @@ async fn another_user_signs_in_as_the_user_of_the_hint(world: World) {
     request.expect_error_response(&world, &redirect, "login_required");
 }
 
-async fn a_hint_is_an_id_token_of_the_client(world: World) {
+async fn a_hint_is_an_id_token_of_the_client(world: SharedWorld) {
     let (user, server) = (world.sign_up().await, StubServer::start().await);
     let app = world
         .app()

@@ -4,7 +4,7 @@ use super::{id_token, verify};
 use foundation::secret;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Authenticator, Shape, Tokens, World, on_every_shape};
+use tests::{Authenticator, Shape, SharedWorld, Tokens, World, on_every_shape};
 
 async fn an_id_token_describes_the_sign_in(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
@@ -35,7 +35,7 @@ async fn an_id_token_describes_the_sign_in(shape: Shape) {
     assert_eq!(claims, expected);
 }
 
-async fn only_the_scope_openid_gets_an_id_token(world: World) {
+async fn only_the_scope_openid_gets_an_id_token(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let without = app.tokens(&user, "posts:read profile email").await;
     assert_eq!(without.reply.json().get("id_token"), None);
@@ -82,7 +82,7 @@ async fn the_id_token_of_a_refresh_is_about_the_same_sign_in(shape: Shape) {
     assert_ne!(first["at_hash"], second["at_hash"]);
 }
 
-async fn two_step_sign_in_is_in_the_token(world: World) {
+async fn two_step_sign_in_is_in_the_token(world: SharedWorld) {
     let user = world.sign_up().await;
     let authenticator = Authenticator::enable(&world, &user).await;
     for otp in [
@@ -99,7 +99,7 @@ async fn two_step_sign_in_is_in_the_token(world: World) {
     }
 }
 
-async fn an_id_token_is_no_access_token(world: World) {
+async fn an_id_token_is_no_access_token(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let id_token = id_token(&app.tokens(&user, "openid profile:read").await);
     let caller = world.anyone().bearer(&id_token);

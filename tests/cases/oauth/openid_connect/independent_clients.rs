@@ -2,7 +2,9 @@
 //! configured by discovery alone. Those that can be services get tokens for themselves.
 
 use serde_json::json;
-use tests::{Chromium, ClientLibrary, PASSWORD, Signer, StubServer, World, on_every_shape, single_page_app};
+use tests::{
+    Chromium, ClientLibrary, PASSWORD, SharedWorld, Signer, StubServer, World, on_one_shape, single_page_app,
+};
 
 const POST_LOGOUT: &str = "https://app.test/bye";
 
@@ -39,19 +41,19 @@ async fn run(world: &World, library: ClientLibrary) {
     assert_eq!(browser.cookie("sid"), None, "the user is still signed in");
 }
 
-async fn openid_client(world: World) {
+async fn openid_client(world: SharedWorld) {
     run(&world, ClientLibrary::OpenidClient).await;
 }
 
-async fn oauth4webapi(world: World) {
+async fn oauth4webapi(world: SharedWorld) {
     run(&world, ClientLibrary::Oauth4webapi).await;
 }
 
-async fn authlib(world: World) {
+async fn authlib(world: SharedWorld) {
     run(&world, ClientLibrary::Authlib).await;
 }
 
-async fn openidconnect(world: World) {
+async fn openidconnect(world: SharedWorld) {
     run(&world, ClientLibrary::Openidconnect).await;
 }
 
@@ -103,7 +105,7 @@ fn state(name: &str) -> String {
     format!(r#"<p id="state">{name}</p>"#)
 }
 
-on_every_shape!(
+on_one_shape!(
     openid_client,
     oauth4webapi,
     authlib,

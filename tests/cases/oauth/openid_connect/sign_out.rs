@@ -4,7 +4,10 @@ use super::{id_token, sign_in};
 use jsonwebtoken::decode_header;
 use serde_json::json;
 use std::time::Duration;
-use tests::{App, Browser, Page, Shape, Signer, User, World, base64url, claims, eventually, on_every_shape};
+use tests::{
+    App, Browser, Page, Shape, SharedWorld, Signer, User, World, base64url, claims, eventually,
+    on_every_shape,
+};
 
 const AFTER: &str = "https://app.test/bye?from=latchkey";
 
@@ -31,7 +34,7 @@ fn expect_return(page: &Page, uri: &str) {
     assert_eq!(page.reply.header("location"), uri);
 }
 
-async fn a_client_with_an_id_token_signs_the_user_out_at_once(world: World) {
+async fn a_client_with_an_id_token_signs_the_user_out_at_once(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app(&world));
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
@@ -66,7 +69,7 @@ async fn an_expired_id_token_is_enough(shape: Shape) {
     expect_signed_in(&user, false).await;
 }
 
-async fn without_an_id_token_of_the_session_the_user_confirms(world: World) {
+async fn without_an_id_token_of_the_session_the_user_confirms(world: SharedWorld) {
     let (user, other) = (world.sign_up().await, world.sign_up().await);
     let app = app(&world);
     let of_other = id_token(&app.tokens(&other, "openid").await);
@@ -113,7 +116,7 @@ async fn without_an_id_token_of_the_session_the_user_confirms(world: World) {
     }
 }
 
-async fn the_confirmation_cannot_be_forged(world: World) {
+async fn the_confirmation_cannot_be_forged(world: SharedWorld) {
     let user = world.sign_up().await;
     let mut browser = user.browser();
     let page = browser.open("/signout").await;
@@ -140,7 +143,7 @@ fn forged(id_token: &str) -> Vec<String> {
     [unsigned, signed].concat()
 }
 
-async fn the_browser_returns_to_registered_uris_only(world: World) {
+async fn the_browser_returns_to_registered_uris_only(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app(&world));
     let other_app = world.app().register();
     let mut browser = user.browser();
@@ -199,7 +202,7 @@ async fn the_browser_returns_to_registered_uris_only(world: World) {
 }
 
 /// A browser sends no `SameSite=Lax` cookie with a form from another site.
-async fn a_form_of_another_site_continues_by_get(world: World) {
+async fn a_form_of_another_site_continues_by_get(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app(&world));
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
@@ -228,7 +231,7 @@ async fn a_form_of_another_site_continues_by_get(world: World) {
     }
 }
 
-async fn signing_out_ends_what_a_logout_ends(world: World) {
+async fn signing_out_ends_what_a_logout_ends(world: SharedWorld) {
     let user = world.sign_up().await;
     let own = world
         .app()
@@ -245,7 +248,7 @@ async fn signing_out_ends_what_a_logout_ends(world: World) {
     world.expect_accepted(&of_third_party.access).await;
 }
 
-async fn registered_uris_are_safe(world: World) {
+async fn registered_uris_are_safe(world: SharedWorld) {
     for uri in [
         "http://app.test/bye",
         "javascript:alert(1)",

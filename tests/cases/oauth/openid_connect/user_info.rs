@@ -3,9 +3,9 @@
 use super::verify;
 use foundation::clock::Timestamp;
 use serde_json::json;
-use tests::{World, eventually, on_every_shape};
+use tests::{SharedWorld, eventually, on_every_shape};
 
-async fn the_claims_follow_the_scope(world: World) {
+async fn the_claims_follow_the_scope(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let sub = user.id.to_string();
     let account = user.get("/me").await.expect(200).json();
@@ -37,7 +37,7 @@ async fn the_claims_follow_the_scope(world: World) {
     }
 }
 
-async fn a_client_can_get_the_claims_signed(world: World) {
+async fn a_client_can_get_the_claims_signed(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "openid email").await;
     let caller = world.anyone().bearer(&tokens.access);
@@ -66,7 +66,7 @@ async fn a_client_can_get_the_claims_signed(world: World) {
     }
 }
 
-async fn other_tokens_get_no_claims(world: World) {
+async fn other_tokens_get_no_claims(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let missing = world
         .anyone()
@@ -116,7 +116,7 @@ async fn other_tokens_get_no_claims(world: World) {
     caller.get("/userinfo").await.expect_error(401, "invalid_token");
 }
 
-async fn single_page_apps_may_read_the_claims(world: World) {
+async fn single_page_apps_may_read_the_claims(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "openid").await;
     let caller = world

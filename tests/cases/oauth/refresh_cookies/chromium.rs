@@ -1,7 +1,7 @@
 //! A page in Chromium, on the site of the issuer and another origin.
 
 use serde_json::{Value, json};
-use tests::{Chromium, StubServer, World, on_every_shape};
+use tests::{Chromium, StubServer, World, on_one_shape};
 
 /// Sends a form with cookies and the anti-forgery token, as the page of an app does.
 const FETCH: &str = r#"
@@ -55,4 +55,4 @@ async fn a_page_in_chromium_signs_in_refreshes_and_signs_out(world: World) {
     assert!(description.contains("no cookie"), "{description}");
 }
 
-on_every_shape!(a_page_in_chromium_signs_in_refreshes_and_signs_out);
+on_one_shape!(a_page_in_chromium_signs_in_refreshes_and_signs_out);

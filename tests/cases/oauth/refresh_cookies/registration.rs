@@ -2,7 +2,7 @@
 
 use super::{CALLBACK, ORIGIN, app_with_cookie};
 use serde_json::json;
-use tests::{Shape, World, on_every_shape};
+use tests::{Shape, SharedWorld, World, on_every_shape};
 
 /// Tries to register a client with the cookie from the shell. Returns the exit code and the error message.
 fn create(world: &World, kind: &str, uri: &str) -> (Option<i32>, String) {
@@ -87,7 +87,7 @@ async fn apps_below_the_registrable_domain_can_have_the_cookie(shape: Shape) {
 }
 
 /// The tabs of a browser share the cookie, so an update that turns it on opens the retry window too, as a registration does.
-async fn a_cookie_that_is_turned_on_gets_its_retry_window(world: World) {
+async fn a_cookie_that_is_turned_on_gets_its_retry_window(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let register = || world.app().redirect_uri(CALLBACK).register();
     let app = register();
@@ -123,7 +123,7 @@ async fn a_cookie_that_is_turned_on_gets_its_retry_window(world: World) {
     by_http.expect_validation_errors(&[""]);
 }
 
-async fn the_page_of_the_app_may_send_cookies_to_the_token_endpoint_only(world: World) {
+async fn the_page_of_the_app_may_send_cookies_to_the_token_endpoint_only(world: SharedWorld) {
     app_with_cookie(&world);
     for (path, with_cookies) in [
         ("/token", true),

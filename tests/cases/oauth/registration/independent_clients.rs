@@ -2,7 +2,7 @@
 
 use super::open;
 use serde_json::json;
-use tests::{ClientLibrary, Shape, on_every_shape};
+use tests::{ClientLibrary, Shape, on_one_shape};
 
 async fn run(shape: Shape, library: ClientLibrary) {
     let world = open(shape).await;
@@ -23,4 +23,4 @@ async fn oauth4webapi(shape: Shape) {
     run(shape, ClientLibrary::Oauth4webapiThatRegisters).await;
 }
 
-on_every_shape!(openid_client, oauth4webapi);
+on_one_shape!(openid_client, oauth4webapi);

@@ -5,7 +5,7 @@ use super::{REGISTER, Registered, expect_metadata_error, open, register, spa, we
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use storage::fetch_all;
-use tests::{App, Caller, Shape, Signer, World, on_every_shape};
+use tests::{App, Caller, Shape, SharedWorld, Signer, World, on_every_shape};
 
 /// A caller at another address for each registration, so that no limit applies.
 fn elsewhere(world: &World, n: usize) -> Caller {
@@ -222,7 +222,7 @@ async fn expect_recorded(world: &World, client: &Registered) {
     );
 }
 
-async fn nothing_can_be_registered_unless_the_operator_allows_it(world: World) {
+async fn nothing_can_be_registered_unless_the_operator_allows_it(world: SharedWorld) {
     let anyone = world.anyone();
     let reply = anyone.post(REGISTER).json(&spa()).await;
     reply.expect_error(404, "not_found");

@@ -1,8 +1,6 @@
 //! `/admin/keys`: the signing keys in the hand of an administrator.
 
-use super::{
-    COMMAND_TIMEOUT, RETIREMENT_TIME, STAGING_TIME, key_in_state, list, published, wait_until_published,
-};
+use super::{RETIREMENT_TIME, STAGING_TIME, key_in_state, list, published, wait_until_published};
 use foundation::clock::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -62,10 +60,7 @@ async fn a_rotation_waits_until_the_staged_key_may_sign(shape: Shape) {
     assert_eq!(states, ["retired", "retired", "active", "staged"]);
     expect_filtered_by_state(&admin, &after).await;
     let staged = after[3]["kid"].as_str().unwrap();
-    wait_until_published(&world, COMMAND_TIMEOUT, |kids| {
-        kids.iter().any(|kid| kid == staged)
-    })
-    .await;
+    wait_until_published(&world, |kids| kids.iter().any(|kid| kid == staged)).await;
 }
 
 /// Expects the pages of these keys, of which some are in each of three states: newest first, and filtered.
@@ -116,7 +111,7 @@ async fn a_compromised_key_is_deleted_at_once(shape: Shape) {
     let expected = [&json!("discarded"), &json!(first), &json!(second)];
     assert_eq!([&change["done"], &change["kid"], &change["active"]], expected);
     // The key had signed the token of the administrator too.
-    world.expect_revoked_within(COMMAND_TIMEOUT, &token).await;
+    world.expect_revoked_soon(&token).await;
     let deleted = &keys(&world, &admin).await[0];
     assert_eq!(
         (&deleted["state"], &deleted["compromised"]),

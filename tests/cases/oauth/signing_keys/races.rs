@@ -1,13 +1,9 @@
 //! Concurrent and interrupted rotations: there is always one active key and one staged key.
 
-use super::{
-    COMMAND_TIMEOUT, ROTATION_TIMEOUT, STAGING_TIME, key_in_state, kids, list, wait_until_published,
-};
+use super::{STAGING_TIME, key_in_state, kids, list, wait_until_published};
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use tests::{Shape, World, on_every_shape};
-
-const ROUNDS: u32 = 20;
+use tests::{Shape, World, on_every_shape, print_figure, rounds};
 
 async fn concurrent_rotations_and_starts_rotate_once(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
@@ -40,6 +36,7 @@ async fn concurrent_rotations_and_starts_rotate_once(shape: Shape) {
 }
 
 async fn rotations_are_atomic_under_kills(shape: Shape) {
+    let rounds = rounds(5, 20);
     let world = World::builder(shape).clock().start().await;
     world.advance(STAGING_TIME);
     let began = Instant::now();
@@ -48,7 +45,7 @@ async fn rotations_are_atomic_under_kills(shape: Shape) {
     // the kills concentrate around the writes on a machine of any speed.
     let mut until_killed = began.elapsed() / 2;
     let mut rotated = 0;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         world.advance(STAGING_TIME);
         let before = key_in_state(&world, "active");
         let mut rotation = world.spawn(&["keys", "rotate"]);
@@ -57,15 +54,14 @@ async fn rotations_are_atomic_under_kills(shape: Shape) {
         rotation.wait().unwrap();
         let has_rotated = key_in_state(&world, "active") != before;
         until_killed = until_killed * if has_rotated { 3 } else { 5 } / 4;
-        rotated += u32::from(has_rotated);
+        rotated += usize::from(has_rotated);
         assert_eq!(kids(&world, "staged").len(), 1, "{:?}", list(&world));
     }
-    assert!(
-        (1..ROUNDS).contains(&rotated),
-        "{rotated} of {ROUNDS} rotations completed"
-    );
+    print_figure(&format!(
+        "{rotated} of {rounds} rotations completed before the kill"
+    ));
     let last = [key_in_state(&world, "active"), key_in_state(&world, "staged")];
-    wait_until_published(&world, COMMAND_TIMEOUT, |kids| kids.ends_with(&last)).await;
+    wait_until_published(&world, |kids| kids.ends_with(&last)).await;
 }
 
 /// The issuer rotates by age while commands rotate too. One of them succeeds.
@@ -78,7 +74,7 @@ async fn automatic_and_manual_rotations_rotate_once(shape: Shape) {
     for rotation in rotations {
         rotation.wait_with_output().unwrap();
     }
-    wait_until_published(&world, ROTATION_TIMEOUT, |kids| kids.len() == 3).await;
+    wait_until_published(&world, |kids| kids.len() == 3).await;
     assert_eq!(key_in_state(&world, "active"), second);
     assert_eq!(
         (kids(&world, "retired").len(), kids(&world, "staged").len()),

@@ -8,11 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use storage::{execute, fetch_all};
 use tests::{
     App, Caller, Grant, Shape, Tokens, World, on_every_shape, on_many_processes, on_one_process, parameter,
+    rounds,
 };
 
 /// The flags that change.
 const FLAGS: [&str; 2] = ["--master-key-file", "--master-key-previous-file"];
-const RACES: usize = 20;
+fn races() -> usize {
+    rounds(4, 20)
+}
 
 /// The old and the new master key with their files.
 struct Change {
@@ -221,7 +224,7 @@ async fn a_key_staged_during_a_reseal_has_the_key_of_the_reseal(shape: Shape) {
     change.configure_both(&mut world);
     restart_one_by_one(&mut world).await;
     let mut reseals = 0;
-    for _ in 0..RACES {
+    for _ in 0..races() {
         world.advance(STAGING_TIME);
         let mut rotation = world.spawn(&["keys", "rotate", "--json"]);
         while rotation.try_wait().unwrap().is_none() {
@@ -241,7 +244,7 @@ async fn a_key_staged_during_a_reseal_has_the_key_of_the_reseal(shape: Shape) {
         let opening = keys.into_iter().filter(opens_all).count();
         assert_eq!(opening, 1, "after {reseals} reseals the rows have different keys");
     }
-    assert!(reseals > RACES, "only {reseals} reseals");
+    assert!(reseals > races(), "only {reseals} reseals");
 }
 
 /// Refreshes continuously, and calls the API with each access token. Returns the number of refreshes.

@@ -1,10 +1,10 @@
 //! Single connections to PostgreSQL that end or hang inside a request do not affect later requests.
 
 use super::load::{Load, is_refusal, is_success, is_success_or_refusal};
-use super::{RECOVERY_TIMEOUT, RESPONSE_TIMEOUT, expect_ready};
+use super::{RESPONSE_TIMEOUT, expect_ready};
 use serde_json::json;
 use std::time::Instant;
-use tests::{Call, Caller, Post, Shape, User, World, eventually, fresh_key, on_shapes};
+use tests::{Call, Caller, Post, Shape, User, World, eventually, fresh_key, on_postgresql};
 
 /// The requests after a failure, more than there are connections.
 const LATER_REQUESTS: usize = 30;
@@ -106,7 +106,7 @@ async fn connections_that_fall_silent_are_replaced(shape: Shape) {
     load.wait_for_responses(Instant::now(), 20).await;
     let before = Instant::now();
     world.postgres_proxy().silence_open_connections();
-    let recovered = Instant::now() + RECOVERY_TIMEOUT;
+    let recovered = load.wait_for_recovery().await;
     load.wait_for_responses(recovered, 20).await;
     let responses = load.stop().await;
     responses.expect_within(RESPONSE_TIMEOUT);
@@ -118,7 +118,8 @@ async fn connections_that_fall_silent_are_replaced(shape: Shape) {
     responses.expect_between("after the recovery", Some(recovered), None, is_success);
     expect_ready(&world).await;
 }
-
-on_shapes!(a_connection_that_ends_inside_a_request_affects_no_later_request: postgres Postgres, split Split);
-on_shapes!(a_client_that_leaves_inside_a_request_affects_no_later_request: postgres Postgres, split Split);
-on_shapes!(connections_that_fall_silent_are_replaced: postgres Postgres, split Split);
+on_postgresql!(
+    a_connection_that_ends_inside_a_request_affects_no_later_request,
+    a_client_that_leaves_inside_a_request_affects_no_later_request,
+    connections_that_fall_silent_are_replaced,
+);

@@ -4,11 +4,14 @@ use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tests::{Call, Caller, Reply, World, eventually};
+use tests::{Call, Caller, Reply, World, eventually, print_figure};
 use tokio::task::JoinHandle;
 
 /// The tasks that send each kind of request, one at a time each.
 const TASKS_PER_KIND: usize = 4;
+
+/// The number of successes in a row after which a task sees normal service.
+const RECOVERED: usize = 5;
 
 /// The kinds of requests. Each needs the database.
 const KINDS: [fn(&Callers) -> Call; 4] = [
@@ -100,6 +103,29 @@ impl Load {
             })
         })
         .await;
+    }
+
+    /// Waits until five requests in a row of each task, all sent from now on, have succeeded. Prints how long that took, and returns the
+    /// end.
+    pub(super) async fn wait_for_recovery(&self) -> Instant {
+        let began = Instant::now();
+        eventually("requests fail after the end of the failure", || async {
+            let responses = self.responses.lock().unwrap();
+            (0..self.tasks.len()).all(|task| {
+                let of_task = responses.iter().rev();
+                let mut latest = of_task
+                    .filter(|one| one.task == task && one.sent > began)
+                    .take(RECOVERED);
+                latest.clone().count() == RECOVERED
+                    && latest.all(|one| one.reply.as_ref().is_some_and(is_success))
+            })
+        })
+        .await;
+        print_figure(&format!(
+            "normal service {:?} after the end of the failure",
+            began.elapsed()
+        ));
+        Instant::now()
     }
 
     /// Stops the tasks after their current requests. Returns all responses.

@@ -3,7 +3,7 @@
 use super::assert_lost;
 use serde_json::json;
 use storage::execute;
-use tests::{Shape, World, on_shapes};
+use tests::{Shape, World, on_postgresql};
 
 /// Makes PostgreSQL refuse each post whose title is a SQLSTATE, with this one.
 async fn refuse_posts(world: &World) {
@@ -63,6 +63,7 @@ async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
     assert_lost(&world, &["authz_fail", "malicious_csrf", "authn_login_fail"]);
     bob.get("/me").await.expect(200);
 }
-
-on_shapes!(a_full_disk_is_507_and_a_read_only_server_503: postgres Postgres, split Split);
-on_shapes!(a_refusal_stays_one_if_its_event_cannot_be_recorded: postgres Postgres, split Split);
+on_postgresql!(
+    a_full_disk_is_507_and_a_read_only_server_503,
+    a_refusal_stays_one_if_its_event_cannot_be_recorded,
+);

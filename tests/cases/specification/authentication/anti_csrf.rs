@@ -2,7 +2,7 @@
 
 use super::super::attributes;
 use serde_json::json;
-use tests::{Call, Caller, PASSWORD, Post, User, World, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Post, SharedWorld, User, on_every_shape};
 
 /// Every mutating endpoint of a signed-in browser with a valid body. Some end the session, and the last one
 /// changes the password.
@@ -26,7 +26,7 @@ fn changes(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
 
 /// 5, anti-CSRF 1: "Mutating endpoints require the request header `x-csrf-token` to carry the same value as
 /// the cookie `csrf`". 3: the status on a mismatch is Latchkey's choice, 403 `csrf_mismatch`.
-async fn statement_1_a_change_needs_the_token_in_header_and_cookie(world: World) {
+async fn statement_1_a_change_needs_the_token_in_header_and_cookie(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
@@ -45,7 +45,7 @@ async fn statement_1_a_change_needs_the_token_in_header_and_cookie(world: World)
 }
 
 /// 5, anti-CSRF 1: with the token of `GET /csrf` in both places every mutating endpoint succeeds.
-async fn statement_1_the_same_value_in_both_is_accepted(world: World) {
+async fn statement_1_the_same_value_in_both_is_accepted(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let token = world.anyone().get("/csrf").await.expect(200).cookie("csrf");
@@ -58,7 +58,7 @@ async fn statement_1_the_same_value_in_both_is_accepted(world: World) {
 }
 
 /// 5, anti-CSRF 1: reads need no token.
-async fn statement_1_reads_need_no_token(world: World) {
+async fn statement_1_reads_need_no_token(world: SharedWorld) {
     let ann = world.sign_up().await;
     let caller = world.anyone().cookies(&format!("sid={}", ann.sid));
     caller.get("/me").await.expect(200);
@@ -66,7 +66,7 @@ async fn statement_1_reads_need_no_token(world: World) {
 }
 
 /// 5, anti-CSRF 2: "Cookies use SameSite in addition to this token".
-async fn statement_2_cookies_use_samesite_in_addition(world: World) {
+async fn statement_2_cookies_use_samesite_in_addition(world: SharedWorld) {
     let ann = world.sign_up().await;
     let login = world.anyone().login(&ann.email, PASSWORD).await.expect(200);
     let csrf = world.anyone().get("/csrf").await.expect(200);

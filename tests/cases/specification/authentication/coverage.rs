@@ -3,12 +3,12 @@
 use super::super::SECOND;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Shape, Tokens, World, caller_with_scope, on_every_shape};
+use tests::{Shape, SharedWorld, Tokens, World, caller_with_scope, on_every_shape};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// 5, coverage: "`GET /posts` and `POST /posts` answer 401 to an unauthenticated caller".
-async fn listing_and_creating_posts_answer_401(world: World) {
+async fn listing_and_creating_posts_answer_401(world: SharedWorld) {
     let anyone = world.anyone();
     let list = anyone.get("/posts").await;
     list.expect_error(401, "unauthenticated");
@@ -18,7 +18,7 @@ async fn listing_and_creating_posts_answer_401(world: World) {
 
 /// 5, coverage: "which other endpoints require authentication" is Latchkey's choice: all except sign-up,
 /// sign-in, the anti-forgery token, and reading a published post and its comments.
-async fn all_but_public_operations_answer_401(world: World) {
+async fn all_but_public_operations_answer_401(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
@@ -59,7 +59,7 @@ async fn a_refresh_token_lives_14_days_unused_and_30_in_total(shape: Shape) {
 }
 
 /// 5, coverage: roles are Latchkey's choice: editors and administrators change all posts, users their own.
-async fn a_post_is_changed_by_its_author_editors_and_administrators(world: World) {
+async fn a_post_is_changed_by_its_author_editors_and_administrators(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let reply = bob.delete(&post.path).await;
@@ -73,7 +73,7 @@ async fn a_post_is_changed_by_its_author_editors_and_administrators(world: World
 
 /// 5, coverage: scope names are Latchkey's choice. A request beyond the token's scope is rejected, and
 /// the response names the missing scope.
-async fn tokens_are_limited_to_their_scope(world: World) {
+async fn tokens_are_limited_to_their_scope(world: SharedWorld) {
     let ann = world.sign_up().await;
     let post = ann.publish("A post").await;
     let none = caller_with_scope(&world, &ann, "payments:read").await;

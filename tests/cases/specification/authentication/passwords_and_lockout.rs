@@ -5,7 +5,7 @@ use identity::passwords::{Passwords, Policy};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use storage::{execute, fetch_one};
-use tests::{PASSWORD, Reply, Shape, User, World, on_every_shape};
+use tests::{PASSWORD, Reply, Shape, SharedWorld, User, World, on_every_shape};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -107,7 +107,7 @@ async fn statement_2_the_window_slides(shape: Shape) {
 }
 
 /// 5, lockout 2: "with backoff"; Latchkey's choice: each response is delayed longer than the one before.
-async fn statement_2_responses_to_failures_are_increasingly_delayed(world: World) {
+async fn statement_2_responses_to_failures_are_increasingly_delayed(world: SharedWorld) {
     let ann = world.sign_up().await;
     for at_least in [0, 100, 200, 400, 800] {
         let began = Instant::now();
@@ -130,7 +130,7 @@ fn logged(world: &World, reply: &Reply) -> Vec<Value> {
 }
 
 /// 5, lockout 3: "Accesses … are logged".
-async fn statement_3_accesses_are_logged(world: World) {
+async fn statement_3_accesses_are_logged(world: SharedWorld) {
     let ann = world.sign_up().await;
     for (caller, status) in [(world.anyone(), 401), (ann.session(&ann.sid, &ann.csrf), 200)] {
         let reply = caller.get("/me").await.expect(status);

@@ -3,13 +3,13 @@
 use super::super::{SECOND, attributes, in_production};
 use serde_json::json;
 use std::time::Duration;
-use tests::{PASSWORD, Shape, World, on_every_shape};
+use tests::{PASSWORD, Shape, SharedWorld, World, on_every_shape};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// 5, session model 1: "The client logs in with email and password; the service creates a session (identifier
 /// mapped to user id) and sets the cookie `sid`".
-async fn statement_1_logging_in_creates_a_session_and_sets_its_cookie(world: World) {
+async fn statement_1_logging_in_creates_a_session_and_sets_its_cookie(world: SharedWorld) {
     for user in [world.sign_up().await, world.sign_up().await] {
         let reply = world.anyone().login(&user.email, PASSWORD).await.expect(200);
         let caller = world.anyone().cookies(&format!("sid={}", reply.cookie("sid")));
@@ -48,7 +48,7 @@ async fn statement_2_the_cookie_has_a_reasonable_lifetime(shape: Shape) {
 
 /// 5, session model 2: "It is rotated on suspicion of compromise"; Latchkey's choice: the user signs in again
 /// or changes the password, which invalidates older identifiers.
-async fn statement_2_the_identifier_is_rotated_on_suspicion(world: World) {
+async fn statement_2_the_identifier_is_rotated_on_suspicion(world: SharedWorld) {
     let ann = world.sign_up().await;
     let again = ann.login(&ann.email, PASSWORD).await.expect(200);
     ann.get("/me").await.expect_error(401, "unauthenticated");
@@ -62,7 +62,7 @@ async fn statement_2_the_identifier_is_rotated_on_suspicion(world: World) {
 
 /// 5, session model 3: "On successful login the session identifier is regenerated, to prevent session
 /// fixation".
-async fn statement_3_the_identifier_is_regenerated_at_login(world: World) {
+async fn statement_3_the_identifier_is_regenerated_at_login(world: SharedWorld) {
     let (ann, eve) = (world.sign_up().await, world.sign_up().await);
     for planted in ["an-identifier-of-eves-choice", eve.sid.as_str()] {
         let browser = world.anyone().session(planted, &ann.csrf);
@@ -75,7 +75,7 @@ async fn statement_3_the_identifier_is_regenerated_at_login(world: World) {
 }
 
 /// 5, session model 4: "Later calls (for example `GET /me`) are authenticated by the cookie".
-async fn statement_4_later_calls_are_authenticated_by_the_cookie(world: World) {
+async fn statement_4_later_calls_are_authenticated_by_the_cookie(world: SharedWorld) {
     let ann = world.sign_up().await;
     let caller = world.anyone().cookies(&format!("sid={}", ann.sid));
     for path in ["/me", "/posts", &format!("/users/{}", ann.id)] {
@@ -87,7 +87,7 @@ async fn statement_4_later_calls_are_authenticated_by_the_cookie(world: World) {
 
 /// 5, session model 5: "Changing a password invalidates the user's sessions (see section 3)", and the access
 /// tokens by the revocation list.
-async fn statement_5_changing_a_password_invalidates_the_sessions(world: World) {
+async fn statement_5_changing_a_password_invalidates_the_sessions(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let (elsewhere, bob) = (world.log_in(&ann.email, PASSWORD).await, world.sign_up().await);
     let tokens = app.tokens(&ann, "posts:read").await;

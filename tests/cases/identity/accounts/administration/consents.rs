@@ -2,7 +2,6 @@
 
 use super::expect_event;
 use serde_json::{Value, json};
-use std::time::Duration;
 use tests::{User, World, items, on_every_shape};
 
 const CONSENTS: &str = "/admin/consents";
@@ -83,9 +82,7 @@ async fn revoking_a_consent_revokes_its_tokens(world: World) {
     let [consent] = list(&admin, &query).await.try_into().unwrap();
     let path = format!("{CONSENTS}/{}", consent["id"].as_str().unwrap());
     let revoked = admin.delete(&path).await.expect(204);
-    world
-        .expect_revoked_within(Duration::from_secs(1), &tokens.access)
-        .await;
+    world.expect_revoked_soon(&tokens.access).await;
     tokens.expect_revoked(&world, &app).await;
     let exchanged = app.exchange(&world.anyone(), &code).await;
     exchanged.expect_token_error(400, "invalid_grant");

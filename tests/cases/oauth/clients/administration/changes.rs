@@ -1,12 +1,12 @@
 //! Changes of clients and of their secrets.
 
-use super::super::{SECOND, clients, expect_token_error_within_a_second};
+use super::super::{clients, expect_token_error_soon};
 use super::{LIST, expect_authenticated, path, registered};
 use foundation::clock::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{CALLBACK, Caller, Shape, World, on_every_shape};
+use tests::{CALLBACK, Caller, Shape, SharedWorld, World, on_every_shape};
 
 async fn changes_take_effect_in_every_process(world: World) {
     let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
@@ -31,7 +31,7 @@ async fn changes_take_effect_in_every_process(world: World) {
     // A smaller scope ends the tokens.
     let smaller = json!({ "scope": "posts:read" });
     admin.patch(&path(&app)).json(&smaller).await.expect(200);
-    world.expect_revoked_within(SECOND, &tokens.access).await;
+    world.expect_revoked_soon(&tokens.access).await;
     for (body, pointer) in [
         (json!({ "name": " " }), ""),
         (json!({ "scope": "everything" }), "/scope"),
@@ -45,14 +45,14 @@ async fn changes_take_effect_in_every_process(world: World) {
     }
 }
 
-async fn disabling_ends_the_tokens_in_every_process(world: World) {
+async fn disabling_ends_the_tokens_in_every_process(world: SharedWorld) {
     let ((user, app), admin) = (world.user_and_app().await, world.user_with_role("admin").await);
     let tokens = app.tokens(&user, "posts:read").await;
     let disabled = admin.post(&format!("{}/disablements", path(&app))).await;
     let disabled = disabled.expect(200).json();
     assert!(disabled["disabled_at"].is_string(), "{disabled}");
-    world.expect_revoked_within(SECOND, &tokens.access).await;
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
+    world.expect_revoked_soon(&tokens.access).await;
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| {
         app.refresh(issuer, &tokens.refresh)
     })
     .await;
@@ -62,7 +62,7 @@ async fn disabling_ends_the_tokens_in_every_process(world: World) {
     assert_eq!(clients(&world, "show", &app, &[]), disabled);
     let enabled = admin.post(&format!("{}/enablements", path(&app))).await;
     assert_eq!(enabled.expect(200).json()["disabled_at"], json!(null));
-    expect_token_error_within_a_second(&world, 400, "invalid_grant", |issuer| {
+    expect_token_error_soon(&world, 400, "invalid_grant", |issuer| {
         app.refresh(issuer, &tokens.refresh)
     })
     .await;
@@ -97,7 +97,7 @@ async fn a_new_secret_is_shown_once_and_the_former_one_ends(shape: Shape) {
     let at_once = json!({ "overlap": 0 });
     let current = registered(&admin.post(&rotations).json(&at_once).await.expect(201));
     expect_authenticated(&world, &current).await;
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| {
         former.client_call(issuer, "/introspect", &[("token", "unknown")])
     })
     .await;
@@ -143,7 +143,7 @@ async fn changes_are_recorded_with_their_administrator(world: World) {
     }
 }
 
-async fn unknown_clients_are_not_found(world: World) {
+async fn unknown_clients_are_not_found(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     for id in ["no-such-app", "%00", "%FF", "a%20b", &"a".repeat(300)] {
         let client = format!("{LIST}/{id}");

@@ -4,7 +4,10 @@ use super::super::{SECOND, at_each_issuer, clients};
 use super::{HOUR, Key, MINUTE, claims, jwks_file, register, request};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tests::{App, Caller, Reply, Shape, StubServer, World, on_every_shape, run_concurrently, status_counts};
+use tests::{
+    App, Caller, Reply, Shape, SharedWorld, StubServer, World, on_every_shape, run_concurrently,
+    status_counts,
+};
 
 /// The time for which a set is fresh.
 const FRESHNESS: Duration = Duration::from_secs(300);
@@ -37,7 +40,7 @@ pub(super) async fn sign_in(world: &World, at: &Caller, app: &App, key: &Key) ->
     request(at, &key.assertion(&claims(world, app))).await
 }
 
-async fn published_keys_are_fetched_once_for_each_issuer(world: World) {
+async fn published_keys_are_fetched_once_for_each_issuer(world: SharedWorld) {
     let (rsa, ec) = (Key::rsa("rsa"), Key::ec());
     let (app, server) = app_with_server(&world, &[&rsa, &ec]).await;
     let shown = clients(&world, "show", &app, &[]);
@@ -63,7 +66,7 @@ async fn published_keys_are_fetched_once_for_each_issuer(world: World) {
     assert_eq!(status_counts(&replies), [(200, 1), (401, 19)].into());
 }
 
-async fn a_new_key_of_the_app_is_used_at_once(world: World) {
+async fn a_new_key_of_the_app_is_used_at_once(world: SharedWorld) {
     let (former, current) = (Key::rsa("former"), Key::rsa("current"));
     let (app, server) = app_with_server(&world, &[&former]).await;
     for issuer in at_each_issuer(&world) {

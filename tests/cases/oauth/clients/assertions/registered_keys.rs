@@ -1,6 +1,6 @@
 //! The keys that clients register for their assertions.
 
-use super::super::{clients, expect_token_error_within_a_second};
+use super::super::{clients, expect_token_error_soon};
 use super::{Key, claims, create, jwks_file, register, request};
 use serde_json::{Value, json};
 use tests::{World, on_every_shape};
@@ -14,15 +14,14 @@ async fn keys_are_replaced_and_disabled_with_their_client(world: World) {
     let file = jwks_file(&world, &json!({ "keys": [current.jwk()] }));
     let updated = clients(&world, "update", &app, &["--jwks", &file]);
     assert_eq!(updated["jwks"], json!({ "keys": [current.jwk()] }));
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| {
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| {
         request(issuer, &former.assertion(&claims(&world, &app)))
     })
     .await;
     let fresh = || current.assertion(&claims(&world, &app));
     request(&world.anyone(), &fresh()).await.expect(200);
     clients(&world, "disable", &app, &[]);
-    expect_token_error_within_a_second(&world, 401, "invalid_client", |issuer| request(issuer, &fresh()))
-        .await;
+    expect_token_error_soon(&world, 401, "invalid_client", |issuer| request(issuer, &fresh())).await;
     let refused = world.run(&["clients", "rotate-secret", &app.id], "");
     assert_eq!(refused.status.code(), Some(64), "{refused:?}");
 }

@@ -4,7 +4,7 @@ use super::{DescribedApp, STALE, consent_page, expect_refused, start};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use storage::{execute, fetch_one};
-use tests::{Db, Shape, Tokens, World, eventually, on_every_shape, on_shapes, response};
+use tests::{Db, Shape, Tokens, World, eventually, on_every_shape, on_one_process, response};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -146,4 +146,4 @@ on_every_shape!(
     refreshes_go_on_for_seven_days_of_an_outage,
     apps_that_nobody_uses_are_deleted,
 );
-on_shapes!(refreshes_do_not_wait_for_a_server_that_hangs: sqlite Sqlite, postgres Postgres);
+on_one_process!(refreshes_do_not_wait_for_a_server_that_hangs);

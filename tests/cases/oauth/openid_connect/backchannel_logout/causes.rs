@@ -3,7 +3,7 @@
 use super::super::{id_token, sign_in, verify};
 use super::{app, received};
 use serde_json::{Value, json};
-use tests::{App, Authenticator, StubServer, User, World, claims, eventually, on_every_shape};
+use tests::{App, Authenticator, SharedWorld, StubServer, User, World, claims, eventually, on_every_shape};
 
 /// Causes of the end of a session of a user who signs in by the password alone.
 const CAUSES: [&str; 15] = [
@@ -28,7 +28,7 @@ const CAUSES: [&str; 15] = [
 const CAUSES_WITH_TWO_STEPS: [&str; 3] = ["turned off", "reset by a command", "reset by an administrator"];
 
 /// Each of these causes of the end of a session sends one logout token to the client.
-async fn every_end_of_a_session_is_told(world: World) {
+async fn every_end_of_a_session_is_told(world: SharedWorld) {
     let server = StubServer::start().await;
     let app = app(&world, &server);
     for cause in CAUSES {

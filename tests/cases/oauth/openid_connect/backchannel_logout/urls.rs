@@ -4,7 +4,7 @@ use super::queue;
 use serde_json::json;
 use std::process::Output;
 use storage::{execute, fetch_one};
-use tests::{Sentinel, Shape, User, World, eventually, on_every_shape};
+use tests::{Sentinel, Shape, SharedWorld, User, World, eventually, on_every_shape};
 
 /// Runs `clients create` with this URL.
 fn create(world: &World, url: &str) -> Output {
@@ -45,7 +45,7 @@ async fn expect_refused_by_http(admin: &User, url: &str) {
     refused.expect_validation_errors(&["/backchannel_logout_uri"]);
 }
 
-async fn the_url_is_checked_like_every_url_of_third_parties(world: World) {
+async fn the_url_is_checked_like_every_url_of_third_parties(world: SharedWorld) {
     for url in [
         "http://app.test/logout",
         "https://10.0.0.1/logout",

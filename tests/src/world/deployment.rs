@@ -1,0 +1,258 @@
+//! The processes, the database and the Redis of a deployment.
+
+use crate::clock::Clock;
+use crate::contract::Contract;
+use crate::http::{Caller, Canaries, Origin};
+use crate::postgres::{Database, PostgresProxy};
+use crate::program::{Program, ProgramConfig, Running};
+use crate::redis::RedisServer;
+use crate::reverse_proxy::ReverseProxy;
+use crate::shape::Shape;
+use foundation::clock::Timestamp;
+use foundation::random;
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The maximum time from listening to readiness, which includes fetching the key set.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The maximum wait for a log line.
+const LOG_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The ports of the processes.
+const PORTS: Range<u32> = 10_000..20_000;
+
+/// The pause between two looks at a log.
+const LOG_PAUSE: Duration = Duration::from_millis(2);
+
+/// A running deployment. Dropping it kills the processes, and searches logs and data for secrets and panics, unless a test
+/// failed in it: then its logs are printed instead.
+#[derive(Debug)]
+pub(crate) struct Deployment {
+    pub(super) shape: Shape,
+    pub(super) base: String,
+    pub(super) processes: Vec<Process>,
+    pub(super) clock: Option<Clock>,
+    pub(super) canaries: Canaries,
+    pub(super) contract: Option<Arc<Contract>>,
+    pub(super) reverse_proxy: Option<ReverseProxy>,
+    pub(super) redis: Option<RedisServer>,
+    pub(super) postgres_proxy: Option<PostgresProxy>,
+    pub(super) database: Option<Database>,
+    pub(super) dir: TempDir,
+}
+
+/// One process of a deployment, running or not.
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) config: ProgramConfig,
+    pub(super) running: Option<Running>,
+    /// The port, which stays the same across restarts. 0 before the first start.
+    pub(super) port: u16,
+    pub(super) log: PathBuf,
+}
+
+impl Process {
+    pub(super) fn is_issuer(&self) -> bool {
+        self.config.program != Program::ApiServer
+    }
+
+    /// Returns the log up to now.
+    pub(super) fn log_so_far(&self) -> String {
+        let read = || std::fs::read_to_string(&self.log).unwrap_or_default();
+        let trace_id = random::trace_id();
+        // A process that does not respond has stopped, and has written its last lines.
+        if self.running.is_some() && self.call_livez(&trace_id).is_ok() {
+            let began = Instant::now();
+            while !read().contains(&trace_id) && began.elapsed() < LOG_TIMEOUT {
+                std::thread::sleep(LOG_PAUSE);
+            }
+        }
+        read()
+    }
+
+    /// Requests `/livez` with this trace id, and waits for the response.
+    fn call_livez(&self, trace_id: &str) -> io::Result<()> {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port))?;
+        connection.set_read_timeout(Some(LOG_TIMEOUT))?;
+        let traceparent = format!("00-{trace_id}-{}-01", &trace_id[..16]);
+        write!(
+            connection,
+            "GET /livez HTTP/1.1\r\nHost: localhost\r\ntraceparent: {traceparent}\r\nConnection: close\r\n\r\n"
+        )?;
+        connection.read_to_end(&mut Vec::new())?;
+        Ok(())
+    }
+}
+
+impl Deployment {
+    /// Reads the merged OpenAPI documents of its programs.
+    pub(super) async fn read_contract(&self) -> Arc<Contract> {
+        let caller = Caller::new(self.base.clone(), self.canaries.clone(), Origin::default());
+        let mut texts = Vec::new();
+        for others in [Program::ApiServer, Program::AuthServer] {
+            let url = format!("http://localhost:{}/openapi.json", self.ports_except(others)[0]);
+            texts.push(caller.get(&url).await.expect(200).text());
+        }
+        texts.dedup();
+        Contract::merged(&texts, &self.base)
+    }
+
+    /// Returns the ports of all processes except those that run `program`. The single-process program counts as issuer
+    /// and as API.
+    pub(super) fn ports_except(&self, program: Program) -> Vec<u16> {
+        let others = self
+            .processes
+            .iter()
+            .filter(|process| process.config.program != program);
+        others.map(|process| process.port).collect()
+    }
+
+    /// The directory of the socket at which the programs reach PostgreSQL.
+    pub(super) fn postgres_socket_dir(&self) -> &Path {
+        let proxy = self.postgres_proxy.as_ref().map(PostgresProxy::socket_dir);
+        proxy.unwrap_or_else(|| self.database.as_ref().unwrap().server().socket_dir())
+    }
+
+    /// The socket on which `latchkey_counting_allocations` reports its count.
+    pub(super) fn allocation_socket(&self) -> PathBuf {
+        self.dir.path().join("allocations.sock")
+    }
+
+    /// The data directory.
+    pub(super) fn data_dir(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    /// Returns the logs of all processes so far. The programs write their lines a moment late, so this waits for the line
+    /// of a request of its own to each running process.
+    pub(super) fn log(&self) -> String {
+        self.processes.iter().map(Process::log_so_far).collect()
+    }
+
+    /// The current time of the programs.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock
+            .as_ref()
+            .map_or_else(foundation::clock::now, Clock::now)
+    }
+
+    /// Sets the clock of the database.
+    pub(super) fn set_database(&self, now: Timestamp) {
+        if let Some(database) = &self.database {
+            database.set_clock(now);
+        }
+    }
+
+    /// The content of its database as text.
+    pub(super) fn dump(&self) -> String {
+        match &self.database {
+            Some(database) => database.dump(),
+            None => {
+                let bytes = |name| std::fs::read(self.data_dir().join(name)).unwrap_or_default();
+                let all = [bytes("latchkey.db"), bytes("latchkey.db-wal")].concat();
+                String::from_utf8_lossy(&all).into_owned()
+            }
+        }
+    }
+
+    pub(super) async fn wait_until_ready(&self) {
+        let caller = Caller::new(self.base.clone(), self.canaries.clone(), Origin::default());
+        let began = Instant::now();
+        for process in &self.processes {
+            let url = format!("http://localhost:{}/readyz", process.port);
+            while caller.get(&url).may_fail().await.status != 200 {
+                assert!(
+                    began.elapsed() < READY_TIMEOUT,
+                    "not ready within {READY_TIMEOUT:?}"
+                );
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
+    }
+
+    /// Fails the test if a recorded secret appears in the text, literally or in hexadecimal.
+    pub(super) fn expect_no_secrets_in(&self, text: &str, what: &str) {
+        let found = self.canaries.found_in(text);
+        assert!(found.is_empty(), "{what} contains secrets: {found:?}");
+    }
+
+    /// Kills all processes with SIGKILL.
+    pub(super) fn kill(&mut self) {
+        for process in &mut self.processes {
+            process.running = None;
+        }
+    }
+}
+
+/// Starts processes concurrently, on their previous ports or on free ones.
+pub(super) async fn start_all(processes: &mut [Process]) {
+    let starts: Vec<_> = processes
+        .iter()
+        .map(|process| {
+            let (config, log) = (process.config.clone(), process.log.clone());
+            let port = if process.port == 0 {
+                free_port()
+            } else {
+                process.port
+            };
+            let listen = format!("127.0.0.1:{port}");
+            tokio::spawn(async move { Running::start(&config, &listen, &log).await })
+        })
+        .collect();
+    for (process, start) in processes.iter_mut().zip(starts) {
+        let running = start.await.unwrap();
+        process.port = running.port;
+        process.running = Some(running);
+    }
+}
+
+/// Returns a free port below the range from which the kernel takes ports for connections, so that nobody gets it while its process is
+/// stopped.
+fn free_port() -> u16 {
+    static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(std::process::id()));
+    loop {
+        let port = PORTS.start + NEXT.fetch_add(1, Ordering::Relaxed) % (PORTS.end - PORTS.start);
+        let port = u16::try_from(port).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+impl Drop for Deployment {
+    fn drop(&mut self) {
+        self.kill();
+        let log = self.log();
+        if std::thread::panicking() {
+            eprintln!("--- logs ---\n{log}--- end of logs ---");
+            return;
+        }
+        assert!(!log.contains("panicked at"), "a program panicked:\n{log}");
+        self.expect_no_secrets_in(&log, "the log");
+        let rows = self.database.as_ref().map(Database::rows);
+        self.expect_no_secrets_in(&rows.unwrap_or_else(|| self.dump()), "the database");
+        self.expect_no_secrets_in(&names_below(&self.data_dir()), "a file's name");
+        if let Some(redis) = self.redis.as_ref().filter(|redis| redis.is_running()) {
+            self.expect_no_secrets_in(&redis.dump(), "Redis");
+        }
+    }
+}
+
+/// The names of all files below a directory.
+fn names_below(dir: &Path) -> String {
+    let mut names = String::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        names.push_str(&format!("{}\n", entry.file_name().display()));
+        if entry.path().is_dir() {
+            names.push_str(&names_below(&entry.path()));
+        }
+    }
+    names
+}
