@@ -1,6 +1,7 @@
 //! A real browser: headless Chromium, driven by ChromeDriver (W3C WebDriver).
 
 use crate::installed_programs::INSTALL_HINT;
+use crate::ports::free_port;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -13,8 +14,6 @@ use tempfile::TempDir;
 
 /// The maximum time for a page to appear.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// The number of starts of ChromeDriver, which ends if somebody else takes its port before it listens.
-const DRIVER_STARTS: usize = 5;
 /// The member that identifies an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -73,9 +72,7 @@ impl Chromium {
 
     async fn start(preferences: Value) -> Self {
         let profile = tempfile::tempdir().unwrap();
-        let (driver, port) = (0..DRIVER_STARTS)
-            .find_map(|_| start_driver())
-            .expect("chromedriver did not start");
+        let (driver, port) = start_driver();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let mut chromium = Self {
             driver,
@@ -231,21 +228,26 @@ async fn read(request: reqwest::RequestBuilder) -> Value {
     value
 }
 
-/// Starts ChromeDriver. Returns it with its port, or nothing if it ended.
-fn start_driver() -> Option<(Child, String)> {
+/// Starts ChromeDriver. Returns it with its port.
+fn start_driver() -> (Child, u16) {
+    // With port 0 it would take a free port of IPv6, and end if the same port of IPv4 is in use.
+    let port = free_port();
     let mut driver = Command::new("chromedriver")
-        .arg("--port=0")
+        .arg(format!("--port={port}"))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         // A process group of its own, so that the browser is killed with its driver.
         .process_group(0)
         .spawn()
         .unwrap_or_else(|error| panic!("chromedriver: {error}; {INSTALL_HINT}"));
-    let mut lines = BufReader::new(driver.stdout.take()?)
+    let mut lines = BufReader::new(driver.stdout.take().unwrap())
         .lines()
         .map_while(Result::ok);
-    let started = lines.find(|line| line.contains("started successfully on port"))?;
-    let port = started.trim_end_matches('.').rsplit(' ').next()?.to_owned();
+    let started = lines.find(|line| line.contains("started successfully") || line.contains("Exiting"));
+    assert!(
+        started.as_ref().is_some_and(|line| !line.contains("Exiting")),
+        "chromedriver did not start: {started:?}"
+    );
     std::thread::spawn(move || lines.for_each(drop));
-    Some((driver, port))
+    (driver, port)
 }

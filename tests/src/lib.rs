@@ -34,6 +34,7 @@ mod oauth_errors;
 mod outbox;
 mod payments;
 mod polling;
+mod ports;
 mod postgres;
 mod processes;
 mod program;

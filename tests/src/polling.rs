@@ -1,11 +1,20 @@
 //! Waiting for an asynchronous effect.
 
-use crate::statistics::{median, p99};
+use crate::statistics::{median, p99, print_figure};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The maximum time for a condition to become true on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Pauses the thread between two looks at an effect, in a function that is not async.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a loop without a pause takes the processor from the process that it waits for"
+)]
+pub(crate) fn pause() {
+    std::thread::sleep(Duration::from_millis(2));
+}
 
 /// The times after which revoked tokens were rejected by every API.
 static REVOCATIONS: Mutex<Vec<Duration>> = Mutex::new(Vec::new());
@@ -20,9 +29,9 @@ pub(crate) fn print_revocations() {
     let times = REVOCATIONS.lock().unwrap();
     if let Some(worst) = times.iter().max() {
         let (count, p50, p99) = (times.len(), median(&times), p99(&times));
-        println!(
+        print_figure(&format!(
             "{count} revocations took effect at every API after {p50:?} (p50), {p99:?} (p99), {worst:?} (worst)."
-        );
+        ));
     }
 }
 

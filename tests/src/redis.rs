@@ -1,6 +1,7 @@
 //! A Redis server of one world that a test can kill, empty and pause.
 
 use crate::installed_programs::INSTALL_HINT;
+use crate::polling::pause;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -143,7 +144,7 @@ impl RedisServer {
         let began = Instant::now();
         while std::os::unix::net::UnixStream::connect(self.socket()).is_err() {
             assert!(began.elapsed() < START_TIMEOUT, "Redis did not start listening");
-            std::thread::sleep(Duration::from_millis(2));
+            pause();
         }
     }
 

@@ -1,6 +1,7 @@
 //! The program of a test binary: runs the tests that the macros of [`shape`](crate::shape) registered.
 
 use crate::polling::print_revocations;
+use crate::statistics::print_figure;
 use crate::world::end_shared_deployments;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::any::Any;
@@ -78,7 +79,7 @@ pub fn rounds<T>(gate: T, long: T) -> T {
 /// slowest tests, and the times of revocations.
 pub fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    let threads = std::env::var(THREADS).ok().and_then(|count| count.parse().ok());
+    let threads = environment(THREADS).and_then(|count| count.parse().ok());
     arguments.test_threads = arguments.test_threads.or(threads);
     IS_LONG.store(arguments.include_ignored || arguments.ignored, Ordering::Relaxed);
     let tests = libtest_mimic::run(&arguments, trials());
@@ -97,7 +98,7 @@ pub fn main() -> ExitCode {
 /// The registered tests in an order that [`SHUFFLE`] determines. It is never that of their names, because neighbors resemble each other, and
 /// those that wait should run beside those that compute.
 fn trials() -> Vec<Trial> {
-    let seed = std::env::var(SHUFFLE).unwrap_or_default();
+    let seed = environment(SHUFFLE).unwrap_or_default();
     let mut tests: Vec<&Test> = inventory::iter::<Test>().collect();
     tests.sort_by_cached_key(|test| {
         let mut hasher = DefaultHasher::new();
@@ -111,17 +112,21 @@ fn trials() -> Vec<Trial> {
     tests.into_iter().map(trial).collect()
 }
 
+fn environment(name: &str) -> Option<String> {
+    std::env::var_os(name)?.into_string().ok()
+}
+
 fn print_slowest() {
     let mut times = std::mem::take(&mut *TIMES.lock().unwrap());
     times.sort();
     let all: Duration = times.iter().map(|(time, _)| time).sum();
-    println!(
+    print_figure(&format!(
         "The slowest of {} tests, which took {:.0} s in all:",
         times.len(),
         all.as_secs_f64()
-    );
+    ));
     for (time, name) in times.iter().rev().take(LISTED) {
-        println!("{:8.1} s  {name}", time.as_secs_f64());
+        print_figure(&format!("{:8.1} s  {name}", time.as_secs_f64()));
     }
 }
 

@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::db::Db;
 
-/// One test's view of a running deployment. A deployment of its own is stopped and searched for secrets when the test ends, see
-/// [`Deployment`].
+/// One test's view of a running deployment. A deployment of its own ends with it: dropping it kills the processes, prints their logs if
+/// the test failed, and searches logs and data for secrets.
 #[derive(Debug)]
 pub struct World {
     /// The engine and the number of processes.

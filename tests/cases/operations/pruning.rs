@@ -5,7 +5,7 @@ use storage::{execute, fetch_all, fetch_one};
 use tests::{Db, Shape, World, eventually, on_every_shape, on_many_processes, on_postgresql, on_shapes};
 
 const ROWS: i64 = 20_000;
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 async fn expired_rows_are_deleted_in_small_transactions(mut world: World) {
     world.stop().await;

@@ -3,6 +3,8 @@
 use crate::clock::Clock;
 use crate::contract::Contract;
 use crate::http::{Caller, Canaries, Origin};
+use crate::polling::pause;
+use crate::ports::free_port;
 use crate::postgres::{Database, PostgresProxy};
 use crate::program::{Program, ProgramConfig, Running};
 use crate::redis::RedisServer;
@@ -11,11 +13,9 @@ use crate::shape::Shape;
 use foundation::clock::Timestamp;
 use foundation::random;
 use std::io::{self, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::ops::Range;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -24,12 +24,6 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The maximum wait for a log line.
 const LOG_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The ports of the processes.
-const PORTS: Range<u32> = 10_000..20_000;
-
-/// The pause between two looks at a log.
-const LOG_PAUSE: Duration = Duration::from_millis(2);
 
 /// A running deployment. Dropping it kills the processes, and searches logs and data for secrets and panics, unless a test
 /// failed in it: then its logs are printed instead.
@@ -71,7 +65,7 @@ impl Process {
         if self.running.is_some() && self.call_livez(&trace_id).is_ok() {
             let began = Instant::now();
             while !read().contains(&trace_id) && began.elapsed() < LOG_TIMEOUT {
-                std::thread::sleep(LOG_PAUSE);
+                pause();
             }
         }
         read()
@@ -210,19 +204,6 @@ pub(super) async fn start_all(processes: &mut [Process]) {
         let running = start.await.unwrap();
         process.port = running.port;
         process.running = Some(running);
-    }
-}
-
-/// Returns a free port below the range from which the kernel takes ports for connections, so that nobody gets it while its process is
-/// stopped.
-fn free_port() -> u16 {
-    static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(std::process::id()));
-    loop {
-        let port = PORTS.start + NEXT.fetch_add(1, Ordering::Relaxed) % (PORTS.end - PORTS.start);
-        let port = u16::try_from(port).unwrap();
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use tests::{PASSWORD, Shape, World, fresh_key, on_every_shape};
 const DAY: Duration = Duration::from_secs(86_400);
 const SECOND: Duration = Duration::from_secs(1);
 /// The maximum time for the deletion of expired keys, which begins when an API process starts.
-const DELETION_TIMEOUT: Duration = Duration::from_secs(20);
+const DELETION_TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn responses_are_kept_for_thirty_days(shape: Shape) {
     let world = World::builder(shape).clock().start().await;

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use storage::{execute, fetch_all, fetch_one};
 use tests::{
-    Caller, PASSWORD, Reply, Shape, User, World, eventually, items, on_every_shape, run_concurrently,
+    Caller, PASSWORD, Reply, Shape, User, World, eventually, items, on_every_shape, print_figure,
+    run_concurrently,
 };
 
 /// The addresses of the user whose account is deleted.
@@ -181,7 +182,10 @@ async fn an_account_with_very_many_events_can_be_deleted(shape: Shape) {
     execute!(db.writer(), insert, world.now(), bob.id, "198.51.100.1").unwrap();
     let began = Instant::now();
     delete(&ann).await;
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    print_figure(&format!(
+        "deletion of an account with {MANY_EVENTS} events: {:?}",
+        began.elapsed()
+    ));
     // An issuer changes the other events at its start and every minute.
     world.stop().await;
     world.restart().await;
