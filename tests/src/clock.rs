@@ -37,12 +37,7 @@ fn faketime(variable: &str, value: &str) -> Vec<(String, String)> {
 impl Clock {
     /// Starts at the current second.
     pub(crate) fn start(dir: &Path) -> Self {
-        let seconds = foundation::clock::now().seconds();
-        Self::start_at(dir, Timestamp::from_micros(seconds * 1_000_000))
-    }
-
-    /// Starts at this time, of which the programs see the second.
-    pub(crate) fn start_at(dir: &Path, now: Timestamp) -> Self {
+        let now = Timestamp::from_micros(foundation::clock::now().seconds() * 1_000_000);
         let clock = Self {
             now: Mutex::new(now),
             file: dir.join("clock"),

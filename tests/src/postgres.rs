@@ -59,15 +59,6 @@ impl Database {
         self.run("psql", &["-qc", &statements]);
     }
 
-    /// Makes `clock_timestamp` return the time of the machine in new sessions.
-    pub(crate) fn reset_clock(&self) {
-        let statements = format!(
-            "ALTER DATABASE {} RESET search_path; DROP FUNCTION public.clock_timestamp();",
-            self.name
-        );
-        self.run("psql", &["-qc", &statements]);
-    }
-
     /// The server of this database.
     pub(crate) fn server(&self) -> &PostgresServer {
         &self.server

@@ -53,12 +53,12 @@ impl WorldBuilder {
         self
     }
 
-    /// Gives the programs a clock that only [`World::advance`] moves. It begins at the creation of the first signing keys, which may be
-    /// some minutes ago.
+    /// Gives the programs a clock that only [`World::advance`] moves. The database begins empty, because the keys of a copy are dated by
+    /// the clock of the machine.
     #[must_use]
     pub fn clock(mut self) -> Self {
         self.has_test_clock = true;
-        self
+        self.empty()
     }
 
     /// Makes [`WorldBuilder::start`] return before the programs are ready.
@@ -143,10 +143,7 @@ impl WorldBuilder {
             shape: self.shape,
             base: String::new(),
             processes: Vec::new(),
-            clock: self.has_test_clock.then(|| match prepared {
-                Some(prepared) => Clock::start_at(dir.path(), prepared.created_at),
-                None => Clock::start(dir.path()),
-            }),
+            clock: self.has_test_clock.then(|| Clock::start(dir.path())),
             canaries: Canaries::default(),
             contract: None,
             reverse_proxy: None,

@@ -1,10 +1,8 @@
 //! Databases with the tables, the installation secret and the first signing keys. Worlds begin with copies of them, because the
 //! generation of two RSA keys takes a third of the processor time of a short test.
 
-use crate::clock::Clock;
 use crate::postgres::Database;
 use crate::program::{Program, ProgramConfig, Running};
-use foundation::clock::Timestamp;
 use foundation::sealing::SealingKey;
 use std::path::Path;
 use tempfile::TempDir;
@@ -18,8 +16,6 @@ const LOG: &str = "latchkey.db-wal";
 /// A database in which an issuer has generated its first signing keys.
 #[derive(Debug)]
 pub(super) struct PreparedDatabase {
-    /// The time at which the keys were created, a whole second.
-    pub(super) created_at: Timestamp,
     /// The key that seals the signing keys.
     pub(super) master_key: String,
     /// The database, if it is on PostgreSQL.
@@ -65,21 +61,12 @@ impl PreparedDatabase {
             std::fs::write(&file, SealingKey::generate().to_text()).unwrap();
             config.flag(&format!("--{name}-key-file"), file);
         }
-        let clock = Clock::start(dir.path());
-        config.environment = clock.environment();
-        if let Some(database) = &database {
-            database.set_clock(clock.now());
-        }
         let file = format!("sqlite:{}", dir.path().join(FILE).display());
         config.flag("--database-url", database.as_ref().map_or(file, Database::url));
         let issuer = Running::start(&config, "127.0.0.1:0", &dir.path().join("log")).await;
         issuer.terminate();
         assert!(issuer.wait_for_exit().await.success());
-        if let Some(database) = &database {
-            database.reset_clock();
-        }
         Self {
-            created_at: clock.now(),
             master_key: std::fs::read_to_string(dir.path().join("master.key")).unwrap(),
             database,
             dir,
