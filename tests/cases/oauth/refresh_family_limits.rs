@@ -1,7 +1,8 @@
 //! The number of refresh token families: a user has at most so many with one app.
 
-use storage::fetch_all;
-use tests::{App, Shape, Tokens, World, on_every_shape, run_concurrently};
+use serde_json::json;
+use storage::{fetch_all, fetch_one};
+use tests::{App, PASSWORD, Shape, Tokens, World, on_every_shape, run_concurrently};
 
 /// Uses each refresh token. Returns the statuses of the responses.
 async fn refresh_each(world: &World, app: &App, all: &[Tokens]) -> Vec<u16> {
@@ -61,7 +62,37 @@ async fn concurrent_exchanges_keep_the_maximum(shape: Shape) {
     }
 }
 
+/// However many they are. `tests/timing` does the same with 200,000.
+async fn all_families_of_a_user_or_a_client_end_by_one_row(world: World) {
+    let (ann, app) = world.user_and_app().await;
+    let ben = world.sign_up().await;
+    let of_ben = app.tokens(&ben, "posts:read").await;
+    let mut all = Vec::new();
+    for _ in 0..5 {
+        all.push(app.tokens(&ann, "posts:read").await);
+    }
+    let db = world.db().await;
+    let count = async |query| fetch_one!(db.reader(), (i64,), query).unwrap().0;
+    let revocations = async || count("SELECT COUNT(*) FROM revocations").await;
+    let before = revocations().await;
+    let body = json!({ "current_password": PASSWORD, "new_password": "another good password" });
+    ann.call("PUT", "/me/password").json(&body).await.expect(204);
+    assert_eq!(revocations().await, before + 1);
+    assert_eq!(refresh_each(&world, &app, &all).await, [400; 5]);
+    for tokens in &all {
+        world.expect_revoked(&tokens.access).await;
+    }
+    world.expect_accepted(&of_ben.access).await;
+    let before = revocations().await;
+    world.cli(&["clients", "disable", &app.id, "--json"], "");
+    world.expect_revoked_soon(&of_ben.access).await;
+    assert_eq!(revocations().await, before + 1);
+    let written = count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL").await;
+    assert_eq!(written, 0, "families were written");
+}
+
 on_every_shape!(
     a_family_beyond_the_maximum_ends_the_oldest,
+    all_families_of_a_user_or_a_client_end_by_one_row,
     concurrent_exchanges_keep_the_maximum,
 );

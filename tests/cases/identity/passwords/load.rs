@@ -259,6 +259,23 @@ async fn checks_of_new_passwords_are_cheap(world: World) {
     }
 }
 
+/// A sign-in at an address without an account takes the time of a hash too, so that the time does not tell whether there is one. The hashes
+/// are costly here, so that they outweigh everything else that the programs do. `tests/timing` compares the times themselves.
+async fn a_sign_in_at_an_unknown_address_computes_a_hash(shape: Shape) {
+    let world = World::builder(shape).flag("--argon2-passes", "20").start().await;
+    let ann = world.sign_up().await;
+    let processor_time = async |email: &str| {
+        let before = world.processor_time();
+        for _ in 0..3 {
+            world.anyone().login(email, "not the password").await.expect(401);
+        }
+        world.processor_time() - before
+    };
+    let known = processor_time(&ann.email).await;
+    let unknown = processor_time(&world.fresh_email()).await;
+    assert!(2 * unknown > known, "{unknown:?} and {known:?} with an account");
+}
+
 async fn aborted_sign_ins_keep_their_permit_until_hashing_ends(shape: Shape) {
     let world = start_world(shape).await;
     let ann = world.sign_up().await;
@@ -302,6 +319,7 @@ async fn hashing_threads_have_a_low_priority_and_return_their_memory_when_idle(s
 
 on_every_shape!(
     sign_ups_leave_the_permits_of_sign_ins,
+    a_sign_in_at_an_unknown_address_computes_a_hash,
     a_network_creates_a_hundred_accounts_in_15_minutes,
     checks_of_new_passwords_are_cheap,
     hashing_threads_have_a_low_priority_and_return_their_memory_when_idle,
