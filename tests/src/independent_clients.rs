@@ -8,7 +8,7 @@
 use crate::accounts::User;
 use crate::browser::Browser;
 use crate::installed_programs::{INSTALL_HINT, tool};
-use crate::program::release_dir;
+use crate::program::programs_dir;
 use serde_json::Value;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -66,7 +66,7 @@ impl ClientLibrary {
             Self::Oauth4webapi => script("node", "oauth4webapi", "client.mjs"),
             Self::Oauth4webapiWithDpop => script("node", "oauth4webapi", "dpop.mjs"),
             Self::Authlib => python("authlib", "client.py"),
-            Self::Openidconnect => Command::new(release_dir().join("openidconnect_client")),
+            Self::Openidconnect => Command::new(programs_dir().join("openidconnect_client")),
             Self::OpenidClientOnDevice => script("node", "openid-client", "device.mjs"),
             Self::Oauth4webapiOnDevice => script("node", "oauth4webapi", "device.mjs"),
             Self::AuthlibOnDevice => python("authlib", "device.py"),

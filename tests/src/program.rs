@@ -102,7 +102,7 @@ impl ProgramConfig {
     /// Runs a Bash script with `set -e`, with the programs on the PATH and the flags as environment variables.
     pub(crate) fn bash(&self, script: &str) -> Output {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(release_dir().to_owned()).chain(std::env::split_paths(&path));
+        let path = std::iter::once(programs_dir().to_owned()).chain(std::env::split_paths(&path));
         let settings = self.flags.chunks_exact(2).map(|flag| {
             let name = flag[0].to_str().unwrap().trim_start_matches("--");
             let name = name.to_uppercase().replace('-', "_");
@@ -219,9 +219,9 @@ impl Drop for Running {
 }
 
 impl Program {
-    /// The path of its release build.
+    /// Its path.
     fn file(self) -> PathBuf {
-        release_dir().join(match self {
+        programs_dir().join(match self {
             Self::Latchkey => "latchkey",
             Self::LatchkeyCountingAllocations => "latchkey_counting_allocations",
             Self::AuthServer => "auth-server",
@@ -241,32 +241,25 @@ impl Program {
     }
 }
 
-/// The directory of the release builds. The first call builds them, so that no test runs against outdated
-/// programs.
-pub(crate) fn release_dir() -> &'static Path {
-    static RELEASE_DIR: OnceLock<PathBuf> = OnceLock::new();
-    RELEASE_DIR.get_or_init(|| {
+/// The directory of the programs, which have the profile of this test binary. The first call builds them, so that no test runs against
+/// outdated programs.
+pub(crate) fn programs_dir() -> &'static Path {
+    static PROGRAMS_DIR: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAMS_DIR.get_or_init(|| {
         let test_binary = std::env::current_exe().unwrap();
         // The path is TARGET/PROFILE/deps/black_box-….
-        let target = test_binary.ancestors().nth(3).unwrap();
+        let [dir, target] = [2, 3].map(|level| test_binary.ancestors().nth(level).unwrap());
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        // Builds the whole workspace, so that the dependencies have the same features as in the build of this
-        // test.
-        let build = [
-            "build",
-            "--release",
-            "--quiet",
-            "--workspace",
-            "--bins",
-            "--target-dir",
-        ];
         let built = Command::new(env!("CARGO"))
-            .args(build)
+            .args(["build", "--quiet", "--profile"])
+            .arg(dir.file_name().unwrap())
+            // The whole workspace, so that the dependencies have the same features as in the build of this test.
+            .args(["--workspace", "--bins", "--target-dir"])
             .arg(target)
             .current_dir(workspace)
             .status()
             .unwrap();
-        assert!(built.success(), "cargo build --release --workspace --bins failed");
-        target.join("release")
+        assert!(built.success(), "cargo build --workspace --bins failed");
+        dir.to_owned()
     })
 }
