@@ -21,6 +21,13 @@ pub(crate) fn environment_with_offset(offset: &str) -> Vec<(String, String)> {
     faketime("FAKETIME", offset)
 }
 
+/// Removes the shared memory of libfaketime that a killed process leaves.
+pub(crate) fn remove_shared_memory(process_id: u32) {
+    for name in ["faketime_shm", "sem.faketime_sem"] {
+        let _ = std::fs::remove_file(format!("/dev/shm/{name}_{process_id}"));
+    }
+}
+
 /// Returns the environment variables that load libfaketime, and the variable that tells it the time.
 fn faketime(variable: &str, value: &str) -> Vec<(String, String)> {
     [

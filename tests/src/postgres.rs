@@ -14,6 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// The empty database of each server.
+const TEMPLATE: &str = "template1";
+
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 /// A database that is dropped with this value.
@@ -26,37 +29,40 @@ pub(crate) struct Database {
 impl Database {
     /// Creates an empty database on the server that all worlds share.
     pub(crate) fn create() -> Self {
-        Self::create_on(PostgresServer::shared(), &[])
+        Self::create_on(PostgresServer::shared(), TEMPLATE)
     }
 
     /// Creates an empty database on a server of its own.
     pub(crate) fn create_with_server() -> Self {
-        Self::create_on(Arc::new(PostgresServer::start()), &[])
+        Self::create_on(Arc::new(PostgresServer::start()), TEMPLATE)
     }
 
     /// Creates a copy of this database, to which no session may be open.
     pub(crate) fn copy(&self) -> Self {
-        Self::create_on(Arc::clone(&self.server), &["--template", &self.name])
+        Self::create_on(Arc::clone(&self.server), &self.name)
     }
 
-    fn create_on(server: Arc<PostgresServer>, options: &[&str]) -> Self {
+    fn create_on(server: Arc<PostgresServer>, template: &str) -> Self {
         let name = format!("world_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
-        let database = Self { name, server };
-        database.run("createdb", options);
-        database
+        server.administer(&format!(
+            "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
+        ));
+        Self { name, server }
     }
 
     /// Makes `clock_timestamp` return this time. Sessions that began before the first call keep the real clock, because
     /// only new ones look for functions in the schema `public` first.
     pub(crate) fn set_clock(&self, now: Timestamp) {
-        let statements = format!(
-            "CREATE OR REPLACE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+        let name = &self.name;
+        self.server.administer(&format!(
+            "\\c {name}
+             CREATE OR REPLACE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
                  AS 'SELECT to_timestamp({})';
-             ALTER DATABASE {} SET search_path = public, pg_catalog;",
+             ALTER DATABASE {name} SET search_path = public, pg_catalog;
+             \\c postgres
+             ",
             now.seconds(),
-            self.name
-        );
-        self.run("psql", &["-qc", &statements]);
+        ));
     }
 
     /// The server of this database.
@@ -83,8 +89,9 @@ impl Database {
     /// role created by the migrations.
     pub(crate) fn api_url_at(&self, socket_dir: &Path) -> String {
         self.server.create_api_role_once(|| {
-            let make = format!("CREATE ROLE {API_LOGIN_ROLE} LOGIN IN ROLE latchkey_api");
-            self.run("psql", &["-qc", &make]);
+            self.server.administer(&format!(
+                "CREATE ROLE {API_LOGIN_ROLE} LOGIN IN ROLE latchkey_api"
+            ));
         });
         self.url_of(API_LOGIN_ROLE, socket_dir)
     }
@@ -136,7 +143,8 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.run("dropdb", &["--force"]);
+            self.server
+                .administer(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The programs under test: builds them once per test process, runs their commands, and starts, terminates
 //! and kills their servers.
 
+use crate::clock;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -215,6 +216,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        clock::remove_shared_memory(self.id());
     }
 }
 

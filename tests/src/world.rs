@@ -132,17 +132,12 @@ impl World {
 
     /// Returns the URL of the database.
     pub fn database_url(&self) -> String {
-        match &self.deployment.database {
-            Some(database) => database.url(),
-            None => format!("sqlite:{}", self.data_dir().join("latchkey.db").display()),
-        }
+        self.deployment.database_url()
     }
 
     /// Opens the database.
     pub async fn db(&self) -> Db {
-        Db::open(&self.database_url().parse().unwrap(), 4, 1)
-            .await
-            .unwrap()
+        self.deployment.db().await
     }
 
     /// Opens the database with the role of the API processes. Only for [`Shape::Split`].

@@ -397,7 +397,7 @@ async fn secrets_are_never_stored_logged_or_in_a_url(world: World) {
 
 async fn stored_events_and_log_lines_correspond(shape: Shape) {
     // A minute that does not end.
-    let world = World::builder(shape).clock().start().await;
+    let world = World::builder(shape).clock().empty().start().await;
     let (ann, email) = (world.sign_up().await, world.fresh_email());
     let body = json!({ "email": email, "password": PASSWORD });
     let anyone = world.anyone();

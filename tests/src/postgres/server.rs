@@ -1,10 +1,10 @@
 //! A PostgreSQL server with a data directory of its own.
 
 use crate::installed_programs::postgres_program;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Once, OnceLock};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Starts the server and waits on standard input. When the test process ends, the pipe closes, and the script
@@ -42,8 +42,17 @@ pub(super) const API_LOGIN_ROLE: &str = "some_api";
 pub struct PostgresServer {
     socket_dir: PathBuf,
     api_role: Once,
+    administration: Mutex<Administration>,
     /// Stops the server when its standard input closes.
     supervisor: Child,
+}
+
+/// A session that stays open, because a program and a session for each statement would cost more than most statements.
+#[derive(Debug)]
+struct Administration {
+    psql: Child,
+    statements: ChildStdin,
+    answers: BufReader<ChildStdout>,
 }
 
 /// A process of the server.
@@ -82,6 +91,7 @@ impl PostgresServer {
             panic!("PostgreSQL did not start:\n{log}");
         }
         Self {
+            administration: Mutex::new(Administration::begin(&socket_dir)),
             socket_dir,
             api_role: Once::new(),
             supervisor,
@@ -96,6 +106,12 @@ impl PostgresServer {
     /// Runs `create` unless it already ran for this server. Creates the login role of the API processes.
     pub(super) fn create_api_role_once(&self, create: impl FnOnce()) {
         self.api_role.call_once(create);
+    }
+
+    /// Runs statements on the database `postgres`, each outside of a transaction, which creating and dropping databases requires. Fails the
+    /// test unless they succeed.
+    pub(super) fn administer(&self, statements: &str) {
+        self.administration.lock().unwrap().run(statements);
     }
 
     /// Runs a PostgreSQL program on a database of this server. Fails the test unless it succeeds. Returns its output.
@@ -133,11 +149,11 @@ impl PostgresServer {
         signal("-CONT", &ids);
     }
 
-    /// Terminates every connection to the server with `pg_terminate_backend`.
+    /// Terminates every connection of the programs to the server with `pg_terminate_backend`.
     pub fn terminate_connections(&self) {
         let terminate = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
-                         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-        self.run("psql", &["-qAtc", terminate], "postgres");
+                         WHERE backend_type = 'client backend' AND datname <> 'postgres'";
+        self.administer(terminate);
     }
 
     /// The process id of the postmaster, which is the parent of all other processes of the server.
@@ -163,6 +179,45 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         drop(self.supervisor.stdin.take());
         let _ = self.supervisor.wait();
+    }
+}
+
+impl Administration {
+    /// Begins a session of the superuser.
+    fn begin(socket_dir: &Path) -> Self {
+        let mut psql = Command::new(postgres_program("psql").unwrap())
+            .args([
+                "-qAtX",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-U",
+                "postgres",
+                "-d",
+                "postgres",
+                "-h",
+            ])
+            .arg(socket_dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            statements: psql.stdin.take().unwrap(),
+            answers: BufReader::new(psql.stdout.take().unwrap()),
+            psql,
+        }
+    }
+
+    /// Runs statements and waits for their end. `psql` ends at the first error, and says it on standard error.
+    fn run(&mut self, statements: &str) {
+        const DONE: &str = "done";
+        writeln!(self.statements, "{statements};\n\\echo {DONE}").unwrap();
+        let mut line = String::new();
+        while line.trim_end() != DONE {
+            line.clear();
+            let length = self.answers.read_line(&mut line).unwrap();
+            assert!(length > 0, "psql failed: {:?}\n{statements}", self.psql.wait());
+        }
     }
 }
 

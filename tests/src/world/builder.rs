@@ -53,12 +53,11 @@ impl WorldBuilder {
         self
     }
 
-    /// Gives the programs a clock that only [`World::advance`] moves. The database begins empty, because the keys of a copy are dated by
-    /// the clock of the machine.
+    /// Gives the programs a clock that only [`World::advance`] moves.
     #[must_use]
     pub fn clock(mut self) -> Self {
         self.has_test_clock = true;
-        self.empty()
+        self
     }
 
     /// Makes [`WorldBuilder::start`] return before the programs are ready.
@@ -160,6 +159,9 @@ impl WorldBuilder {
             deployment.set_database(deployment.now());
         }
         deployment.prepare_data_dir(prepared);
+        if prepared.is_some() && deployment.clock.is_some() {
+            PreparedDatabase::date_keys(&deployment.db().await, deployment.now()).await;
+        }
         let port = match is_split {
             false => deployment.start_one(&self).await,
             true => deployment.start_many(&self).await,

@@ -17,6 +17,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use storage::db::Db;
 use tempfile::TempDir;
 
 /// The maximum time from listening to readiness, which includes fetching the key set.
@@ -135,6 +136,21 @@ impl Deployment {
         self.clock
             .as_ref()
             .map_or_else(foundation::clock::now, Clock::now)
+    }
+
+    /// The URL of the database.
+    pub(super) fn database_url(&self) -> String {
+        match &self.database {
+            Some(database) => database.url(),
+            None => format!("sqlite:{}", self.data_dir().join("latchkey.db").display()),
+        }
+    }
+
+    /// Opens the database.
+    pub(super) async fn db(&self) -> Db {
+        Db::open(&self.database_url().parse().unwrap(), 4, 1)
+            .await
+            .unwrap()
     }
 
     /// Sets the clock of the database.

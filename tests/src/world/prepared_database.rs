@@ -3,8 +3,12 @@
 
 use crate::postgres::Database;
 use crate::program::{Program, ProgramConfig, Running};
+use foundation::clock::Timestamp;
 use foundation::sealing::SealingKey;
+use sqlx::AssertSqlSafe;
 use std::path::Path;
+use storage::db::Db;
+use storage::{execute, fetch_one};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
@@ -47,6 +51,29 @@ impl PreparedDatabase {
         if log.exists() {
             std::fs::copy(log, data_dir.join(LOG)).unwrap();
         }
+    }
+
+    /// Dates the signing keys of a copy as if they had been generated at this time. The trigger that forbids it is absent meanwhile.
+    pub(super) async fn date_keys(copy: &Db, now: Timestamp) {
+        let (trigger, drop) = copy.reader().choose(
+            (
+                "SELECT sql FROM sqlite_schema WHERE name = 'signing_keys_move'",
+                "DROP TRIGGER signing_keys_move",
+            ),
+            (
+                "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'signing_keys_move'",
+                "DROP TRIGGER signing_keys_move ON signing_keys",
+            ),
+        );
+        let (trigger,) = fetch_one!(copy.reader(), (String,), trigger).unwrap();
+        let generated = "SELECT MIN(created_at) FROM signing_keys";
+        let (generated,) = fetch_one!(copy.reader(), (i64,), generated).unwrap();
+        execute!(copy.writer(), drop).unwrap();
+        let date = "UPDATE signing_keys
+                    SET created_at = created_at + $1, sign_after = sign_after + $1, activated_at = activated_at + $1";
+        execute!(copy.writer(), date, now.micros() - generated).unwrap();
+        execute!(copy.writer(), AssertSqlSafe(trigger)).unwrap();
+        copy.close().await;
     }
 
     async fn prepare(database: Option<Database>) -> Self {
