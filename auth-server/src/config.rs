@@ -73,7 +73,7 @@ pub struct IssuerArgs {
         value_name = "CALLERS"
     )]
     pub client_registration: ClientRegistration,
-    /// The `aud` that the assertions of apps may have: `any` means the issuer's URL or that of `/token` or `/par`, also in a list,
+    /// The `aud` that the assertions of apps may have: `any` means the issuer's URL or that of `/token` or `/par`, or a list of these,
     /// `issuer` the issuer's URL as a string, as FAPI 2.0 requires.
     #[arg(
         long,

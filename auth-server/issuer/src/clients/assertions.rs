@@ -37,7 +37,8 @@ const RETENTION: Duration = Duration::from_secs(3600);
 /// The values of `aud` that an assertion may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AssertionAudience {
-    /// The issuer's URL or that of an endpoint (RFC 7523 §3, RFC 9126 §2), also as a member of a list.
+    /// The issuer's URL or that of an endpoint (RFC 7523 §3, RFC 9126 §2), or a list of them. A list with another server is refused, because
+    /// that server could use the assertion here.
     Any,
     /// The issuer's URL as a string (FAPI 2.0 Security Profile §5.3.2.1): an attacker cannot get an assertion for this issuer by
     /// naming its endpoints in the metadata of another one.
@@ -248,10 +249,12 @@ impl Audience {
         match (recipient.audience, self) {
             (AssertionAudience::Issuer, Self::One(audience)) if is_issuer(audience) => Ok(()),
             (AssertionAudience::Any, Self::One(audience)) if names_any(audience) => Ok(()),
-            (AssertionAudience::Any, Self::Several(all)) if all.iter().any(names_any) => Ok(()),
+            (AssertionAudience::Any, Self::Several(all)) if !all.is_empty() && all.iter().all(names_any) => {
+                Ok(())
+            }
             (AssertionAudience::Issuer, _) => Err("its aud is not the issuer's URL as a string"),
             (AssertionAudience::Any, _) => Err(
-                "its aud is neither the issuer nor the token endpoint nor the endpoint of pushed requests",
+                "its aud names another server than this issuer, by its URL, that of /token or that of /par",
             ),
         }
     }
