@@ -52,6 +52,21 @@ async fn the_scope_is_what_the_role_of_the_user_allows(world: SharedWorld) {
     assert_eq!(described["scope"], "posts:read");
 }
 
+async fn tokens_name_the_scope_that_the_role_allows(world: SharedWorld) {
+    let server = world.app().kind("web").register();
+    for (role, scope) in [("user", "posts:read"), ("admin", "posts:read admin")] {
+        let (user, app) = (world.user_with_role(role).await, world.app().register());
+        let first = app.tokens(&user, "posts:read admin").await;
+        let second = app.refresh(&world.anyone(), &first.refresh).await;
+        for tokens in [&first, &Tokens::parse(second)] {
+            assert_eq!(tokens.reply.json()["scope"], scope, "{role}");
+            assert_eq!(tokens.claims()["scope"], scope, "{role}");
+            let described = introspect(&world, &server, &tokens.access).await.json();
+            assert_eq!(described["scope"], scope, "{role}");
+        }
+    }
+}
+
 async fn introspection_agrees_with_the_api_on_invalid_tokens(world: World) {
     let user = world.sign_up().await;
     let server = world.app().kind("web").register();
@@ -262,6 +277,7 @@ async fn only_confidential_clients_introspect(world: SharedWorld) {
 on_every_shape!(
     an_active_access_token_is_described,
     the_scope_is_what_the_role_of_the_user_allows,
+    tokens_name_the_scope_that_the_role_allows,
     introspection_agrees_with_the_api_on_invalid_tokens,
     introspection_agrees_with_the_api_on_revoked_tokens,
     a_refresh_token_is_active_for_its_own_client_until_it_is_used,

@@ -48,7 +48,7 @@ struct Confirmation<'a> {
 pub(super) struct TokenGrant<'a> {
     /// The family of refresh tokens, at the generation of the refresh token to issue.
     pub(super) family: &'a Family,
-    /// The scope of the access token.
+    /// The granted scope. The access token has the part of it that the role of the user allows.
     pub(super) scope: Scope,
     /// The `nonce` of the authorization request, for the ID token.
     pub(super) nonce: Option<&'a str>,
@@ -69,14 +69,16 @@ struct Subject<'a> {
 
 impl Grants {
     /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token. Signs an
-    /// ID token too if the scope contains `openid`.
+    /// ID token too if the scope contains `openid`. The scope is what the role of the user allows, so that a resource server which knows no
+    /// roles may believe the token.
     pub(super) fn issue_tokens(
         &self,
         signer: &SigningKey,
         grant: &TokenGrant<'_>,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
-        let TokenGrant { family, scope, .. } = *grant;
+        let family = grant.family;
+        let scope = family.role.scope().intersection(grant.scope);
         let subject = Subject {
             sub: &family.user_id.to_string(),
             client_id: &family.client_id,
