@@ -91,8 +91,8 @@ pub(crate) fn record_route(request: Request) -> Request {
     request
 }
 
-/// Returns the trace id of the W3C `traceparent` header (version 00); `None` if the header is absent, repeated or
-/// invalid.
+/// Returns the trace id of the header `traceparent` (W3C Trace Context §3.2); `None` if the header is absent, repeated or invalid. A later
+/// version than 00 may have further parts (§4.3).
 fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     let is_hex_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_id = |text: &str, length| {
@@ -101,9 +101,12 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     let value = single(headers, "traceparent")?;
     let mut parts = value.split('-');
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    let is_valid =
-        parts.next().is_none() && version == "00" && flags.len() == 2 && flags.bytes().all(is_hex_digit);
-    (is_valid && is_id(trace, 32) && is_id(parent, 16)).then(|| trace.to_owned())
+    let is_byte = |text: &str| text.len() == 2 && text.bytes().all(is_hex_digit);
+    let is_known_form = match version {
+        "00" => parts.next().is_none(),
+        later => is_byte(later) && later != "ff",
+    };
+    (is_known_form && is_byte(flags) && is_id(trace, 32) && is_id(parent, 16)).then(|| trace.to_owned())
 }
 
 /// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters; `None` if nothing
@@ -175,17 +178,26 @@ mod tests {
 
     #[test]
     fn only_a_valid_traceparent_is_continued() {
-        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-        assert_eq!(
-            trace_id(good).as_deref(),
-            Some("4bf92f3577b34da6a3ce929d0e0e4736")
-        );
+        for good in [
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-the-future-will-be-like",
+            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
+        ] {
+            assert_eq!(
+                trace_id(good).as_deref(),
+                Some("4bf92f3577b34da6a3ce929d0e0e4736"),
+                "{good}"
+            );
+        }
         for bad in [
             "",
             "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
             "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
-            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+            "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "0x-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.x",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
             "00-short-00f067aa0ba902b7-01",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-zz",
