@@ -227,6 +227,7 @@ impl From<password_resets::Error> for FormError {
             password_resets::Error::TokenInvalid => {
                 Self::Final(reset::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
             }
+            password_resets::Error::Flawed(flaw) => flaw.into(),
             password_resets::Error::Passwords(error) => error.into(),
             password_resets::Error::Database(error) => Error::from(error).into(),
         }

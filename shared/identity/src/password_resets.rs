@@ -3,7 +3,7 @@
 use crate::grants::consents;
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, Purpose};
-use crate::passwords::{self, Password};
+use crate::passwords::{self, Password, PasswordFlaw};
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, changes};
@@ -23,6 +23,9 @@ pub enum Error {
     /// One error covers all of these cases, so that it reveals nothing.
     #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
+    /// The password resembles the address of the account.
+    #[error("the password {0}")]
+    Flawed(#[from] PasswordFlaw),
     /// The password could not be hashed, or too many hashes are being computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
@@ -69,7 +72,7 @@ pub async fn request(
 /// of the user, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
 /// unless it was turned on before the address was verified: then somebody else may have set the account up, or moved it to this
 /// address, and the bearer of the token takes it over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is
-/// not valid. A failure does not use up the token.
+/// not valid, and with [`Error::Flawed`] if the password resembles the address. A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
@@ -79,6 +82,9 @@ pub async fn confirm(
     let (purpose, now) = (Purpose::PasswordReset, context.now);
     let mailed = mailed_tokens::find(&identity.db, purpose, token, now).await?;
     let mailed = mailed.ok_or(Error::TokenInvalid)?;
+    identity
+        .passwords
+        .check_against_email(&new, &mailed.current_email)?;
     let hash = identity.passwords.hash(new).await?;
 
     let mut tx = identity.db.begin().await?;

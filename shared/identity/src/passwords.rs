@@ -156,10 +156,17 @@ impl Passwords {
         if password.0.chars().count() < self.min_length {
             return Err(PasswordFlaw::TooShort { min: self.min_length });
         }
-        if self.block_list.refuses(&password.0, email) {
-            return Err(PasswordFlaw::TooCommon);
-        }
+        self.check_against_email(&password, email)?;
         Ok(password)
+    }
+
+    /// Fails with [`PasswordFlaw::TooCommon`] if a password is common or resembles this e-mail, which became known after the password
+    /// was parsed.
+    pub(crate) fn check_against_email(&self, password: &Password, email: &str) -> Result<(), PasswordFlaw> {
+        match self.block_list.refuses(&password.0, email) {
+            true => Err(PasswordFlaw::TooCommon),
+            false => Ok(()),
+        }
     }
 
     /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no permit

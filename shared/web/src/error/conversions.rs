@@ -154,6 +154,7 @@ impl From<password_resets::Error> for Error {
     fn from(error: password_resets::Error) -> Self {
         match error {
             password_resets::Error::TokenInvalid => token_invalid(&error),
+            password_resets::Error::Flawed(flaw) => Self::invalid_member("new_password", flaw.to_string()),
             password_resets::Error::Passwords(error) => error.into(),
             password_resets::Error::Database(error) => error.into(),
         }

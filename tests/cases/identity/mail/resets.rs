@@ -44,6 +44,20 @@ async fn a_reset_sets_the_password_and_ends_all_access(world: SharedWorld) {
     );
 }
 
+async fn a_reset_refuses_a_password_like_the_address(world: SharedWorld) {
+    let ann = world.sign_up().await;
+    let token = reset_token(&world, &ann.email, 1).await;
+    let similar = format!("{}1!", ann.email.to_uppercase());
+    let refused = reset(&world.anyone(), &token, &similar).await;
+    refused.expect_validation_errors(&["/new_password"]);
+    let mut browser = world.browser();
+    let form = browser.open(&format!("/reset?token={token}")).await;
+    let refused = browser.submit(&form, &[("new_password", &similar)]).await;
+    assert_eq!(refused.reply.status, 422, "{}", refused.reply);
+    assert!(refused.visible_text().contains("too common"), "{}", refused.reply);
+    reset(&world.anyone(), &token, NEW_PASSWORD).await.expect(204);
+}
+
 async fn requests_do_not_reveal_accounts(world: World) {
     let (ann, gone) = (world.sign_up().await, world.sign_up().await);
     disable(&world, &gone);
@@ -333,6 +347,7 @@ async fn requests_fail_without_redis(world: World) {
 
 on_every_shape!(
     a_reset_sets_the_password_and_ends_all_access,
+    a_reset_refuses_a_password_like_the_address,
     requests_do_not_reveal_accounts,
     malformed_emails_and_tokens_are_rejected,
     links_work_once,
