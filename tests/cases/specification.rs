@@ -8,6 +8,7 @@ mod errors;
 mod events;
 mod limits;
 mod multi_factor;
+mod names;
 mod password_reset;
 mod payments;
 mod posts_and_comments;

@@ -154,7 +154,7 @@ impl Event {
             client_id = self.client_id,
             administrator_id = named.administrator_id,
             address = named.address,
-            trace_id,
+            traceId = trace_id,
             detail = self.detail,
             count = (self.count > 1).then_some(self.count),
         );

@@ -54,7 +54,7 @@ async fn reuse_of_a_refresh_token_or_code_raises_an_alert(shape: Shape) {
     let replayed = app.refresh(&anyone, &tokens.refresh).await.expect(400);
     app.refresh(&anyone, &tokens.refresh).await.expect(400);
     let alert = expect_single_alert(&world, "refresh_token_reuse").await;
-    assert_eq!(alert["trace_id"], replayed.correlation_id());
+    assert_eq!(alert["traceId"], replayed.correlation_id());
     assert_eq!(
         (&alert["user_id"], &alert["client_id"]),
         (&json!(ann.id), &json!(app.id))
@@ -64,7 +64,7 @@ async fn reuse_of_a_refresh_token_or_code_raises_an_alert(shape: Shape) {
     app.exchange(&anyone, &grant).await.expect(200);
     let reused = app.exchange(&anyone, &grant).await.expect(400);
     let alert = expect_single_alert(&world, "code_reuse").await;
-    assert_eq!(alert["trace_id"], reused.correlation_id());
+    assert_eq!(alert["traceId"], reused.correlation_id());
 }
 
 async fn marking_a_key_compromised_by_command_raises_an_alert(shape: Shape) {

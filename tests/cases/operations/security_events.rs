@@ -46,7 +46,7 @@ async fn expect_event(
     let logged = lines
         .find(|line| line["event"] == name)
         .unwrap_or_else(|| panic!("no log line of {name}"));
-    assert_eq!(logged["trace_id"], reply.correlation_id());
+    assert_eq!(logged["traceId"], reply.correlation_id());
     assert_eq!(logged["outcome"], outcome);
 }
 
@@ -414,7 +414,7 @@ async fn stored_events_and_log_lines_correspond(shape: Shape) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut lines: Vec<_> = lines
         .filter(|line| line["target"] == "security")
-        .map(|line| (text(&line["event"]), text(&line["trace_id"])))
+        .map(|line| (text(&line["event"]), text(&line["traceId"])))
         .collect();
     // Commands write rows but no log.
     rows.retain(|row| lines.contains(row) || row.0 != "client_created");

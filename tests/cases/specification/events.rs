@@ -11,7 +11,7 @@ fn logged(world: &World, reply: &Reply, member: &str) -> Vec<String> {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines
-        .filter(|line| line["trace_id"] == reply.correlation_id())
+        .filter(|line| line["traceId"] == reply.correlation_id())
         .filter_map(|line| line[member].as_str().map(str::to_owned))
         .collect()
 }

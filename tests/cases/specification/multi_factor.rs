@@ -10,7 +10,7 @@ fn logged(world: &World, reply: &Reply, event: &str) -> usize {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines
-        .filter(|line| line["event"] == event && line["trace_id"] == reply.correlation_id())
+        .filter(|line| line["event"] == event && line["traceId"] == reply.correlation_id())
         .count()
 }
 

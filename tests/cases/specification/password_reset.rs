@@ -70,7 +70,7 @@ async fn a_reset_is_recorded_with_the_trace_id_of_its_response(world: World) {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut logged = lines.filter(|line| line["event"] == "authn_password_reset");
     let logged = logged.next().unwrap();
-    assert_eq!(logged["trace_id"], reply.correlation_id(), "{logged}");
+    assert_eq!(logged["traceId"], reply.correlation_id(), "{logged}");
     let context = (&logged["user_id"], &logged["address"], &logged["outcome"]);
     assert_eq!(
         context,

@@ -142,7 +142,7 @@ async fn log_next(db: &Db, now: Timestamp) -> Result<bool, Error> {
         kind = alert.kind,
         user_id = alert.user_id,
         client_id = alert.client_id,
-        trace_id = alert.trace_id,
+        traceId = alert.trace_id,
         detail = alert.detail,
         alert_id = alert.public_id(),
     );

@@ -173,7 +173,7 @@ fn body(alert: &Alert) -> String {
             "kind": alert.kind,
             "user_id": alert.user_id,
             "client_id": alert.client_id,
-            "trace_id": alert.trace_id,
+            "traceId": alert.trace_id,
             "detail": alert.detail,
         },
     })

@@ -37,6 +37,7 @@ pub struct SecurityEvent {
     #[schema(required)]
     pub address: Option<String>,
     /// The correlation id of the response.
+    #[serde(rename = "traceId")]
     pub trace_id: String,
     /// Further details.
     #[schema(required)]

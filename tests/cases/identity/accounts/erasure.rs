@@ -78,7 +78,7 @@ async fn listed(admin: &User, query: &str) -> Vec<Value> {
 fn pseudonym(events: &[Value], deletion: &Reply) -> i64 {
     let mut of_deletion = events
         .iter()
-        .filter(|event| event["trace_id"] == deletion.correlation_id());
+        .filter(|event| event["traceId"] == deletion.correlation_id());
     let deleted = of_deletion.find(|event| event["name"] == "user_deleted");
     deleted.unwrap()["user_id"].as_i64().unwrap()
 }

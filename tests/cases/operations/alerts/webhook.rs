@@ -60,6 +60,7 @@ async fn each_alert_is_sent_once_and_signed(shape: Shape) {
     assert_eq!(bodies[0]["type"], "alert.refresh_token_reuse");
     assert_eq!(bodies[0]["data"]["user_id"], ann.id);
     assert_eq!(bodies[0]["data"]["client_id"], app.id.as_str());
+    assert_eq!(bodies[0]["data"]["traceId"].as_str().map(str::len), Some(32));
     assert_eq!(bodies[1]["type"], "alert.key_compromised");
 }
 

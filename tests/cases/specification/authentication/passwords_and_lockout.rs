@@ -147,7 +147,7 @@ async fn statement_3_security_events_are_logged(world: World) {
     let signed_in = world.anyone().login(&ann.email, PASSWORD).await.expect(200);
     for (reply, name) in [(failed, "authn_login_fail"), (signed_in, "authn_login_success")] {
         let lines = logged(&world, &reply);
-        let is_event = |line: &&Value| line["event"] == name && line["trace_id"] == reply.correlation_id();
+        let is_event = |line: &&Value| line["event"] == name && line["traceId"] == reply.correlation_id();
         assert_eq!(lines.iter().filter(is_event).count(), 1, "{lines:?}");
     }
 }
