@@ -181,6 +181,39 @@ async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: Sh
     expect_inactive(&world, &web, &second.refresh).await;
 }
 
+/// Whatever the client hints at, however it authenticates, and whichever issuer it asks.
+async fn a_live_refresh_token_is_active_for_its_own_client_in_every_way_of_asking(world: SharedWorld) {
+    let user = world.sign_up().await;
+    let web = world.app().kind("web").register();
+    let secret = web.secret.as_deref().unwrap();
+    let first = web.tokens(&user, "posts:read").await;
+    let rotated = Tokens::parse(web.refresh(&world.anyone(), &first.refresh).await);
+    let fresh = web.tokens(&user, "posts:read").await;
+    for token in [&rotated.refresh, &fresh.refresh] {
+        for issuer in world.at_each_issuer(&world.anyone()) {
+            let in_body = [
+                ("token", token.as_str()),
+                ("client_id", &web.id),
+                ("client_secret", secret),
+            ];
+            let as_json = json!({ "token": token, "client_id": web.id, "client_secret": secret });
+            let hinted = ["refresh_token", "access_token", "unknown"].map(|hint| {
+                let fields = [("token", token.as_str()), ("token_type_hint", hint)];
+                web.client_call(&issuer, "/introspect", &fields)
+            });
+            let others = [
+                web.client_call(&issuer, "/introspect", &[("token", token)]),
+                issuer.post("/introspect").form(&in_body),
+                issuer.post("/introspect").json(&as_json),
+            ];
+            for call in hinted.into_iter().chain(others) {
+                let state = call.await.expect(200);
+                assert_eq!(state.json()["active"], true, "{state}");
+            }
+        }
+    }
+}
+
 /// Asks for the state of a token with this `Accept` header.
 async fn accept(world: &World, client: &App, token: &str, media_types: &str) -> Reply {
     let call = client.client_call(&world.anyone(), "/introspect", &[("token", token)]);
@@ -281,6 +314,7 @@ on_every_shape!(
     introspection_agrees_with_the_api_on_invalid_tokens,
     introspection_agrees_with_the_api_on_revoked_tokens,
     a_refresh_token_is_active_for_its_own_client_until_it_is_used,
+    a_live_refresh_token_is_active_for_its_own_client_in_every_way_of_asking,
     a_signed_answer_has_the_same_content_for_one_client,
     an_answer_is_signed_only_on_request,
     only_confidential_clients_introspect,

@@ -118,6 +118,39 @@ async fn refresh_tokens_expire_after_14_days_unused_and_30_in_total(shape: Shape
         .expect_token_error(400, "invalid_grant");
 }
 
+/// Neither a rotation, nor a repeated refresh, nor a cookie makes a family live longer.
+async fn no_refresh_token_outlives_its_family(shape: Shape) {
+    const DAY: Duration = Duration::from_secs(86_400);
+    const SECOND: Duration = Duration::from_secs(1);
+    let world = World::builder(shape).clock().start().await;
+    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let plain = world.app().kind("web").register();
+    let retrying = world.app().option(&["--refresh-retry-window", "60s"]).register();
+    let apps = [plain, retrying];
+    let mut tokens = Vec::new();
+    for app in &apps {
+        tokens.push(app.tokens(&user, "posts:read").await.refresh);
+    }
+    for step in [10 * DAY, 10 * DAY, 10 * DAY - 5 * SECOND] {
+        world.advance(step);
+        for (app, token) in apps.iter().zip(&mut tokens) {
+            let used = std::mem::take(token);
+            *token = Tokens::parse(app.refresh(&anyone, &used).await).refresh;
+            if app.id == apps[1].id {
+                let again = Tokens::parse(app.refresh(&anyone, &used).await);
+                assert_eq!(again.refresh, *token);
+            }
+        }
+    }
+    for step in [10 * SECOND, DAY] {
+        world.advance(step);
+        for (app, token) in apps.iter().zip(&tokens) {
+            let late = app.refresh(&anyone, token).await;
+            late.expect_token_error(400, "invalid_grant");
+        }
+    }
+}
+
 async fn logout_revokes_first_party_tokens_of_the_session(world: SharedWorld) {
     let user = world.sign_up().await;
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
@@ -137,5 +170,6 @@ on_every_shape!(
     forged_refresh_tokens_are_rejected,
     a_refresh_may_narrow_the_scope_once_and_never_widen_it,
     refresh_tokens_expire_after_14_days_unused_and_30_in_total,
+    no_refresh_token_outlives_its_family,
     logout_revokes_first_party_tokens_of_the_session,
 );

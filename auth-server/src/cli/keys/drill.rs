@@ -13,6 +13,7 @@ use clap::Args;
 use endpoint::{Endpoint, Kind};
 use foundation::clock;
 use foundation::context::RequestContext;
+use foundation::duration::{in_words, parse_duration};
 use issuer::keys::{Error as KeyError, KeyChange, KeyStore, Outcome};
 use load::Load;
 use report::{Report, Rotation};
@@ -27,6 +28,9 @@ use url::Url;
 const SEEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time that every replica has to answer correctly before the first rotation: an issuer may know a new client late.
 const REHEARSAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time that a rotation may take in addition to the JWKS max-age, for which a key is staged: the generation of the next key on a
+/// busy machine, and [`SEEN_TIMEOUT`].
+const ROTATION_ALLOWANCE: Duration = Duration::from_secs(60);
 /// The pause between two looks at a condition.
 const POLL: Duration = Duration::from_millis(100);
 
@@ -42,6 +46,9 @@ pub struct DrillArgs {
     /// The number of rotations. Each waits until the staged key may sign.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rotations: u32,
+    /// The time after which the drill ends and fails [default: JWKS_MAX_AGE and a minute for each rotation].
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
     /// The number of calls per second to all API replicas together.
     #[arg(long, default_value_t = 500, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     requests_per_second: u32,
@@ -108,8 +115,8 @@ fn endpoints(urls: &[Url], default: &str, kind: Kind) -> Result<Vec<Arc<Endpoint
 }
 
 impl Drill {
-    /// Rotates under load until all rotations are done, a valid token was refused, a rotation failed, or the process
-    /// gets a signal to stop. Returns the report. Fails if a replica did not answer correctly before the first
+    /// Rotates under load until all rotations are done, a valid token was refused, a rotation failed, the time limit is over, or the
+    /// process gets a signal to stop. Returns the report. Fails if a replica did not answer correctly before the first
     /// rotation.
     async fn run(mut self) -> Result<Report, Error> {
         let stop = stop_signal()?;
@@ -122,11 +129,16 @@ impl Drill {
             self.load.endpoints().count(),
             self.args.rotations
         ))?;
-        let began = Instant::now();
+        let (began, limit) = (Instant::now(), self.time_limit());
         let calls = tokio::spawn(Arc::clone(&self.load).run());
         let ended_early = tokio::select! {
             rotated = self.rotate_all() => rotated.err().map(|error| format!("a rotation failed: {error}")),
             () = stop => Some(format!("the drill was stopped after {} rotations", self.rotations.len())),
+            () = tokio::time::sleep(limit) => Some(format!(
+                "the time limit of {} was over after {} rotations: does an issuer run that stages keys?",
+                in_words(limit),
+                self.rotations.len()
+            )),
         };
         let took = began.elapsed();
         self.load.end();
@@ -135,6 +147,13 @@ impl Drill {
             return Err(Error::Drill(panicked.to_string()));
         }
         Ok(Report::new(&self.load, self.rotations, took, ended_early))
+    }
+
+    /// Returns the time after which the drill ends, whatever is left to do.
+    fn time_limit(&self) -> Duration {
+        let of_rotation = self.store.max_age + ROTATION_ALLOWANCE;
+        let of_all = of_rotation.saturating_mul(self.args.rotations);
+        self.args.time_limit.unwrap_or(of_all)
     }
 
     /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also hit a real

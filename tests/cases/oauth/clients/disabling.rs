@@ -3,7 +3,7 @@
 use super::{at_each_issuer, clients, expect_token_error_soon};
 use serde_json::json;
 use storage::{fetch_all, fetch_one};
-use tests::{SharedWorld, Tokens, World, on_every_shape, run_concurrently};
+use tests::{SharedWorld, Tokens, World, eventually, on_every_shape, run_concurrently};
 
 async fn disabling_a_client_ends_its_tokens_of_all_users(world: World) {
     let (ann, app) = world.user_and_app().await;
@@ -64,6 +64,43 @@ async fn a_disabled_client_neither_begins_flows_nor_authenticates(world: SharedW
     let page = app.authorization().expect_error_page(&world).await;
     assert!(page.visible_text().contains("disabled"), "{}", page.reply);
     world.expect_accepted(&of_other.access).await;
+}
+
+/// An issuer keeps a client in memory for a second. Afterwards `/authorize` knows by itself, without a token request of the client.
+async fn authorization_requests_of_a_disabled_client_end_on_an_error_page(world: SharedWorld) {
+    const REQUESTS: usize = 4;
+    let (user, app) = world.user_and_app().await;
+    let status = async || {
+        let path = app.authorization().path();
+        let (page, signed_in) = (
+            world.browser().open(&path).await,
+            user.browser().open(&path).await,
+        );
+        assert_eq!(page.reply.status, signed_in.reply.status, "{}", page.reply);
+        page.reply.status
+    };
+    // The issuers take turns, so each of them has the enabled client in memory.
+    for _ in 0..REQUESTS {
+        assert_eq!(status().await, 303);
+    }
+    clients(&world, "disable", &app, &[]);
+    eventually("a disabled client begins flows", async || {
+        for _ in 0..REQUESTS {
+            if world
+                .browser()
+                .open(&app.authorization().path())
+                .await
+                .reply
+                .status
+                != 400
+            {
+                return false;
+            }
+        }
+        true
+    })
+    .await;
+    assert_eq!(status().await, 400);
 }
 
 /// The consent page was open when the client was disabled.
@@ -195,6 +232,7 @@ async fn commands_tell_whether_a_client_is_disabled(world: World) {
 on_every_shape!(
     disabling_a_client_ends_its_tokens_of_all_users,
     a_disabled_client_neither_begins_flows_nor_authenticates,
+    authorization_requests_of_a_disabled_client_end_on_an_error_page,
     a_user_cannot_consent_to_a_disabled_client,
     enabling_a_client_does_not_revive_what_ended,
     no_token_escapes_a_concurrent_disabling,

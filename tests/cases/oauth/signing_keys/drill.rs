@@ -198,6 +198,32 @@ async fn a_drill_prints_a_table_for_people(shape: Shape) {
     assert!(result.starts_with("passed: 1 rotations in "), "{printed}");
 }
 
+/// The key that the first rotation stages may sign an hour later.
+async fn a_drill_ends_at_its_time_limit(shape: Shape) {
+    let world = World::builder(shape).flag("--jwks-max-age", "1h").start().await;
+    let args = [
+        "--rotations",
+        "5",
+        "--requests-per-second",
+        "20",
+        "--time-limit",
+        "15s",
+    ];
+    let (code, report, message) = drill(&world, &[], &args);
+    assert_eq!(
+        (code, &report["passed"]),
+        (Some(1), &Value::Bool(false)),
+        "{message}{report}"
+    );
+    assert!(message.contains("time limit of 15 seconds"), "{message}");
+    let rotations = report["rotations"].as_array().unwrap().len();
+    assert!(rotations < 5, "{report}");
+    let clients = world.cli(&["clients", "list", "--json"], "");
+    let mut of_drill = clients.as_array().unwrap().iter();
+    let of_drill = of_drill.find(|client| client["id"].as_str().unwrap().starts_with("keys-drill-"));
+    assert!(of_drill.unwrap()["disabled_at"].is_string(), "{clients}");
+}
+
 async fn rate_limited_drills_fail_and_name_the_remedy(shape: Shape) {
     let world = World::builder(shape)
         .flag("--jwks-max-age", "1s")
@@ -221,6 +247,7 @@ on_every_shape!(
     a_drill_rotates_nothing_unless_every_replica_answers,
     a_drill_leaves_a_disabled_client,
     a_drill_prints_a_table_for_people,
+    a_drill_ends_at_its_time_limit,
     rate_limited_drills_fail_and_name_the_remedy,
 );
 on_many_processes!(
