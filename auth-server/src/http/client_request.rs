@@ -73,7 +73,7 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
             let no_store = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
             (no_store, response).into_response()
         }
-        Err(Failure::Token(error)) => token_errors::respond(&error, context),
+        Err(Failure::Token(error)) => token_errors::respond(&error, &parts.headers, context),
         Err(Failure::Forged(mismatch)) => Error::from(mismatch).into_response(),
     }
 }

@@ -1,7 +1,7 @@
 //! The error responses to requests of clients (RFC 6749 §5.2).
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use foundation::context::RequestContext;
 use issuer::token_error::TokenError;
@@ -39,8 +39,10 @@ pub(super) struct Body<'a> {
     pub(super) correlation_id: &'a str,
 }
 
-/// Returns the response to a failed token request. Logs the error if the service, not the client, caused it.
-pub(crate) fn respond(error: &TokenError, context: &RequestContext) -> Response {
+/// Returns the response to a failed request of a client with the headers `sent`. Logs the error if the service, not the client, caused
+/// it. Only a client that used the header `Authorization` gets a challenge (RFC 6749 §5.2), because a browser would open a password box
+/// for the request of a page.
+pub(crate) fn respond(error: &TokenError, sent: &HeaderMap, context: &RequestContext) -> Response {
     log(error);
     if let TokenError::TooManyRequests { retry_after } = error {
         // In the form of the other limits.
@@ -56,7 +58,7 @@ pub(crate) fn respond(error: &TokenError, context: &RequestContext) -> Response 
     let mut response = (status, Json(body)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
-    if status == StatusCode::UNAUTHORIZED {
+    if status == StatusCode::UNAUTHORIZED && sent.contains_key(header::AUTHORIZATION) {
         headers.insert(
             header::WWW_AUTHENTICATE,
             HeaderValue::from_static("Basic realm=\"token\""),

@@ -97,6 +97,35 @@ async fn codes_expire_after_a_minute(shape: Shape) {
     }
 }
 
+/// A browser opens a password box for a challenge of the scheme Basic, and only a client that used this header can answer it.
+async fn only_clients_that_used_the_authorization_header_get_a_challenge(world: SharedWorld) {
+    let (anyone, public) = (world.anyone(), world.app().register());
+    for path in [
+        "/token",
+        "/revoke",
+        "/introspect",
+        "/par",
+        "/device_authorization",
+    ] {
+        for fields in [
+            vec![("client_id", "nobody")],
+            vec![("client_id", public.id.as_str()), ("client_secret", "none")],
+            Vec::new(),
+        ] {
+            let refused = anyone.post(path).form(&fields).await;
+            let refused = refused.expect_token_error(401, "invalid_client");
+            assert!(!refused.has("www-authenticate"), "{path}: {refused}");
+        }
+        let with_header = anyone.with("authorization", &basic("nobody", "secret"));
+        let refused = with_header.post(path).form::<&str, &str>(&[]).await;
+        let refused = refused.expect_token_error(401, "invalid_client");
+        assert!(
+            refused.header("www-authenticate").starts_with("Basic "),
+            "{path}: {refused}"
+        );
+    }
+}
+
 async fn confidential_clients_authenticate_with_their_secret(world: SharedWorld) {
     let user = world.sign_up().await;
     let web = world.app().kind("web").register();
@@ -129,7 +158,8 @@ async fn confidential_clients_authenticate_with_their_secret(world: SharedWorld)
         vec![("client_secret", &secret)],
     ] {
         let call = anyone.post("/token").form(&[&fields, &in_body[..]].concat());
-        call.await.expect_token_error(401, "invalid_client");
+        let reply = call.await.expect_token_error(401, "invalid_client");
+        assert!(!reply.has("www-authenticate"), "{reply}");
     }
     let in_body = [fields[0], fields[1], id, ("client_secret", secret.as_str())];
     let twice = anyone.with("authorization", &basic(&web.id, &secret));
@@ -173,6 +203,7 @@ on_every_shape!(
     an_invalid_reuse_of_a_code_revokes_nothing,
     codes_are_bound_to_their_client,
     codes_expire_after_a_minute,
+    only_clients_that_used_the_authorization_header_get_a_challenge,
     confidential_clients_authenticate_with_their_secret,
     public_clients_that_send_a_secret_are_rejected,
 );
