@@ -25,6 +25,10 @@ pub enum TokenError {
     /// The code or refresh token is not valid for this client at this time.
     #[error("{0}")]
     InvalidGrant(&'static str),
+    /// The refresh token of a client whose refresh tokens are in a cookie is not valid, and never will be. The cookie of the browser has
+    /// no other one by now.
+    #[error("{}", Self::INVALID_REFRESH_TOKEN)]
+    UselessRefreshToken,
     /// The client is a service and the grant type another than `client_credentials`, or the other way round.
     #[error("a client of the type service uses the grant_type client_credentials, and no other client does")]
     UnauthorizedClient,
@@ -87,6 +91,12 @@ pub enum TokenError {
         /// The time until another request is accepted.
         retry_after: Duration,
     },
+}
+
+impl TokenError {
+    /// The description of the error for a refresh token that is not valid.
+    pub(crate) const INVALID_REFRESH_TOKEN: &str =
+        "the refresh token is unknown, expired, revoked or used, or is not for this client and DPoP key";
 }
 
 impl From<access_tokens::Error> for TokenError {

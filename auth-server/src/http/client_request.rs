@@ -26,6 +26,8 @@ use web::{Error, body};
 pub(super) enum Failure {
     /// An error of the OAuth protocol.
     Token(TokenError),
+    /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value removes it.
+    UselessCookie(TokenError, HeaderValue),
     /// The request relies on a cookie and may be forged.
     Forged(Mismatch),
 }
@@ -74,6 +76,10 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
             (no_store, response).into_response()
         }
         Err(Failure::Token(error)) => token_errors::respond(&error, &parts.headers, context),
+        Err(Failure::UselessCookie(error, removal)) => {
+            let refusal = token_errors::respond(&error, &parts.headers, context);
+            ([(header::SET_COOKIE, removal)], refusal).into_response()
+        }
         Err(Failure::Forged(mismatch)) => Error::from(mismatch).into_response(),
     }
 }

@@ -1,11 +1,13 @@
 //! The refresh tokens that browsers keep for single-page apps, each client's in a cookie of its own that scripts cannot read.
 //! Browsers send the cookie by themselves, so a request that uses it needs the anti-forgery token.
 
+use super::client_request::Failure;
 use axum::http::{HeaderMap, HeaderValue};
 use foundation::secret::Secret;
 use identity::grants::clients::Client;
 use identity::grants::origins;
 use issuer::grants::TokenResponse;
+use issuer::token_error::TokenError;
 use std::time::Duration;
 use web::csrf::Mismatch;
 use web::headers::single;
@@ -47,6 +49,16 @@ pub(super) fn move_from(
 /// Returns the `Set-Cookie` value that removes the client's cookie.
 pub(super) fn clear(client: &Client) -> HeaderValue {
     cookies::set_strict(&name(client), "", PATH, Duration::ZERO)
+}
+
+/// Returns the failure of a token request, which removes the client's cookie if no request can succeed with it any more.
+pub(super) fn failure(error: TokenError, client: &Client) -> Failure {
+    match error {
+        TokenError::UselessRefreshToken if client.refresh_cookie => {
+            Failure::UselessCookie(error, clear(client))
+        }
+        _ => error.into(),
+    }
 }
 
 /// Returns the name of the client's cookie. A cookie name may have every character of a client id (RFC 6265 §4.1.1).

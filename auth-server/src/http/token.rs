@@ -60,7 +60,8 @@ pub(crate) async fn token(
                 return Err(TokenError::MissingProof.into());
             }
             let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
-            let mut tokens = grant(&grants, client, request, key.as_deref(), &context).await?;
+            let granted = grant(&grants, client, request, key.as_deref(), &context).await;
+            let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, client))?;
             let cookie = match client.refresh_cookie {
                 true => refresh_cookie::move_from(&mut tokens, client, grants.lifetimes.refresh.idle),
                 false => None,

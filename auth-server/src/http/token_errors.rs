@@ -94,7 +94,9 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
         TokenError::InvalidClient | TokenError::InvalidAssertion(_) | TokenError::OutdatedDocument => {
             (StatusCode::UNAUTHORIZED, "invalid_client")
         }
-        TokenError::InvalidGrant(_) => (StatusCode::BAD_REQUEST, "invalid_grant"),
+        TokenError::InvalidGrant(_) | TokenError::UselessRefreshToken => {
+            (StatusCode::BAD_REQUEST, "invalid_grant")
+        }
         TokenError::UnauthorizedClient | TokenError::NoDeviceAuthorization => {
             (StatusCode::BAD_REQUEST, "unauthorized_client")
         }

@@ -14,10 +14,11 @@ use foundation::scope::Scope;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::{Family, PresentedToken, Selection};
+use std::time::Duration;
 
-const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(
-    "the refresh token is unknown, expired, revoked or used, or is not for this client and DPoP key",
-);
+const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(TokenError::INVALID_REFRESH_TOKEN);
+/// The time within which another request of the same browser may have put a newer token into its cookie: longer than a request lasts.
+const COOKIE_RACE: Duration = Duration::from_secs(60);
 
 impl Grants {
     /// Rotates the refresh token of a request. The new tokens are bound to the key with the thumbprint `key`, if it is set. The caller
@@ -38,7 +39,8 @@ impl Grants {
         // Before the claim: if no key can sign, the client keeps its token.
         let signer = self.keys.signer(context.now)?;
         let expires_at = context.now.after(self.lifetimes.refresh.idle);
-        let id = self.refresh_tokens.verify(refresh_token).ok_or(INVALID_TOKEN)?;
+        let id = self.refresh_tokens.verify(refresh_token);
+        let id = id.ok_or(TokenError::UselessRefreshToken)?;
         let presented = PresentedToken {
             family_id: &id.family_id,
             generation: id.generation,
@@ -94,7 +96,24 @@ impl Grants {
         {
             self.revoke_reused(&family, context).await?;
         }
-        Err(INVALID_TOKEN)
+        Err(self.refusal(client, family_id, now).await?)
+    }
+
+    /// Returns the error for a token of this family that was not valid. It tells whether the browser of a client with cookies can forget
+    /// the token: another request may have rotated it, or have begun another family, and its cookie must not be removed.
+    async fn refusal(
+        &self,
+        client: &Client,
+        family_id: &str,
+        now: Timestamp,
+    ) -> Result<TokenError, TokenError> {
+        let began_after = now.before(COOKIE_RACE);
+        let is_useless = client.refresh_cookie
+            && !refresh_families::has_live(&self.db, family_id, &client.id, began_after, now).await?;
+        Ok(match is_useless {
+            true => TokenError::UselessRefreshToken,
+            false => INVALID_TOKEN,
+        })
     }
 
     /// Returns a family, unless it began with a redirect URI that the document of its client no longer has. It is then revoked: a code

@@ -16,7 +16,7 @@ use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{delete_expired, execute, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
 
 /// The columns of [`Row`] in the statements on one table. They read the tables `users` and `clients` too, which other modules
 /// own: the role becomes a claim of the access token. A transaction that changes the role of a user also ends the user's epoch.
@@ -50,6 +50,10 @@ sql! {
         "SELECT ", columns!(), ", FALSE AS is_revoked, last_used_at, idle_expires_at, expires_at
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
+    HAS_LIVE = concat!(
+        "SELECT EXISTS (SELECT 1 FROM refresh_families
+         WHERE user_id = (SELECT user_id FROM refresh_families AS presented WHERE presented.id = $1) AND client_id = $2
+           AND (id = $1 OR created_at > $3) AND idle_expires_at > $4 AND expires_at > $4 AND ", is_unrevoked!(), ")");
     PRUNE = delete_expired!("refresh_families", "id", "expires_at + 0");
 }
 
@@ -211,6 +215,19 @@ pub async fn find_current(
         issued_at: current.last_used_at,
         expires_at: current.idle_expires_at.min(current.expires_at),
     }))
+}
+
+/// Returns whether a refresh token of this client can be used that belongs to the family `id`, or to one of the same user that began after
+/// `began_after`.
+pub async fn has_live(
+    db: &Db,
+    id: &str,
+    client_id: &str,
+    began_after: Timestamp,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    let (exists,) = fetch_one!(db.reader(), (bool,), HAS_LIVE, id, client_id, began_after, now)?;
+    Ok(exists)
 }
 
 /// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.
