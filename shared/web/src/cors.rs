@@ -12,9 +12,13 @@ use axum::response::Response;
 use identity::grants::origins::{Origins, Party};
 use std::sync::Arc;
 
-/// The request headers that a page may send.
+/// The request headers that a page may send: those that the API reads, and those that libraries for tracing, MCP clients and older
+/// JavaScript libraries add by themselves.
 const REQUEST_HEADERS: &str = "authorization, dpop, content-type, if-match, if-none-match, idempotency-key, \
-                               x-csrf-token, accept, traceparent";
+                               x-csrf-token, accept, traceparent, tracestate, baggage, sentry-trace, \
+                               x-requested-with, mcp-protocol-version";
+/// The longest list of request headers that a preflight response repeats, in bytes.
+const MAX_REPEATED: usize = 1024;
 /// The response headers that a page may read, in addition to those that the Fetch standard always exposes.
 const RESPONSE_HEADERS: &str = "etag, location, link, x-correlation-id, retry-after, ratelimit, \
                                 ratelimit-policy, idempotent-replayed, deprecation, sunset, www-authenticate, dpop-nonce";
@@ -63,10 +67,21 @@ impl Cors {
                 deferred.add(header::VARY, HeaderValue::from_static("Origin"));
             }
             if let Some(origin) = self.allowed_origin(parts.uri.path(), &parts.headers).await {
-                add_cors_headers(deferred, origin, is_preflight(&parts.method, &parts.headers));
+                let is_preflight = is_preflight(&parts.method, &parts.headers);
+                let request_headers = is_preflight.then(|| self.request_headers(&parts.headers));
+                add_cors_headers(deferred, origin, request_headers);
             }
         }
         Request::from_parts(parts, body)
+    }
+
+    /// Returns the request headers that a page may send. For public documents, whatever the preflight asks for.
+    fn request_headers(&self, preflight: &HeaderMap) -> HeaderValue {
+        let asked = preflight.get(header::ACCESS_CONTROL_REQUEST_HEADERS);
+        match (self, asked.filter(|names| names.len() <= MAX_REPEATED)) {
+            (Self::AnyOrigin, Some(asked)) => asked.clone(),
+            _ => HeaderValue::from_static(REQUEST_HEADERS),
+        }
     }
 
     /// Returns the allowed origin of a request; `None` without an `Origin` header or for an unknown origin.
@@ -105,15 +120,16 @@ impl Cors {
     }
 }
 
-fn add_cors_headers(deferred: &DeferredHeaders, origin: AllowedOrigin, is_preflight: bool) {
+/// Adds the headers of a response, or with `request_headers` those of a preflight response.
+fn add_cors_headers(deferred: &DeferredHeaders, origin: AllowedOrigin, request_headers: Option<HeaderValue>) {
     let add = |name: HeaderName, value: &'static str| deferred.add(name, HeaderValue::from_static(value));
     deferred.add(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.value);
     if origin.with_credentials {
         add(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, "true");
     }
-    if is_preflight {
+    if let Some(names) = request_headers {
         // The module allowed_methods adds Access-Control-Allow-Methods from the router's Allow header.
-        add(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
+        deferred.add(header::ACCESS_CONTROL_ALLOW_HEADERS, names);
         add(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
     } else {
         add(header::ACCESS_CONTROL_EXPOSE_HEADERS, RESPONSE_HEADERS);

@@ -15,6 +15,8 @@ use utoipa::ToSchema;
 
 /// The request header that repeats the value of the `csrf` cookie.
 pub const HEADER: &str = "x-csrf-token";
+/// The request header in which a browser names the relation of the page to this service.
+const FETCH_SITE: &str = "sec-fetch-site";
 
 /// The token is missing or wrong, or the request comes from an origin that is not trusted.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +81,7 @@ pub async fn check(method: &Method, headers: &HeaderMap, cors: &Cors) -> Result<
     let may_be_from_browser = has_cookie(cookies::SID)
         || has_cookie(cookies::CSRF)
         || headers.contains_key(header::ORIGIN)
-        || headers.contains_key("sec-fetch-site");
+        || headers.contains_key(FETCH_SITE);
     if !may_be_from_browser {
         return Ok(());
     }
@@ -93,10 +95,15 @@ pub async fn check(method: &Method, headers: &HeaderMap, cors: &Cors) -> Result<
 }
 
 /// Checks a page form: that `presented`, the token from a hidden field, equals the value of the `csrf` cookie, and that
-/// the policy trusts the origin. Fails if either token is missing or the cookie is repeated.
+/// the policy trusts the origin. Fails if either token is missing or the cookie is repeated. A browser or proxy that sets
+/// `Referrer-Policy: no-referrer` makes the browser send `Origin: null` with the forms of our own pages, so that
+/// `Sec-Fetch-Site` decides, which no page can set.
 pub fn check_form(headers: &HeaderMap, presented: &str, policy: &Policy) -> Result<(), Mismatch> {
     check_cookie(headers, Some(presented))?;
-    check_origin(headers, |origin| policy.trusts_origin(origin))
+    let is_own = single(headers, FETCH_SITE) == Some("same-origin");
+    check_origin(headers, |origin| {
+        policy.trusts_origin(origin) || (origin == "null" && is_own)
+    })
 }
 
 /// Checks that `presented` equals the value of the `csrf` cookie. Fails if either is missing or the cookie is repeated.
@@ -127,7 +134,7 @@ fn named_origin(headers: &HeaderMap) -> Result<Option<&str>, Mismatch> {
     if headers.contains_key(header::ORIGIN) {
         return single(headers, header::ORIGIN.as_str()).map(Some).ok_or(Mismatch);
     }
-    match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
+    match headers.get(FETCH_SITE).map(HeaderValue::as_bytes) {
         None | Some(b"same-origin" | b"none") => Ok(None),
         Some(_) => Err(Mismatch),
     }

@@ -146,6 +146,11 @@ async fn preflights_list_the_allowed_methods_and_headers(world: World) {
             "x-csrf-token",
             "accept",
             "traceparent",
+            "tracestate",
+            "baggage",
+            "sentry-trace",
+            "x-requested-with",
+            "mcp-protocol-version",
         ] {
             assert!(headers.contains(&name.to_owned()), "{name}: {reply}");
         }
@@ -218,6 +223,43 @@ async fn apps_call_with_a_token_from_their_own_origin(world: World) {
     assert_eq!(cors_headers(&made), Some((APP.to_owned(), false)));
 }
 
+/// Apps that bring their pages along, by Capacitor or Tauri, send such origins.
+async fn origins_of_other_schemes_can_be_allowed(shape: Shape) {
+    let allowed = ["capacitor://localhost", "tauri://localhost"];
+    let world = World::builder(shape);
+    let world = world.flag("--allowed-origins", &allowed.join(",")).start().await;
+    let ann = world.sign_up().await;
+    for origin in allowed {
+        let expected = Some((origin.to_owned(), true));
+        for path in ["/posts", "/me", "/csrf"] {
+            assert_eq!(
+                cors_headers(&from(ann.get(path), origin).await),
+                expected,
+                "{path}"
+            );
+        }
+        let reply = preflight(&world.anyone(), "/token", origin).await.expect(204);
+        assert_eq!(cors_headers(&reply), expected);
+        let post = json!({ "title": "A post" });
+        from(ann.post("/posts"), origin).json(&post).await.expect(201);
+    }
+    for origin in [
+        "capacitor://localhost:80",
+        "CAPACITOR://localhost",
+        "capacitor://other",
+        "ionic://localhost",
+        "null",
+    ] {
+        assert_eq!(
+            cors_headers(&from(ann.get("/posts"), origin).await),
+            None,
+            "{origin}"
+        );
+        let forged = from(ann.post("/posts"), origin).json(&json!({ "title": "Forged" }));
+        forged.await.expect_error(403, "csrf_mismatch");
+    }
+}
+
 async fn pages_are_not_readable_by_other_origins(world: World) {
     register(&world);
     let anyone = world.anyone();
@@ -264,6 +306,15 @@ async fn public_documents_are_readable_by_any_origin_without_credentials(world: 
         for origin in [UNREGISTERED, world.base(), "null"] {
             let reply = from(world.anyone().get(path), origin).await.expect(200);
             assert_eq!(cors_headers(&reply), Some(("*".to_owned(), false)), "{path}");
+            let asked = "authorization,x-what-ever,mcp-protocol-version";
+            let preflight = from(world.anyone().call("OPTIONS", path), origin);
+            let preflight = preflight.header("access-control-request-method", "GET");
+            let preflight = preflight
+                .header("access-control-request-headers", asked)
+                .await
+                .expect(204);
+            assert_eq!(cors_headers(&preflight), Some(("*".to_owned(), false)), "{path}");
+            assert_eq!(preflight.header("access-control-allow-headers"), asked);
         }
     }
 }
@@ -281,6 +332,7 @@ on_every_shape!(
     errors_are_readable_by_registered_origins,
     origins_with_credentials_may_write,
     apps_call_with_a_token_from_their_own_origin,
+    origins_of_other_schemes_can_be_allowed,
     pages_are_not_readable_by_other_origins,
     public_documents_are_readable_by_any_origin_without_credentials,
     new_origins_are_allowed_soon_after_registration,

@@ -135,6 +135,47 @@ async fn same_origin_calls_are_accepted(world: SharedWorld) {
     }
 }
 
+/// A browser sends `Origin: null` with the forms of our own pages if a proxy or an extension sets `Referrer-Policy: no-referrer`. Sandboxed
+/// pages of anybody send it too, and tell so in `Sec-Fetch-Site`.
+async fn forms_of_own_pages_may_come_with_an_opaque_origin(world: SharedWorld) {
+    let ann = world.sign_up().await;
+    let cookies = format!("csrf={}", ann.csrf);
+    let page = world.anyone().cookies(&cookies).with("origin", "null");
+    let sign_in = |caller: &Caller| {
+        let fields = [
+            ("email", ann.email.as_str()),
+            ("password", PASSWORD),
+            ("csrf", &ann.csrf),
+        ];
+        caller.post("/signin").form(&fields)
+    };
+    for site in [
+        "cross-site",
+        "same-site",
+        "none",
+        "Same-Origin",
+        "same-origin, same-origin",
+    ] {
+        sign_in(&page.with("sec-fetch-site", site)).await.expect(403);
+    }
+    sign_in(&page).await.expect(403);
+    let own = page.with("sec-fetch-site", "same-origin");
+    let with_origin = |cookies: &str, origin: &str| {
+        let caller = world.anyone().cookies(cookies).with("origin", origin);
+        caller.with("sec-fetch-site", "same-origin")
+    };
+    let other_token = format!("csrf={}", foundation::random::uuid());
+    sign_in(&with_origin(&other_token, "null")).await.expect(403);
+    sign_in(&with_origin(&cookies, "https://evil.test"))
+        .await
+        .expect(403);
+    sign_in(&own).await.expect(303);
+    // The API has no pages of its own.
+    let caller = ann.with("origin", "null").with("sec-fetch-site", "same-origin");
+    let post = caller.post("/posts").json(&json!({ "title": "Forged" }));
+    post.await.expect_error(403, "csrf_mismatch");
+}
+
 async fn calls_without_cookies_or_browser_headers_need_no_token(world: SharedWorld) {
     let user = world.sign_up().await;
     let body = json!({ "email": user.email, "password": PASSWORD });
@@ -232,6 +273,7 @@ on_every_shape!(
     header_and_cookie_must_carry_the_same_token,
     cross_origin_calls_are_rejected_even_with_the_token,
     same_origin_calls_are_accepted,
+    forms_of_own_pages_may_come_with_an_opaque_origin,
     calls_without_cookies_or_browser_headers_need_no_token,
     bearer_calls_need_no_token,
     the_token_stays_the_same_across_sign_in,

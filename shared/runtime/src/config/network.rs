@@ -1,6 +1,6 @@
 //! Settings of the listener, the public URLs and the trusted proxies and origins.
 
-use super::values::{parse_network, parse_origin};
+use super::values::{parse_network, parse_origin, parse_page_origin};
 use clap::Args;
 use foundation::settings::InvalidSetting;
 use foundation::urls::{Urls, origin_of};
@@ -41,10 +41,11 @@ pub struct NetworkArgs {
           value_parser = parse_network)]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// Further origins whose pages may send requests with cookies, separated by commas.
+    /// Further origins whose pages may send requests with cookies, separated by commas. Also those of apps that bring their pages along,
+    /// such as capacitor://localhost.
     #[arg(long, env = "LATCHKEY_ALLOWED_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN",
-          value_parser = parse_origin)]
-    pub allowed_origins: Vec<Url>,
+          value_parser = parse_page_origin)]
+    pub allowed_origins: Vec<String>,
 
     /// The largest number of open connections. Further ones wait.
     #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
@@ -102,7 +103,7 @@ impl NetworkArgs {
 
     /// Returns the base URL, the trusted origins and the trusted proxies. The origins of `urls` are always trusted.
     pub fn policy(&self, urls: &Urls) -> Policy {
-        let mut allowed_origins: Vec<String> = self.allowed_origins.iter().map(origin_of).collect();
+        let mut allowed_origins = self.allowed_origins.clone();
         allowed_origins.extend([origin_of(&urls.base), urls.issuer.clone()]);
         Policy {
             base_url: urls.base.clone(),
