@@ -152,3 +152,30 @@ pub fn no_master_key() -> InvalidSetting {
         "MASTER_KEY is not set: set it or MASTER_KEY_FILE to 32 random bytes in base64url".to_owned(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The help does not show the values of settings that hold secrets, URLs with passwords included.
+    #[test]
+    fn every_setting_that_holds_a_secret_has_a_file_form() {
+        let command = IssuerArgs::augment_args(CommonArgs::augment_args(clap::Command::new("program")));
+        let flags: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+        let hidden = command.get_arguments().filter(|arg| arg.is_hide_env_values_set());
+        let secrets: Vec<&str> = hidden.filter_map(clap::Arg::get_long).collect();
+        for name in [
+            "database-url",
+            "redis-url",
+            "smtp-url",
+            "master-key",
+            "account-key",
+            "captcha-secret",
+        ] {
+            assert!(secrets.contains(&name), "{name}");
+        }
+        for name in secrets {
+            assert!(flags.contains(&format!("{name}-file").as_str()), "{name}");
+        }
+    }
+}

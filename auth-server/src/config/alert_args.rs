@@ -3,7 +3,7 @@
 use audit::alerts::webhook::Webhook;
 use clap::Args;
 use foundation::duration::parse_duration;
-use foundation::settings::{InvalidSetting, read_secret};
+use foundation::settings::{InvalidSetting, read_parsed, read_secret};
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -28,6 +28,15 @@ pub struct AlertArgs {
         hide_env_values = true
     )]
     pub alert_webhook_url: Option<Url>,
+
+    /// A file that contains the URL of the webhook.
+    #[arg(
+        long,
+        env = "LATCHKEY_ALERT_WEBHOOK_URL_FILE",
+        global = true,
+        value_name = "FILE"
+    )]
+    pub alert_webhook_url_file: Option<PathBuf>,
 
     /// The secret that signs alerts (HMAC-SHA256): a text of at least 16 bytes, or whsec_ and base64.
     #[arg(
@@ -63,20 +72,25 @@ impl AlertArgs {
 
     /// Returns the receiver of alerts, or `None` if no URL is set. Fails as [`AlertArgs::check`] does for the webhook.
     pub(crate) fn webhook(&self) -> Result<Option<Webhook>, InvalidSetting> {
+        let url = read_parsed(
+            "ALERT_WEBHOOK_URL",
+            self.alert_webhook_url.as_ref(),
+            self.alert_webhook_url_file.as_deref(),
+        )?;
         let secret = read_secret(
             "ALERT_WEBHOOK_SECRET",
             self.alert_webhook_secret.as_deref(),
             self.alert_webhook_secret_file.as_deref(),
         )?;
         let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
-        match (&self.alert_webhook_url, secret) {
+        match (url, secret) {
             (None, None) => Ok(None),
             (None, Some(_)) => invalid("ALERT_WEBHOOK_SECRET is set without ALERT_WEBHOOK_URL"),
             (Some(_), None) => invalid(
                 "ALERT_WEBHOOK_URL is set: set ALERT_WEBHOOK_SECRET or ALERT_WEBHOOK_SECRET_FILE too, so that the \
                  receiver can verify the sender",
             ),
-            (Some(url), Some(secret)) => Webhook::new(url.clone(), &secret)
+            (Some(url), Some(secret)) => Webhook::new(url, &secret)
                 .map(Some)
                 .map_err(|error| InvalidSetting(format!("ALERT_WEBHOOK_URL: {error}"))),
         }

@@ -2,8 +2,8 @@
 
 use audit::mail::{Address, Mailbox, SmtpUrl, Transport};
 use clap::Args;
-use foundation::settings::InvalidSetting;
-use std::path::Path;
+use foundation::settings::{InvalidSetting, read_parsed};
+use std::path::{Path, PathBuf};
 use url::Url;
 
 /// The SMTP server and the sender of mails.
@@ -20,15 +20,20 @@ pub struct MailArgs {
     )]
     pub smtp_url: Option<SmtpUrl>,
 
+    /// A file that contains the URL of the SMTP server.
+    #[arg(long, env = "LATCHKEY_SMTP_URL_FILE", global = true, value_name = "FILE")]
+    pub smtp_url_file: Option<PathBuf>,
+
     /// The sender of mails, such as `Latchkey <no-reply@example.org>` [default: the user latchkey at the issuer's host].
     #[arg(long, env = "LATCHKEY_MAIL_FROM", global = true, value_name = "ADDRESS")]
     pub mail_from: Option<Mailbox>,
 }
 
 impl MailArgs {
-    /// Fails if mails would leave a production system unencrypted.
+    /// Fails if the URL of the SMTP server is set twice or malformed, or if mails would leave a production system unencrypted.
     pub(super) fn check(&self, is_production: bool) -> Result<(), InvalidSetting> {
-        if is_production && self.smtp_url.as_ref().is_some_and(SmtpUrl::is_exposed) {
+        let smtp_url = self.smtp_url()?;
+        if is_production && smtp_url.as_ref().is_some_and(SmtpUrl::is_exposed) {
             return Err(InvalidSetting(
                 "SMTP_URL would send mails, and the links in them, unencrypted: use smtps://… or \
                  smtp://…?tls=required"
@@ -41,8 +46,8 @@ impl MailArgs {
     /// Returns the transport of mails: the SMTP server, or files in the data directory. Fails if the SMTP URL is
     /// invalid or the directory cannot be created.
     pub(crate) fn transport(&self, data_dir: &Path) -> Result<Transport, InvalidSetting> {
-        match &self.smtp_url {
-            Some(url) => Transport::smtp(url).map_err(|error| InvalidSetting(format!("SMTP_URL: {error}"))),
+        match self.smtp_url()? {
+            Some(url) => Transport::smtp(&url).map_err(|error| InvalidSetting(format!("SMTP_URL: {error}"))),
             None => {
                 tracing::info!("SMTP_URL is not set: mails are written to files in DATA_DIR/outbox");
                 Transport::directory(data_dir).map_err(|error| {
@@ -50,6 +55,10 @@ impl MailArgs {
                 })
             }
         }
+    }
+
+    fn smtp_url(&self) -> Result<Option<SmtpUrl>, InvalidSetting> {
+        read_parsed("SMTP_URL", self.smtp_url.as_ref(), self.smtp_url_file.as_deref())
     }
 
     /// Returns the sender of mails. If none is set, it is `latchkey@` and the host of the URL `issuer`.

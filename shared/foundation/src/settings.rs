@@ -3,7 +3,9 @@
 use crate::private_files;
 use crate::sealing::SealingKey;
 use crate::secret::Secret;
+use std::fmt::Display;
 use std::path::Path;
+use std::str::FromStr;
 
 /// An invalid setting. The message names the setting and the problem, and the remedy where it is not obvious. Names
 /// omit the prefix `LATCHKEY_`.
@@ -36,6 +38,25 @@ pub fn read_secret(
             .map_err(|error| InvalidSetting(format!("{name}_FILE {}: {error}", file.display())))?,
     };
     Ok(Some(Secret::new(text.trim())))
+}
+
+/// Returns `value`, or the value in `file`, which is parsed like the setting itself, for settings such as URLs that hold a password. `name`
+/// appears in error messages only. Returns `None` if neither is set. Fails if both are set, the file cannot be read, or its content is
+/// malformed.
+pub fn read_parsed<T>(name: &str, value: Option<&T>, file: Option<&Path>) -> Result<Option<T>, InvalidSetting>
+where
+    T: Clone + FromStr<Err: Display>,
+{
+    let in_file = read_secret(name, value.map(|_| ""), file)?;
+    match (value, in_file) {
+        (None, Some(text)) => {
+            let parsed = text.expose().parse();
+            parsed
+                .map(Some)
+                .map_err(|error| InvalidSetting(format!("{name}_FILE: {error}")))
+        }
+        (value, _) => Ok(value.cloned()),
+    }
 }
 
 /// Returns the sealing key given as `value`, or the one in `file`. `name` appears in error messages only. Returns

@@ -100,6 +100,7 @@ impl CommonArgs {
         self.sessions.check()?;
         self.account_key.read()?;
         self.sign_in.captcha()?;
+        self.redis.url()?;
         self.database.url(&self.data_dir).map(|_| ())
     }
 

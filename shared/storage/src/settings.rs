@@ -4,8 +4,8 @@ use crate::db::{DatabaseUrl, Db};
 use crate::rate_limits::Quotas;
 use crate::redis::{Redis, RedisUrl};
 use clap::{Args, ValueEnum};
-use foundation::settings::{InvalidSetting, create_data_dir};
-use std::path::Path;
+use foundation::settings::{InvalidSetting, create_data_dir, read_parsed};
+use std::path::{Path, PathBuf};
 
 /// Settings of the database.
 #[derive(Args, Clone, Debug)]
@@ -19,6 +19,10 @@ pub struct DatabaseArgs {
         hide_env_values = true
     )]
     pub database_url: Option<DatabaseUrl>,
+
+    /// A file that contains the URL of the database.
+    #[arg(long, env = "LATCHKEY_DATABASE_URL_FILE", global = true, value_name = "FILE")]
+    pub database_url_file: Option<PathBuf>,
 
     /// The largest number of connections to PostgreSQL.
     #[arg(long, env = "LATCHKEY_DATABASE_CONNECTIONS", global = true, default_value_t = 10, value_name = "N",
@@ -39,6 +43,10 @@ pub struct RedisArgs {
         hide_env_values = true
     )]
     pub redis_url: Option<RedisUrl>,
+
+    /// A file that contains the URL of Redis.
+    #[arg(long, env = "LATCHKEY_REDIS_URL_FILE", global = true, value_name = "FILE")]
+    pub redis_url_file: Option<PathBuf>,
 }
 
 /// The setting that turns the rate limits on or off.
@@ -82,11 +90,15 @@ pub struct RateLimitArgs {
 }
 
 impl DatabaseArgs {
-    /// Returns the configured URL, or else that of the SQLite file in `data_dir`. Fails if the path of that file cannot
-    /// be part of a URL.
+    /// Returns the configured URL, or else that of the SQLite file in `data_dir`. Fails if the URL is set twice or malformed, or if the
+    /// path of that file cannot be part of a URL.
     pub fn url(&self, data_dir: &Path) -> Result<DatabaseUrl, InvalidSetting> {
-        match &self.database_url {
-            Some(url) => Ok(url.clone()),
+        match read_parsed(
+            "DATABASE_URL",
+            self.database_url.as_ref(),
+            self.database_url_file.as_deref(),
+        )? {
+            Some(url) => Ok(url),
             None => format!("sqlite:{}", data_dir.join("latchkey.db").display())
                 .parse()
                 .map_err(|error| InvalidSetting(format!("DATA_DIR: {error}"))),
@@ -101,7 +113,7 @@ impl DatabaseArgs {
         connections: u32,
         threads: usize,
     ) -> Result<Db, InvalidSetting> {
-        if self.database_url.is_none() {
+        if self.database_url.is_none() && self.database_url_file.is_none() {
             create_data_dir(data_dir)?;
         }
         let opened = Db::open(&self.url(data_dir)?, connections, threads).await;
@@ -110,9 +122,18 @@ impl DatabaseArgs {
 }
 
 impl RedisArgs {
-    /// Returns a client for the configured Redis, if there is one. It connects at its first command.
+    /// Returns the configured URL, if there is one. Fails if it is set twice, or if its file cannot be read or is malformed.
+    pub fn url(&self) -> Result<Option<RedisUrl>, InvalidSetting> {
+        read_parsed(
+            "REDIS_URL",
+            self.redis_url.as_ref(),
+            self.redis_url_file.as_deref(),
+        )
+    }
+
+    /// Returns a client for the configured Redis, if there is one. It connects at its first command. Fails like [`url`](Self::url).
     pub fn client(&self) -> Result<Option<Redis>, InvalidSetting> {
-        let redis = self.redis_url.as_ref().map(Redis::new).transpose();
+        let redis = self.url()?.as_ref().map(Redis::new).transpose();
         redis.map_err(|error| InvalidSetting(format!("REDIS_URL: {error}")))
     }
 
@@ -134,7 +155,7 @@ impl RedisArgs {
     /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas, because each
     /// replica would count failed sign-ins alone; `program` is named in the error.
     pub fn require_in_production(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
-        if is_production && self.redis_url.is_none() {
+        if is_production && self.redis_url.is_none() && self.redis_url_file.is_none() {
             return Err(InvalidSetting(format!(
                 "REDIS_URL is not set: {program} can have replicas, and without Redis each would count failed \
                  sign-ins alone"

@@ -1,8 +1,11 @@
-//! The `Allow` header, `OPTIONS` and 405 (RFC 9110 §9.3.7, §10.2.1, §15.5.6).
+//! The `Allow` header, `OPTIONS` and 405 (RFC 9110 §9.3.7, §10.2.1, §15.5.6), and `Accept-Patch` (RFC 5789 §3.1).
 
 use crate::error::Error;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
+
+/// The header with the media types that `PATCH` accepts at a path.
+const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 
 /// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support `method`. The router
 /// marks such responses by `Allow`. A 405 takes precedence over an error of the route's middleware, such as 429, and
@@ -22,6 +25,21 @@ pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) 
         Method::OPTIONS => StatusCode::NO_CONTENT,
         _ => StatusCode::METHOD_NOT_ALLOWED,
     };
+}
+
+/// Names the media type of the bodies that `PATCH` accepts, in a response to `OPTIONS` at a path that supports `PATCH`, and to a `PATCH`
+/// with another media type.
+pub(crate) fn name_patch_type(response: &mut Response, method: &Method) {
+    let allow = response
+        .headers()
+        .get(header::ALLOW)
+        .and_then(|value| value.to_str().ok());
+    let supports_patch = allow.is_some_and(|methods| methods.split(", ").any(|name| name == Method::PATCH));
+    let is_refused = *method == Method::PATCH && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    if is_refused || (*method == Method::OPTIONS && supports_patch) {
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(ACCEPT_PATCH, json);
+    }
 }
 
 /// Returns the router's `Allow` header with `OPTIONS` added, which every path supports; `None` if the response has no

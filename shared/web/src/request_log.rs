@@ -121,6 +121,7 @@ fn user_agent(headers: &HeaderMap) -> Option<String> {
 fn complete_response(mut response: Response, response_context: &ResponseContext) -> Response {
     response_context.deferred_headers.write_to(response.headers_mut());
     allowed_methods::answer_unmatched_method(&mut response, &response_context.method);
+    allowed_methods::name_patch_type(&mut response, &response_context.method);
     let error = take_unwritten_error(&mut response);
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&response_context.trace_id) {

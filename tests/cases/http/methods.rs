@@ -73,6 +73,31 @@ async fn allow_lists_every_method_of_a_path(world: SharedWorld) {
     }
 }
 
+async fn patch_routes_name_the_media_type_of_their_bodies(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let post = admin.publish("A post").await;
+    let client = format!("/admin/clients/{}", world.app().register().id);
+    let user = format!("/admin/users/{}", world.sign_up().await.id);
+    for path in [post.path.clone(), format!("/v1{}", post.path), client, user] {
+        let options = admin.call("OPTIONS", &path).await.expect(204);
+        assert_eq!(options.header("accept-patch"), "application/json", "{path}");
+        for content_type in ["application/merge-patch+json", "text/plain"] {
+            let patch = admin
+                .patch(&path)
+                .header("if-match", "*")
+                .body(content_type, "{}");
+            let refused = patch.await.expect_error(415, "unsupported_media_type");
+            assert_eq!(refused.header("accept-patch"), "application/json", "{path}");
+        }
+    }
+    for path in ["/posts", "/token", "/signin"] {
+        let options = admin.call("OPTIONS", path).await.expect(204);
+        assert!(!options.has("accept-patch"), "{options}");
+    }
+    let other = admin.post("/posts").body("text/plain", "{}").await.expect(415);
+    assert!(!other.has("accept-patch"), "{other}");
+}
+
 async fn head_matches_get_for_pages_documents_and_errors(world: SharedWorld) {
     let anyone = world.anyone();
     for path in [
@@ -154,6 +179,7 @@ async fn request_bodies_are_checked_for_type_coding_and_size(world: SharedWorld)
 
 on_every_shape!(
     allow_lists_every_method_of_a_path,
+    patch_routes_name_the_media_type_of_their_bodies,
     head_matches_get_for_pages_documents_and_errors,
     responses_without_content_have_no_length,
     request_bodies_are_checked_for_type_coding_and_size,

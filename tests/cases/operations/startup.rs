@@ -5,7 +5,8 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use storage::fetch_all;
 use tests::{
-    PASSWORD, Shape, SharedWorld, World, on_every_shape, on_many_processes, on_one_process, on_shapes,
+    PASSWORD, RedisServer, Shape, SharedWorld, SmtpBehavior, SmtpServer, StubServer, World, eventually,
+    on_every_shape, on_many_processes, on_one_process, on_shapes,
 };
 
 async fn keys(world: &World) -> Vec<(String, String)> {
@@ -121,6 +122,9 @@ async fn help_shows_every_setting(world: SharedWorld) {
         "JWKS_URL",
         "DATA_DIR",
         "DATABASE_URL",
+        "DATABASE_URL_FILE",
+        "REDIS_URL",
+        "REDIS_URL_FILE",
         "MASTER_KEY",
         "MASTER_KEY_FILE",
         "MASTER_KEY_PREVIOUS",
@@ -132,6 +136,7 @@ async fn help_shows_every_setting(world: SharedWorld) {
         "METRICS_LISTEN",
         "EVENTS_KEPT",
         "ALERT_WEBHOOK_URL",
+        "ALERT_WEBHOOK_URL_FILE",
         "ALERT_WEBHOOK_SECRET",
         "ALERT_WEBHOOK_SECRET_FILE",
         "LOGIN_FAILURES_ACCOUNT",
@@ -151,6 +156,7 @@ async fn help_shows_every_setting(world: SharedWorld) {
         "RESET_LINK_LIFETIME",
         "EMAIL_LINK_LIFETIME",
         "SMTP_URL",
+        "SMTP_URL_FILE",
         "MAIL_FROM",
         "PASSWORD_MIN_LENGTH",
         "ARGON2_MEMORY",
@@ -174,6 +180,20 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
         vec!["--base-url", "http://localhost/path"],
         vec!["--database-url", "mysql://localhost/x"],
         vec!["--database-url", "sqlite::memory:"],
+        vec!["--database-url-file", "/nonexistent/url"],
+        vec![
+            "--database-url",
+            "sqlite:x.db",
+            "--database-url-file",
+            "/nonexistent/url",
+        ],
+        vec!["--redis-url-file", "/nonexistent/url"],
+        vec!["--smtp-url-file", "/nonexistent/url"],
+        // A file with something else than the value.
+        vec!["--database-url-file", "/dev/null"],
+        vec!["--redis-url-file", "/dev/null"],
+        vec!["--smtp-url-file", "/dev/null"],
+        vec!["--allowed-origins", "capacitor://localhost/app"],
         vec!["--session-idle", "forever"],
         vec!["--session-idle", "2h", "--session-max", "1h"],
         vec!["--argon2-memory", "8"],
@@ -314,6 +334,46 @@ async fn plain_http_in_production_is_refused(world: World) {
 /// The path of a data directory that does not exist.
 fn unused_data_dir(world: &World) -> String {
     world.data_dir().with_file_name("elsewhere").display().to_string()
+}
+
+/// Container platforms hand secrets over as files, which may end with a line break.
+async fn every_secret_may_be_in_a_file(shape: Shape) {
+    let dir = tempfile::tempdir().unwrap();
+    let redis = RedisServer::launch(dir.path());
+    let mail = SmtpServer::start(SmtpBehavior::AcceptsAll).await;
+    let hook = StubServer::start().await;
+    hook.answer(204, "");
+    let database = dir.path().join("own.db");
+    let file = |name: &str, value: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, format!("{value}\n")).unwrap();
+        path.display().to_string()
+    };
+    let world = World::builder(shape)
+        .empty()
+        .flag(
+            "--database-url-file",
+            &file("database", &format!("sqlite:{}", database.display())),
+        )
+        .flag("--redis-url-file", &file("redis", &redis.url()))
+        .flag("--smtp-url-file", &file("smtp", &mail.url()))
+        .flag("--alert-webhook-url-file", &file("hook", &hook.url))
+        .flag(
+            "--alert-webhook-secret-file",
+            &file("secret", "a secret of 16 bytes and more"),
+        )
+        .start()
+        .await;
+    assert!(database.exists());
+    let ready = world.anyone().get("/readyz").await.expect(200).json();
+    assert_eq!(ready["checks"]["redis"], "ok", "{ready}");
+    let (ann, app) = world.user_and_app().await;
+    mail.wait_until_received(1, || {}).await;
+    assert_eq!(mail.received()[0].to, [ann.email.clone()]);
+    let tokens = app.tokens(&ann, "posts:read").await;
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(400);
+    eventually("no alert", async || !hook.received().is_empty()).await;
 }
 
 async fn flags_override_environment_variables(shape: Shape) {
@@ -476,4 +536,5 @@ on_one_process!(
 
 on_many_processes!(plain_http_in_production_is_refused);
 
+on_shapes!(every_secret_may_be_in_a_file: sqlite Sqlite);
 on_shapes!(issuers_that_start_together_share_one_installation: split Split);
