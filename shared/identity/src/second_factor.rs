@@ -19,7 +19,10 @@ foundation::schema! {
     Otp = schema::text(1, MAX_LENGTH, schema::WITHOUT_NUL, "A code of the authenticator app, or a recovery code.");
 }
 
-/// A one-time code or a recovery code, as typed. `Debug` does not print it.
+/// Characters that people type or copy inside of codes, besides white space: hyphens, dashes, and spaces without width.
+const SEPARATORS: &str = "-\u{ad}\u{200b}\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2212}\u{feff}";
+
+/// A one-time code or a recovery code, without the blanks and hyphens that were typed. `Debug` does not print it.
 #[derive(Clone, Debug)]
 pub struct Otp(Secret);
 
@@ -29,15 +32,20 @@ impl Otp {
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         match text.chars().count() {
             0 => Err("is empty"),
-            1..=MAX_LENGTH => Ok(Self(Secret::new(text))),
+            1..=MAX_LENGTH => Ok(Self(Secret::new(without_separators(text)))),
             _ => Err("is longer than 64 characters"),
         }
     }
 
-    /// Returns the code as typed.
+    /// Returns the code without blanks and hyphens.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose()
     }
+}
+
+fn without_separators(text: &str) -> String {
+    let is_separator = |char: char| char.is_whitespace() || SEPARATORS.contains(char);
+    text.chars().filter(|char| !is_separator(*char)).collect()
 }
 
 /// The reason why a code could not be verified.
@@ -120,4 +128,31 @@ pub(crate) async fn delete(tx: &mut Tx, user_id: i64, time: Timestamp) -> Result
         recovery_codes::delete(tx, user_id).await?;
     }
     Ok(was_on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_hyphens_are_no_part_of_a_code() {
+        for typed in [
+            "123456",
+            "123 456",
+            " 123456\n",
+            "12-34-56",
+            "123\u{a0}456",
+            "123\u{202f}456",
+            "123\u{2011}456",
+            "1 2 3 - 4 5 6",
+            "\u{feff}123\u{200b}456",
+        ] {
+            assert_eq!(Otp::parse(typed).unwrap().expose(), "123456", "{typed:?}");
+        }
+        for typed in ["123.456", "123_456", "١٢٣٤٥٦"] {
+            assert_ne!(Otp::parse(typed).unwrap().expose(), "123456", "{typed:?}");
+        }
+        assert!(Otp::parse("").is_err());
+        assert!(Otp::parse(&" ".repeat(65)).is_err());
+    }
 }

@@ -100,6 +100,36 @@ async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
         .expect_error(403, "mfa_required");
 }
 
+/// Authenticators show the digits in groups, and pages copy them with blanks.
+async fn codes_may_hold_blanks_and_hyphens(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let ann = world.sign_up().await;
+    let app = Authenticator::begin(&ann).await;
+    let first = json!({ "otp": grouped(&app.next_code(&world), " ") });
+    let enabled = ann.post("/me/mfa/totp/verifications").json(&first).await;
+    let codes = enabled.expect(200).json();
+    for separator in [" ", "-", "\u{a0}", "\u{202f}", " - ", "\u{2011}"] {
+        let otp = format!(" {}\n", grouped(&app.next_code(&world), separator));
+        let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
+        world.anyone().post("/login").json(&body).await.expect(200);
+    }
+    let page = sign_in_on_page(&world, &ann, &["", &grouped(&app.next_code(&world), " ")]).await;
+    assert_eq!(page.reply.status, 303, "{}", page.reply);
+    let code = codes["recovery_codes"][0].as_str().unwrap();
+    let otp = format!("\t{} ", code.replace('-', "\u{a0}"));
+    let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
+    world.anyone().post("/login").json(&body).await.expect(200);
+    let dotted = grouped(&app.next_code(&world), ".");
+    let body = json!({ "email": ann.email, "password": PASSWORD, "otp": dotted });
+    let refused = world.anyone().post("/login").json(&body).await;
+    refused.expect_error(403, "mfa_required");
+}
+
+/// Six digits with a separator in the middle.
+fn grouped(code: &str, separator: &str) -> String {
+    format!("{}{separator}{}", &code[..3], &code[3..])
+}
+
 async fn recovery_codes_work_once_instead_of_a_code(world: World) {
     let ann = world.sign_up_confirmed().await;
     let app = Authenticator::enable(&world, &ann).await;
@@ -281,6 +311,7 @@ on_every_shape!(
     sign_in_requires_codes_only_after_enrollment_is_confirmed,
     enrollment_requires_the_password_and_a_code,
     codes_work_once_and_one_time_step_to_either_side,
+    codes_may_hold_blanks_and_hyphens,
     recovery_codes_work_once_instead_of_a_code,
     recovery_codes_of_other_users_are_rejected,
     enabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens,
