@@ -3,8 +3,8 @@
 use crate::pages;
 use crate::pages::text;
 use axum::extract::{FromRef, FromRequestParts};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use identity::Identity;
 use identity::sessions;
@@ -41,8 +41,13 @@ pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<O
 
 /// Returns the response of a page to an error of [`find_session`] or of the session cookie.
 pub(crate) fn rejection(error: Error) -> Response {
-    match error.code() {
-        Code::Unauthenticated => pages::error(StatusCode::BAD_REQUEST, &text::of("two-cookies")),
-        _ => error.into_response(),
+    if error.code() != Code::Unauthenticated {
+        return error.into_response();
     }
+    let mut page = pages::error(StatusCode::BAD_REQUEST, &text::of("two-cookies"));
+    let refused = error.into_response();
+    for removal in refused.headers().get_all(header::SET_COOKIE) {
+        page.headers_mut().append(header::SET_COOKIE, removal.clone());
+    }
+    page
 }

@@ -64,7 +64,7 @@ pub(crate) struct IssuerMetadata<'a> {
     revocation_endpoint: String,
     introspection_endpoint: String,
     jwks_uri: String,
-    scopes_supported: &'a [&'static str],
+    scopes_supported: Vec<&'static str>,
     response_types_supported: &'a [&'static str],
     response_modes_supported: &'a [&'static str],
     grant_types_supported: &'a [&'static str],
@@ -171,7 +171,7 @@ fn metadata_of(grants: &Grants, registration: ClientRegistration) -> Response {
         revocation_endpoint: format!("{issuer}/revoke"),
         introspection_endpoint: format!("{issuer}/introspect"),
         jwks_uri: format!("{issuer}/.well-known/jwks.json"),
-        scopes_supported: &scope::ALL,
+        scopes_supported: scope::ALL.into_iter().chain([scope::OFFLINE_ACCESS]).collect(),
         response_types_supported: &["code"],
         response_modes_supported: &["query"],
         grant_types_supported: match has_devices {

@@ -24,6 +24,10 @@ pub const OF_API: &[&str] = ALL.split_at(7).0;
 /// The scope that makes an authorization request one of OpenID Connect (OpenID Connect Core §3.1.2.1).
 pub const OPENID: &str = "openid";
 
+/// The scope by which libraries ask for refresh tokens (OpenID Connect Core §11). Every app with users gets them, so the scope is accepted
+/// without effect: it is no member of a [`Scope`], no permission, and needs no registration.
+pub const OFFLINE_ACCESS: &str = "offline_access";
+
 /// The scope of requests without `scope`, unless the client is registered with another default.
 pub const DEFAULT: &str = "posts:read profile:read";
 
@@ -124,9 +128,11 @@ impl Scope {
 impl FromStr for Scope {
     type Err = UnknownScope;
 
-    /// Parses names separated by spaces. Repeated names count once. Fails if a name is not in [`ALL`].
+    /// Parses names separated by spaces. Repeated names count once, and [`OFFLINE_ACCESS`] does not. Fails if another name is not in
+    /// [`ALL`].
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
-        let names = text.split(' ').filter(|name| !name.is_empty());
+        let names = text.split(' ');
+        let names = names.filter(|name| !name.is_empty() && *name != OFFLINE_ACCESS);
         names
             .map(|name| Self::named(name).ok_or_else(|| UnknownScope(name.to_owned())))
             .try_fold(Self::default(), |all, one| Ok(all.union(one?)))

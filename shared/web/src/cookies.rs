@@ -1,6 +1,7 @@
 //! Reading `Cookie` and writing `Set-Cookie` headers (RFC 6265).
 
 use crate::error::{Code, Error};
+use crate::headers::single as single_header;
 use axum::http::{HeaderMap, HeaderValue, header};
 use foundation::secret::Secret;
 use std::time::Duration;
@@ -9,6 +10,9 @@ use std::time::Duration;
 pub const SID: &str = "sid";
 /// The name of the cookie with the anti-forgery token.
 pub const CSRF: &str = "csrf";
+
+/// The largest number of domains for which a repeated session cookie is removed.
+const MAX_DOMAINS: usize = 8;
 
 /// Returns the values of all cookies of this name. A browser sends several if their paths or domains differ
 /// (RFC 6265 §5.4).
@@ -38,11 +42,35 @@ pub fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     match all(headers, SID).as_slice() {
         [] => Ok(None),
         [sid] => Ok(Some(Secret::new(*sid))),
-        _ => Err(Error::new(
-            Code::Unauthenticated,
-            "The request has more than one sid cookie. Send only one.",
-        )),
+        _ => {
+            let message = "The request has more than one sid cookie. Send only one.";
+            let error = Error::new(Code::Unauthenticated, message);
+            let removals = removals_of_sid(headers).into_iter();
+            Err(removals.fold(error, |error, removal| {
+                error.header(header::SET_COOKIE, removal.to_str().unwrap_or_default())
+            }))
+        }
     }
+}
+
+/// Returns the `Set-Cookie` values that remove the session cookie of this host, and those that another host of its site may have set for
+/// both (RFC 6265 §5.3). A cookie with another path stays, because the request does not tell the path.
+fn removals_of_sid(headers: &HeaderMap) -> Vec<HeaderValue> {
+    let host = single_header(headers, header::HOST.as_str()).and_then(|host| host.split(':').next());
+    // Addresses and single labels have no parent. A browser ignores the removal for a public suffix.
+    let host = host.filter(|host| host.ends_with(|last: char| last.is_ascii_alphabetic()));
+    let mut domains: Vec<&str> = Vec::new();
+    let mut domain = host.filter(|host| host.contains('.'));
+    while let Some(name) = domain.filter(|_| domains.len() < MAX_DOMAINS) {
+        domains.push(name);
+        domain = name.split_once('.').map(|(_, parent)| parent);
+        domain = domain.filter(|parent| parent.contains('.'));
+    }
+    let of_domains = domains.into_iter().map(|name| {
+        let extra = format!("; Domain={name}; HttpOnly; Secure");
+        set(SID, "", Some(Duration::ZERO), &extra)
+    });
+    [clear_sid()].into_iter().chain(of_domains).collect()
 }
 
 /// Returns a `Set-Cookie` value with `SameSite=Lax` and `Path=/`, for this host only. Without `max_age`, the browser
@@ -72,4 +100,32 @@ pub fn set_sid(sid: &Secret, lifetime: Duration) -> HeaderValue {
 /// Returns the `Set-Cookie` value that removes the session cookie.
 pub fn clear_sid() -> HeaderValue {
     set(SID, "", Some(Duration::ZERO), "; HttpOnly; Secure")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_session_cookie_is_removed_for_the_host_and_its_parents() {
+        let domains = |host: &str| -> Vec<String> {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            let removals = removals_of_sid(&headers);
+            let domain = |line: &HeaderValue| {
+                let attributes = line.to_str().unwrap().split("; ");
+                attributes
+                    .filter_map(|one| one.strip_prefix("Domain="))
+                    .map(str::to_owned)
+                    .next()
+            };
+            assert_eq!(domain(&removals[0]), None);
+            removals.iter().filter_map(domain).collect()
+        };
+        assert_eq!(domains("id.example.org:8080"), ["id.example.org", "example.org"]);
+        assert_eq!(domains("a.b.c.d.e.f.g.h.i.example.org").len(), MAX_DOMAINS);
+        for host in ["localhost:8080", "127.0.0.1", "[::1]:8080"] {
+            assert!(domains(host).is_empty(), "{host}");
+        }
+    }
 }

@@ -116,6 +116,28 @@ async fn every_login_creates_a_new_session(world: SharedWorld) {
     }
 }
 
+/// Expects that the response removes the session cookie of the host, and those for these domains.
+#[track_caller]
+fn expect_removals(reply: &Reply, domains: &[&str]) {
+    let cookies = reply.headers.get_all("set-cookie").iter();
+    let lines: Vec<&str> = cookies.map(|line| line.to_str().unwrap()).collect();
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.starts_with("sid=; Path=/; ") && line.contains("; Max-Age=0;")),
+        "{lines:?}"
+    );
+    let found: Vec<Option<&str>> = lines
+        .iter()
+        .map(|line| {
+            line.split("; ")
+                .find_map(|attribute| attribute.strip_prefix("Domain="))
+        })
+        .collect();
+    let expected = [None].into_iter().chain(domains.iter().copied().map(Some));
+    assert_eq!(found, expected.collect::<Vec<_>>(), "{reply}");
+}
+
 async fn two_session_cookies_are_rejected(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     for cookies in [
@@ -123,12 +145,13 @@ async fn two_session_cookies_are_rejected(world: SharedWorld) {
         format!("sid={}; sid={}", ann.sid, ann.sid),
         format!("sid={}; sid=", ann.sid),
     ] {
-        world
-            .anyone()
-            .cookies(&cookies)
-            .get("/me")
-            .await
-            .expect_error(401, "unauthenticated");
+        let reply = world.anyone().cookies(&cookies).get("/me").await;
+        let reply = reply.expect_error(401, "unauthenticated");
+        expect_removals(&reply, &[]);
+        let api = world.at_each_api(&world.anyone()).remove(0);
+        let behind_name = api.cookies(&cookies).with("host", "id.blog.test");
+        let reply = behind_name.get("/me").await.expect_error(401, "unauthenticated");
+        expect_removals(&reply, &["id.blog.test", "blog.test"]);
     }
     let lines = world
         .anyone()
@@ -239,10 +262,8 @@ async fn pages_reject_two_session_cookies(world: World) {
     let expect_refused = |reply: Reply| {
         let reply = reply.expect(400);
         let is_page = reply.header("content-type").starts_with("text/html");
-        assert!(
-            is_page && reply.set_cookie("sid").is_none() && reply.text().contains("two session cookies"),
-            "{reply}"
-        );
+        assert!(is_page && reply.text().contains("two session cookies"), "{reply}");
+        expect_removals(&reply, &[]);
     };
     let authorization = app.authorization().path();
     for path in [

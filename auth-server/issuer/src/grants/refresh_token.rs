@@ -31,11 +31,13 @@ impl Grants {
         context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
         let refresh_token = required("refresh_token", request.refresh_token.as_ref())?;
+        let scope = parse_scope(request.scope.as_deref())?;
+        // As the state machine compares it with the scope of the family: without names that have no effect.
+        let scope_names = scope.map(|scope| scope.to_string());
         let request = RefreshRequest {
             refresh_token,
-            scope: request.scope.as_deref(),
+            scope: scope_names.as_deref(),
         };
-        let scope = parse_scope(request.scope)?;
         // Before the claim: if no key can sign, the client keeps its token.
         let signer = self.keys.signer(context.now)?;
         let expires_at = context.now.after(self.lifetimes.refresh.idle);

@@ -34,7 +34,7 @@ async fn the_metadata_names_the_endpoints_and_denies_the_defaults(world: SharedW
     let base = world.base();
     let scopes = metadata["scopes_supported"].as_array().unwrap();
     assert!(
-        ["openid", "profile", "email"]
+        ["openid", "profile", "email", "offline_access"]
             .iter()
             .all(|scope| scopes.contains(&json!(scope))),
         "{metadata}"
@@ -124,7 +124,34 @@ async fn a_request_may_name_the_advertised_acr_values(world: SharedWorld) {
     }
 }
 
+/// Many libraries ask for it, whatever the app is registered for. The app gets its refresh tokens in any case.
+async fn offline_access_is_accepted_without_effect(world: SharedWorld) {
+    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let app = world.app().kind("web").scope("openid posts:read").register();
+    let authorization = app
+        .authorization()
+        .set("scope", "openid offline_access posts:read");
+    let mut browser = user.browser();
+    let consent = browser.open(&authorization.path()).await.location().unwrap();
+    let page = browser.open(consent.as_str()).await;
+    let text = page.visible_text().to_lowercase();
+    assert!(page.reply.status == 200 && !text.contains("offline"), "{text}");
+    let grant = authorization.allow(&mut browser, &user).await;
+    let tokens = Tokens::parse(app.exchange(&anyone, &grant).await);
+    assert_eq!(tokens.claims()["scope"], "openid posts:read");
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh.as_str()),
+        ("scope", "offline_access posts:read"),
+    ];
+    let refreshed = Tokens::parse(app.token(&anyone, &fields).await);
+    assert_eq!(refreshed.claims()["scope"], "posts:read");
+    // The registration of an app may name it too.
+    world.app().scope("posts:read offline_access").register();
+}
+
 on_every_shape!(
+    offline_access_is_accepted_without_effect,
     both_documents_are_the_same,
     the_metadata_names_the_endpoints_and_denies_the_defaults,
     clients_get_the_claims_of_the_metadata,
