@@ -39,6 +39,7 @@ mod postgres;
 mod processes;
 mod program;
 mod raw_connection;
+mod readiness;
 mod redis;
 mod registrations;
 mod reply;

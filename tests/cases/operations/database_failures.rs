@@ -21,7 +21,7 @@ async fn start_with_own_postgres(shape: Shape) -> World {
 async fn expect_not_ready(world: &World) {
     for api in world.at_each_api(&world.anyone()) {
         let asked = Instant::now();
-        let ready = api.get("/readyz").may_fail().await.expect(503);
+        let ready = api.readiness("not ready").await.expect(503);
         assert!(
             asked.elapsed() < RESPONSE_TIMEOUT,
             "{:?}: {ready}",
@@ -35,7 +35,7 @@ async fn expect_not_ready(world: &World) {
 /// Expects that every process reports the database as available.
 async fn expect_ready(world: &World) {
     for api in world.at_each_api(&world.anyone()) {
-        let ready = api.get("/readyz").await.expect(200).json();
+        let ready = api.readiness("ready").await.expect(200).json();
         assert_eq!(ready["checks"]["database"], "ok", "{ready}");
     }
 }

@@ -1,14 +1,14 @@
 //! Redis killed, emptied, paused: revocations hold, features that need Redis fail with an error, and service
 //! recovers within seconds.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use storage::fetch_one;
 use tests::{
     App, Call, Caller, PASSWORD, RedisServer, Reply, Shape, Tokens, User, World, eventually,
-    on_many_processes, on_one_process, print_figure,
+    on_many_processes, on_one_process, print_figure, run_concurrently,
 };
 use tokio::task::JoinHandle;
 
@@ -182,8 +182,7 @@ async fn expect_recovered(world: &World, user: &User) {
             api.post("/login").json(&body).may_fail().await.status == 200
         })
         .await;
-        let ready = api.get("/readyz").await.expect(200).json();
-        assert_eq!(ready["status"], "ready", "{ready}");
+        api.readiness("ready").await.expect(200);
     }
 }
 
@@ -301,13 +300,49 @@ async fn routes_degrade_individually_without_redis(world: World) {
 
     for caller in world.at_each_api(&world.anyone()) {
         caller.get("/livez").await.expect(200);
-        let ready = caller.get("/readyz").await.expect(200).json();
-        assert_eq!(ready["status"], "degraded", "{ready}");
+        let ready = caller.readiness("degraded").await.expect(200).json();
         assert_eq!(ready["checks"]["redis"], "unavailable", "{ready}");
         assert_eq!(ready["checks"]["database"], "ok", "{ready}");
     }
     world.redis().start();
     expect_recovered(&world, &ann).await;
+}
+
+async fn readiness_is_measured_once_a_second_and_its_changes_are_logged(world: World) {
+    const CALLS: usize = 100;
+    const OUTAGES: usize = 2;
+    let (anyone, apis) = (world.anyone(), world.at_each_api(&world.anyone()));
+    let (monitor, began) = (world.redis().monitor(), Instant::now());
+    let replies = run_concurrently(CALLS, |n| apis[n % apis.len()].get("/readyz").into_future()).await;
+    assert!(replies.iter().all(|reply| reply.status == 200));
+    let seconds = usize::try_from(began.elapsed().as_secs()).unwrap();
+    let pings = monitor.stop().to_uppercase().matches("\"PING\"").count();
+    assert!(
+        pings <= apis.len() * (seconds + 2),
+        "{pings} measurements in {seconds} s"
+    );
+    for _ in 0..OUTAGES {
+        world.redis().kill();
+        for _ in 0..3 {
+            for api in &apis {
+                api.readiness("degraded").await.expect(200);
+            }
+        }
+        world.redis().start();
+        for api in &apis {
+            api.readiness("ready").await.expect(200);
+        }
+    }
+    anyone.get("/livez").await.expect(200);
+    let log = world.log();
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_redis: Vec<Value> = lines.filter(|line| line["dependency"] == "redis").collect();
+    for message in ["not ready", "ready again"] {
+        let logged = of_redis.iter().filter(|line| line["message"] == message).count();
+        assert_eq!(logged, OUTAGES * apis.len(), "{message}: {of_redis:?}");
+    }
 }
 
 async fn a_hung_redis_delays_requests_only_briefly(world: World) {
@@ -475,6 +510,7 @@ on_many_processes!(
     an_emptied_redis_is_detected_and_state_is_reloaded,
     a_redis_that_evicts_keys_is_reported_whenever_it_comes,
     routes_degrade_individually_without_redis,
+    readiness_is_measured_once_a_second_and_its_changes_are_logged,
     a_hung_redis_delays_requests_only_briefly,
     lockouts_survive_a_restart,
     the_api_role_cannot_read_key_material,

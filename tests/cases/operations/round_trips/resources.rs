@@ -75,5 +75,5 @@ routes! {
     readDocument "" [0 0] |f| f.world.anyone().get("/openapi.json");
     readCsrfToken "" [0 0] |f| f.world.anyone().get("/csrf");
     livez "" [0 0] |f| f.world.anyone().get("/livez");
-    readyz "" [1 1] |f| f.world.anyone().get("/readyz");
+    readyz "" [0 0] |f| f.world.anyone().get("/readyz");
 }
