@@ -72,6 +72,16 @@ impl Email {
         (local, domain)
     }
 
+    /// Returns the form for limits on mails: the [key](Self::key) without a subaddress (RFC 5233), because `ann+tag@example.org` is delivered
+    /// to `ann@example.org`.
+    pub fn mailbox(&self) -> String {
+        let (local, domain) = self.key.rsplit_once('@').unwrap_or((&self.key, ""));
+        match local.split_once('+') {
+            Some((user, _)) if !user.is_empty() => format!("{user}@{domain}"),
+            _ => self.key.clone(),
+        }
+    }
+
     /// Returns the form for comparisons: the local part in lower case and the domain in its ASCII form (RFC 5890).
     pub fn key(&self) -> &str {
         &self.key
@@ -106,6 +116,19 @@ mod tests {
             Email::parse("admin@localhost").unwrap().as_str(),
             "admin@localhost"
         );
+    }
+
+    #[test]
+    fn a_subaddress_is_no_mailbox_of_its_own() {
+        for (text, mailbox) in [
+            ("ann@example.org", "ann@example.org"),
+            ("Ann+shop@example.org", "ann@example.org"),
+            ("ann+a+b@example.org", "ann@example.org"),
+            ("ann+@example.org", "ann@example.org"),
+            ("+ann@example.org", "+ann@example.org"),
+        ] {
+            assert_eq!(Email::parse(text).unwrap().mailbox(), mailbox, "{text}");
+        }
     }
 
     #[test]

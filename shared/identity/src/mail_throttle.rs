@@ -1,8 +1,11 @@
-//! Limits on the mails with a link, which clients request, per mailbox and per network. The mailbox may be a
+//! Limits on the mails with a link, which clients request, per mailbox, per network and per domain. The mailbox may be a
 //! stranger's.
 //!
 //! A mailbox gets few links of all kinds together. Not all of them can confirm an address, because anybody may enter
 //! any address for their account: one is left for the owner who has to reset a password.
+//!
+//! Links that confirm an address go to recipients who are unknown, so that a domain gets a limited number of them, whoever requests them
+//! and however many addresses they make up.
 
 use crate::services::Identity;
 use audit::mail::{Link, count_of_mailbox};
@@ -30,6 +33,9 @@ const PER_NETWORK: Window = Window {
     length: Duration::from_secs(15 * 60),
     rule: Rule::Throttle,
 };
+
+/// The time for which a link that confirms an address counts for the domain.
+const DOMAIN_WINDOW: Duration = Duration::from_secs(3600);
 
 /// The reason why a mail was not sent.
 #[derive(Debug, thiserror::Error)]
@@ -78,15 +84,26 @@ pub(crate) async fn acquire_for_mailbox(
     let mut counts = vec![
         count_of_mailbox(to),
         Count {
-            key: format!("links to {}", to.key()),
+            key: format!("links to {}", to.mailbox()),
             window: LINKS_PER_MAILBOX,
         },
     ];
     if link != Link::PasswordReset {
-        counts.push(Count {
-            key: format!("confirmations to {}", to.key()),
-            window: CONFIRMATIONS_PER_MAILBOX,
-        });
+        let (_, domain) = to.ascii_parts();
+        counts.extend([
+            Count {
+                key: format!("confirmations to {}", to.mailbox()),
+                window: CONFIRMATIONS_PER_MAILBOX,
+            },
+            Count {
+                key: format!("confirmations to the domain {domain}"),
+                window: Window {
+                    limit: identity.confirmations_per_domain,
+                    length: DOMAIN_WINDOW,
+                    rule: Rule::Throttle,
+                },
+            },
+        ]);
     }
     Ok(identity.expiring.take(&counts, context.now).await?.is_none())
 }

@@ -32,6 +32,8 @@ pub struct Identity {
     pub session_lifetimes: sessions::Lifetimes,
     /// The lifetimes of the links in mails.
     pub link_lifetimes: mailed_tokens::Lifetimes,
+    /// The largest number of mails an hour that confirm addresses of one domain.
+    pub confirmations_per_domain: usize,
     /// The in-memory copy of all revocations.
     pub revocations: RevocationMirror,
     /// The recorder of refused requests.

@@ -68,7 +68,7 @@ pub struct SessionArgs {
     pub session_max: Duration,
 }
 
-/// The lifetimes of the links in mails.
+/// The lifetimes and the number of the links in mails.
 #[derive(Args, Clone, Debug)]
 pub struct MailedLinkArgs {
     /// The lifetime of a password reset link.
@@ -80,6 +80,12 @@ pub struct MailedLinkArgs {
     #[arg(long, env = "LATCHKEY_EMAIL_LINK_LIFETIME", global = true, default_value = "24h", value_name = "TIME",
           value_parser = parse_duration)]
     pub email_link_lifetime: Duration,
+
+    /// The largest number of mails an hour that confirm addresses of one domain. Further ones are not sent, and their users can request
+    /// them later.
+    #[arg(long, env = "LATCHKEY_CONFIRMATIONS_PER_DOMAIN", global = true, default_value_t = 300, value_name = "N",
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
+    pub confirmations_per_domain: usize,
 }
 
 /// The length of passwords and the cost of hashing them.

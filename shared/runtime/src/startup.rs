@@ -139,6 +139,7 @@ impl Runtime {
             session_lifetimes: common.sessions.lifetimes(),
             link_lifetimes: common.mailed_links.lifetimes(),
             revocations: RevocationMirror::new(&db, notifications.clone()),
+            confirmations_per_domain: common.mailed_links.confirmations_per_domain,
             events: EventRecorder::new(db.clone()),
             mails: Mails::new(account_key.clone(), &urls.issuer, expiring.clone()),
             expiring,

@@ -155,6 +155,7 @@ async fn help_shows_every_setting(world: SharedWorld) {
         "SESSION_MAX",
         "RESET_LINK_LIFETIME",
         "EMAIL_LINK_LIFETIME",
+        "CONFIRMATIONS_PER_DOMAIN",
         "SMTP_URL",
         "SMTP_URL_FILE",
         "MAIL_FROM",

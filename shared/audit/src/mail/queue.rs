@@ -49,7 +49,7 @@ pub struct Recipient<'a> {
 /// Returns the count of all mails to a mailbox, which each mail must take.
 pub fn count_of_mailbox(to: &Email) -> Count {
     Count {
-        key: format!("mails to {}", to.key()),
+        key: format!("mails to {}", to.mailbox()),
         window: PER_MAILBOX,
     }
 }

@@ -106,6 +106,59 @@ async fn address_changes_leave_a_reset_link(world: World) {
     assert_eq!(subjects(&world, &ann.email), [CONFIRM, CONFIRM_NEW, RESET]);
 }
 
+/// Signs up with this address.
+async fn sign_up_as(world: &World, email: &str) {
+    let body = json!({ "email": email, "password": PASSWORD });
+    world.anyone().post("/users").json(&body).await.expect(201);
+}
+
+async fn subaddresses_share_the_budget_of_their_mailbox(world: World) {
+    let addresses = ["", "+a", "+b", "+c", "+a+b"].map(|tag| format!("ann{tag}@example.org"));
+    for address in &addresses {
+        sign_up_as(&world, address).await;
+    }
+    world.wait_until_mailed().await;
+    let received: usize = addresses.iter().map(|address| world.mails(address).len()).sum();
+    assert_eq!(received, 2, "the two links that confirm an address");
+    // Tags take no part of the budget of others.
+    sign_up_as(&world, "bob+a@example.org").await;
+    world.mail("bob+a@example.org", CONFIRM, 1).await;
+}
+
+async fn unknown_recipients_of_a_domain_get_a_limited_number_of_mails(shape: Shape) {
+    let setup = World::builder(shape).flag("--confirmations-per-domain", "3");
+    let world = setup.clock().start().await;
+    let known = world.sign_up_confirmed().await;
+    let addresses: Vec<String> = (0..5).map(|n| format!("made-up-{n}@example.org")).collect();
+    for address in &addresses {
+        sign_up_as(&world, address).await;
+    }
+    world.wait_until_mailed().await;
+    let received = |world: &World| {
+        addresses
+            .iter()
+            .map(|address| world.mails(address).len())
+            .sum::<usize>()
+    };
+    assert_eq!(
+        received(&world),
+        2,
+        "the third mail of the domain was that of the known user"
+    );
+    request_reset(&world.anyone(), &known.email).await.expect(202);
+    world.mail(&known.email, RESET, 1).await;
+    sign_up_as(&world, "ann@elsewhere.test").await;
+    world.mail("ann@elsewhere.test", CONFIRM, 1).await;
+    world.advance(HOUR + Duration::from_secs(1));
+    let later = world.log_in(&addresses[4], PASSWORD).await;
+    later
+        .post("/email-verifications")
+        .json(&json!({}))
+        .await
+        .expect(202);
+    world.mail(&addresses[4], CONFIRM, 1).await;
+}
+
 async fn address_changes_cannot_flood_a_mailbox(world: World) {
     let (ann, unknown) = (world.sign_up().await, world.fresh_email());
     for _ in 0..5 {
@@ -130,4 +183,6 @@ on_every_shape!(
     address_changes_leave_a_reset_link,
     a_client_address_requests_twenty_mails_per_15_minutes,
     address_changes_cannot_flood_a_mailbox,
+    subaddresses_share_the_budget_of_their_mailbox,
+    unknown_recipients_of_a_domain_get_a_limited_number_of_mails,
 );
