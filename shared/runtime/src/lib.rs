@@ -1,6 +1,7 @@
 //! The runtime of every program: configuration, start-up, the accept loop, logging and metrics.
 
 pub mod config;
+mod head_timer;
 pub mod metrics;
 mod paced_stream;
 pub mod server;

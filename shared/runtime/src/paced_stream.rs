@@ -1,6 +1,7 @@
-//! A connection whose client must accept responses at a minimum rate, because a response stays in memory until it is
-//! accepted.
+//! A connection whose client must send request heads in time, and accept responses at a minimum rate, because a response stays in memory
+//! until it is accepted.
 
+use crate::head_timer::HeadTimer;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,11 +20,12 @@ const LONG: Duration = Duration::from_secs(300);
 /// The rate of a whole response that takes long, in bytes a second.
 const MIN_AVERAGE: u64 = 64 * 1024;
 
-/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow. A peer that never keeps a write
+/// A stream whose reads and writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow. A peer that never keeps a write
 /// waiting is not measured.
 #[derive(Debug)]
 pub(crate) struct PacedStream<S> {
     stream: S,
+    heads: HeadTimer,
     /// The measurement of the current response; `None` if the peer has not kept a write of it waiting.
     measurement: Option<Measurement>,
 }
@@ -51,9 +53,10 @@ struct Pace {
 }
 
 impl<S> PacedStream<S> {
-    pub(crate) const fn new(stream: S) -> Self {
+    pub(crate) const fn new(stream: S, heads: HeadTimer) -> Self {
         Self {
             stream,
+            heads,
             measurement: None,
         }
     }
@@ -163,10 +166,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        if buffer.filled().len() > before {
+        let got_bytes = buffer.filled().len() > before;
+        if got_bytes {
             self.measurement = None;
         }
-        read
+        self.heads.check(cx, read, got_bytes)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The accept loop. It replaces `axum::serve`, which has no header timeout and no limit of connections.
 
+use crate::head_timer::{HeadTimer, Requests};
 use crate::paced_stream::PacedStream;
 use crate::threads::Threads;
 use axum::body::Body;
@@ -20,8 +21,6 @@ use tokio_io_timeout::TimeoutStream;
 use web::client_address::Peer;
 use web::health::Health;
 
-/// The time limit for receiving a request head, which also closes idle connections.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for a client to accept any bytes of its response.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest size of a request head, in bytes.
@@ -38,19 +37,28 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
 }
 
-/// Serves requests with `handle` on `threads` until `stop` resolves, with at most `max_connections` at a time. Then reports
+/// The limits on connections.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionLimits {
+    /// The largest number of open connections.
+    pub connections: usize,
+    /// The time for which a connection may be idle after a request.
+    pub idle: Duration,
+}
+
+/// Serves requests with `handle` on `threads` until `stop` resolves, within `limits`. Then reports
 /// the drain to `health` and waits up to 20 s for the requests in progress.
 pub async fn run<F>(
     listener: TcpListener,
     handle: impl Fn(Request) -> F + Clone + Send + 'static,
     threads: &Threads,
-    max_connections: usize,
+    limits: ConnectionLimits,
     health: Health,
     stop: impl Future<Output = ()>,
 ) where
     F: Future<Output = Response> + Send,
 {
-    let permits = Arc::new(Semaphore::new(max_connections));
+    let permits = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     for runtime in threads.in_turn() {
@@ -67,7 +75,7 @@ pub async fn run<F>(
         runtime.spawn(async move {
             let _permit = permit;
             // An error here concerns only the connection of this client.
-            if let Ok(connection) = serve_connection(stream, peer, handle) {
+            if let Ok(connection) = serve_connection(stream, peer, limits.idle, handle) {
                 let _ = watcher.watch(connection).await;
             }
         });
@@ -86,11 +94,12 @@ pub async fn run<F>(
     }
 }
 
-/// Returns a future that serves a connection on the current runtime. Fails if the connection cannot be registered
-/// with the runtime.
+/// Returns a future that serves a connection on the current runtime, and closes it when it was idle for the time `idle`. Fails if the
+/// connection cannot be registered with the runtime.
 fn serve_connection<F>(
     stream: std::net::TcpStream,
     peer: SocketAddr,
+    idle: Duration,
     handle: impl Fn(Request) -> F + Send + 'static,
 ) -> io::Result<impl GracefulConnection<Error = hyper::Error>>
 where
@@ -98,17 +107,25 @@ where
 {
     let mut stream = TimeoutStream::new(TcpStream::from_std(stream)?);
     stream.set_write_timeout(Some(WRITE_TIMEOUT));
+    let requests = Requests::default();
+    let heads = HeadTimer::start(requests.clone());
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Peer(peer.ip()));
-        handle(request).map(Ok::<_, Infallible>)
+        requests.begin();
+        let requests = requests.clone();
+        handle(request).map(move |response| {
+            requests.end();
+            Ok::<_, Infallible>(response)
+        })
     });
     Ok(http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
+        // Its clock also runs while the connection is idle. `HeadTimer` has the shorter time limit of a head.
+        .header_read_timeout(idle)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD_SIZE)
-        .serve_connection(TokioIo::new(PacedStream::new(Box::pin(stream))), service))
+        .serve_connection(TokioIo::new(PacedStream::new(Box::pin(stream), heads)), service))
 }
 
 /// Accepts the next connection, which belongs to no runtime yet. Retries after an error, because errors such as too many

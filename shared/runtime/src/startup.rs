@@ -3,6 +3,7 @@
 
 use crate::config::{CommonArgs, EX_USAGE, report_error};
 use crate::metrics::{Exporter, Metrics};
+use crate::server::ConnectionLimits;
 use crate::telemetry::LogGuard;
 use crate::threads::Threads;
 use crate::{server, telemetry};
@@ -86,7 +87,7 @@ pub struct Runtime {
     redis: Option<Redis>,
     exporter: Option<Exporter>,
     threads: Threads,
-    max_connections: usize,
+    connection_limits: ConnectionLimits,
     /// Dropped last, so that the last log lines are written.
     _log: LogGuard,
 }
@@ -138,8 +139,8 @@ impl Runtime {
             passwords: Passwords::new(common.passwords.policy())?,
             session_lifetimes: common.sessions.lifetimes(),
             link_lifetimes: common.mailed_links.lifetimes(),
-            revocations: RevocationMirror::new(&db, notifications.clone()),
             confirmations_per_domain: common.mailed_links.confirmations_per_domain,
+            revocations: RevocationMirror::new(&db, notifications.clone()),
             events: EventRecorder::new(db.clone()),
             mails: Mails::new(account_key.clone(), &urls.issuer, expiring.clone()),
             expiring,
@@ -167,7 +168,7 @@ impl Runtime {
             redis,
             exporter,
             threads,
-            max_connections: common.network.max_connections,
+            connection_limits: common.network.connection_limits(),
             _log: log,
         })
     }
@@ -218,8 +219,8 @@ impl Runtime {
         let stop = server::stop_signal()?;
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
-        let (threads, max_connections) = (&self.threads, self.max_connections);
-        server::run(self.listener, handle, threads, max_connections, health, stop).await;
+        let (threads, limits) = (&self.threads, self.connection_limits);
+        server::run(self.listener, handle, threads, limits, health, stop).await;
         self.identity.events.finish().await;
         // The threads still run, because closing a connection is input and output of its thread.
         self.identity.db.close().await;

@@ -1,15 +1,15 @@
-//! The client's address, which trusted proxies forward in `X-Forwarded-For`.
+//! The client's address, which trusted proxies forward in `X-Forwarded-For` or `Forwarded` (RFC 7239).
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Once};
 
 /// The IP address of the TCP peer. The accept loop of the server adds it to the extensions of every request.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-/// The networks of proxies whose `X-Forwarded-For` header is trusted. Clones share the warning about other proxies.
+/// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Clones share the warning about other proxies.
 #[derive(Clone, Debug)]
 pub struct TrustedProxies {
     networks: Vec<IpNet>,
@@ -28,26 +28,19 @@ impl TrustedProxies {
     }
 
     /// Returns the address of the client: the first address that is not in a trusted network, beginning with `peer`
-    /// and continuing with `X-Forwarded-For` from right to left. If all are trusted, or the next entry is no IP
-    /// address, returns the last address read. IPv4-mapped IPv6 addresses are returned as IPv4.
+    /// and continuing with the [forwarded addresses](forwarded_addresses) from right to left. If all are trusted, or the
+    /// next entry is no IP address, returns the last address read. IPv4-mapped IPv6 addresses are returned as IPv4.
     pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.trusts(peer) {
             self.warn_of(peer, headers);
+            return peer.to_canonical();
         }
-        let hops: Vec<&str> = headers
-            .get_all("x-forwarded-for")
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .collect();
         let mut client = peer;
-        for hop in hops.iter().rev() {
+        for hop in forwarded_addresses(headers).into_iter().rev() {
+            let Some(address) = hop else { break };
+            client = address;
             if !self.trusts(client) {
                 break;
-            }
-            match hop.trim().parse() {
-                Ok(address) => client = address,
-                Err(_) => break,
             }
         }
         client.to_canonical()
@@ -78,14 +71,70 @@ impl TrustedProxies {
     }
 }
 
+/// Returns the addresses in `X-Forwarded-For`, or without it those in `Forwarded`, in their order. An entry is `None` if it is no IP
+/// address. A proxy that adds to one of them may pass on the other one as the client sent it, so only one of them counts.
+fn forwarded_addresses(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+    const X_FORWARDED_FOR: &str = "x-forwarded-for";
+    let lines = |name| headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
+    if headers.contains_key(X_FORWARDED_FOR) {
+        let entries = lines(X_FORWARDED_FOR).flat_map(|line| line.split(','));
+        return entries.map(parse_node).collect();
+    }
+    let elements = lines("forwarded").flat_map(|line| split_unquoted(line, ','));
+    elements
+        .map(|element| forwarded_for(element).and_then(parse_node))
+        .collect()
+}
+
+/// Returns the parameter `for` of an element of `Forwarded` (RFC 7239 §4), without its quotation marks.
+fn forwarded_for(element: &str) -> Option<&str> {
+    let mut pairs = split_unquoted(element, ';').filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
+    let value = value.trim();
+    let unquoted = value.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    Some(unquoted.unwrap_or(value))
+}
+
+/// Splits a header at the separators that are not in a quoted string (RFC 9110 §5.6.4).
+fn split_unquoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.split(move |char| {
+        if std::mem::take(&mut is_escaped) {
+            return false;
+        }
+        is_escaped = is_quoted && char == '\\';
+        is_quoted ^= char == '"';
+        char == separator && !is_quoted
+    })
+}
+
+/// Parses an address with or without a port: `203.0.113.7:51234`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443` (RFC 7239 §6).
+fn parse_node(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bracketed = || {
+        text.strip_prefix('[')?
+            .strip_suffix(']')?
+            .parse::<Ipv6Addr>()
+            .ok()
+    };
+    let plain = text.parse::<IpAddr>().ok();
+    plain
+        .or_else(|| text.parse::<SocketAddr>().ok().map(|with_port| with_port.ip()))
+        .or_else(|| bracketed().map(IpAddr::V6))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn client(peer: &str, forwarded: &str) -> String {
+        client_by("x-forwarded-for", peer, forwarded)
+    }
+
+    fn client_by(header: &'static str, peer: &str, forwarded: &str) -> String {
         let mut headers = HeaderMap::new();
-        headers.insert("x-forwarded-for", forwarded.parse().unwrap());
+        headers.insert(header, forwarded.parse().unwrap());
         let proxies = TrustedProxies::new(vec!["10.0.0.0/8".parse().unwrap()], false);
         proxies
             .client_address(peer.parse().unwrap(), &headers)
@@ -96,6 +145,15 @@ mod tests {
         #[test]
         fn an_untrusted_peer_cannot_forward_an_address(forwarded in "[ -~]{0,64}") {
             prop_assert_eq!(client("192.0.2.1", &forwarded), "192.0.2.1");
+            prop_assert_eq!(client_by("forwarded", "192.0.2.1", &forwarded), "192.0.2.1");
+        }
+
+        #[test]
+        fn the_entry_of_the_proxy_counts_whatever_the_client_sent(sent in "[ -~&&[^\"\\\\]]{0,64}") {
+            let appended = format!("{sent}, 198.51.100.7");
+            prop_assert_eq!(client("10.0.0.1", &appended), "198.51.100.7");
+            let appended = format!("{sent}, for=198.51.100.7;host=\"{sent}\"");
+            prop_assert_eq!(client_by("forwarded", "10.0.0.1", &appended), "198.51.100.7");
         }
     }
 
@@ -109,5 +167,64 @@ mod tests {
         );
         assert_eq!(client("10.0.0.1", "nonsense"), "10.0.0.1");
         assert_eq!(client("::ffff:10.0.0.1", "198.51.100.7"), "198.51.100.7");
+    }
+
+    #[test]
+    fn forwarded_addresses_may_have_ports_and_brackets() {
+        for (entry, address) in [
+            ("203.0.113.7:51234", "203.0.113.7"),
+            ("[2001:db8::1]:443", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[::ffff:203.0.113.7]:1", "203.0.113.7"),
+        ] {
+            assert_eq!(client("10.0.0.1", entry), address, "{entry}");
+            assert_eq!(
+                client("10.0.0.1", &format!("9.9.9.9, {entry}, 10.0.0.2:80")),
+                address,
+                "{entry}"
+            );
+            assert_eq!(
+                client_by("forwarded", "10.0.0.1", &format!("For=\"{entry}\";proto=https")),
+                address,
+                "{entry}"
+            );
+        }
+        for entry in [
+            "203.0.113.7:",
+            "203.0.113.7:x",
+            "[203.0.113.7]",
+            "2001:db8::1]:443",
+            "[2001:db8::1",
+            "unknown",
+            "_hidden",
+        ] {
+            assert_eq!(client("10.0.0.1", entry), "10.0.0.1", "{entry}");
+            assert_eq!(
+                client_by("forwarded", "10.0.0.1", &format!("for=\"{entry}\"")),
+                "10.0.0.1",
+                "{entry}"
+            );
+        }
+    }
+
+    #[test]
+    fn quoted_separators_in_forwarded_separate_nothing() {
+        let by_proxy = r#"host="a, for=9.9.9.9;for=9.9.9.9";for=198.51.100.7"#;
+        assert_eq!(client_by("forwarded", "10.0.0.1", by_proxy), "198.51.100.7");
+        let escaped = r#"host="a\", for=9.9.9.9";for=198.51.100.7"#;
+        assert_eq!(client_by("forwarded", "10.0.0.1", escaped), "198.51.100.7");
+        let nested = "for=192.0.2.43, for=198.51.100.7;by=10.0.0.3 , for=10.0.0.2";
+        assert_eq!(client_by("forwarded", "10.0.0.1", nested), "198.51.100.7");
+    }
+
+    #[test]
+    fn a_forwarded_header_beside_x_forwarded_for_is_ignored() {
+        let mut headers = HeaderMap::new();
+        headers.insert("forwarded", "for=9.9.9.9".parse().unwrap());
+        headers.insert("x-forwarded-for", "198.51.100.7".parse().unwrap());
+        let proxies = TrustedProxies::new(vec!["10.0.0.0/8".parse().unwrap()], false);
+        let address = proxies.client_address("10.0.0.1".parse().unwrap(), &headers);
+        assert_eq!(address.to_string(), "198.51.100.7");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{PASSWORD, RawConnection, SharedWorld, World, on_every_shape};
+use tests::{PASSWORD, RawConnection, Shape, SharedWorld, World, on_every_shape};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
@@ -82,6 +82,38 @@ async fn silent_connections_are_closed(world: World) {
         "closed after {:?}",
         began.elapsed()
     );
+}
+
+/// A proxy keeps connections, and must not send a request into one that is being closed.
+async fn kept_connections_may_be_idle_longer_than_a_head_may_take(shape: Shape) {
+    const REQUEST: &str = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let world = World::builder(shape).flag("--keep-alive", "25s").start().await;
+    let port = world.api_ports()[0];
+    let [mut idle, mut slow, mut used] = [
+        RawConnection::connect(port).await,
+        RawConnection::connect(port).await,
+        RawConnection::connect(port).await,
+    ];
+    for connection in [&mut idle, &mut slow, &mut used] {
+        connection.send(REQUEST).await;
+        connection.read_until("\"live\"}").await;
+    }
+    slow.send("GET /livez HTTP/1.1\r\nHost: loc").await;
+    let began = Instant::now();
+    let ended = async |connection: &mut RawConnection| {
+        let answer = connection.read_to_end().await;
+        assert_eq!(answer, "");
+        began.elapsed()
+    };
+    let (idle_for, slow_for) = tokio::join!(ended(&mut idle), async {
+        let slow_for = ended(&mut slow).await;
+        // The head of the slow connection has timed out, and the others are still open.
+        used.send(REQUEST).await;
+        used.read_until("\"live\"}").await;
+        slow_for
+    });
+    assert!(slow_for >= Duration::from_secs(9), "{slow_for:?}");
+    assert!(idle_for >= Duration::from_secs(24), "{idle_for:?}");
 }
 
 async fn incomplete_bodies_time_out(world: World) {
@@ -246,6 +278,7 @@ on_every_shape!(
     valid_traceparent_headers_are_continued_and_others_ignored,
     framework_errors_have_the_error_body,
     silent_connections_are_closed,
+    kept_connections_may_be_idle_longer_than_a_head_may_take,
     incomplete_bodies_time_out,
     oversized_request_heads_are_rejected,
     ambiguous_requests_are_rejected,

@@ -1,7 +1,7 @@
 //! Five wrong passwords in fifteen minutes lock out an e-mail address from a client address for fifteen
 //! minutes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
@@ -118,6 +118,48 @@ async fn forwarded_addresses_from_trusted_proxies_are_used(shape: Shape) {
         .login(&ann.email, PASSWORD)
         .await
         .expect(200);
+}
+
+/// Some proxies add the port, and IPv6 addresses then have brackets. Others send the standardized header.
+async fn forwarded_addresses_may_have_ports_and_be_in_either_header(shape: Shape) {
+    let world = World::builder(shape)
+        .flag("--trusted-proxies", "127.0.0.0/8")
+        .start()
+        .await;
+    let email = world.fresh_email();
+    for (header, value, address) in [
+        ("x-forwarded-for", "203.0.113.7:51234", "203.0.113.7"),
+        ("x-forwarded-for", "9.9.9.9, [2001:db8::1]:443", "2001:db8::1"),
+        ("x-forwarded-for", "203.0.113.8:80, 127.0.0.1:5000", "203.0.113.8"),
+        (
+            "forwarded",
+            "for=203.0.113.9;proto=https;by=127.0.0.1",
+            "203.0.113.9",
+        ),
+        (
+            "forwarded",
+            "for=9.9.9.9, For=\"[2001:db8:0:1::2]:4711\"",
+            "2001:db8:0:1::2",
+        ),
+        ("forwarded", "for=_hidden", "127.0.0.1"),
+    ] {
+        let refused = world
+            .anyone()
+            .with(header, value)
+            .login(&email, WRONG)
+            .await
+            .expect(401);
+        let log = world.log();
+        let lines = log
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut of_request = lines.filter(|line| line["traceId"] == refused.correlation_id());
+        assert_eq!(
+            of_request.next().unwrap()["address"],
+            address,
+            "{header}: {value}"
+        );
+    }
 }
 
 /// The warnings about proxies that are not trusted, after three requests to each process with this header.
@@ -334,6 +376,7 @@ on_every_shape!(
     spellings_of_an_email_share_one_counter,
     forwarded_addresses_from_untrusted_peers_are_ignored,
     forwarded_addresses_from_trusted_proxies_are_used,
+    forwarded_addresses_may_have_ports_and_be_in_either_header,
     an_untrusted_proxy_is_warned_of_once_in_production,
     an_ipv6_network_counts_as_one_address,
     the_sign_in_page_shares_the_counter,

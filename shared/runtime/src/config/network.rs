@@ -1,11 +1,14 @@
 //! Settings of the listener, the public URLs and the trusted proxies and origins.
 
 use super::values::{parse_network, parse_origin, parse_page_origin};
+use crate::server::ConnectionLimits;
 use clap::Args;
+use foundation::duration::parse_duration;
 use foundation::settings::InvalidSetting;
 use foundation::urls::{Urls, origin_of};
 use ipnet::IpNet;
 use std::net::SocketAddr;
+use std::time::Duration;
 use url::Url;
 use web::Policy;
 use web::client_address::TrustedProxies;
@@ -36,7 +39,7 @@ pub struct NetworkArgs {
           value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub audience: Option<String>,
 
-    /// The networks of proxies whose X-Forwarded-For header is trusted, separated by commas.
+    /// The networks of proxies whose X-Forwarded-For header, or else Forwarded header, is trusted, separated by commas.
     #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
           value_parser = parse_network)]
     pub trusted_proxies: Vec<IpNet>,
@@ -51,6 +54,12 @@ pub struct NetworkArgs {
     #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
     pub max_connections: usize,
+
+    /// The time for which a connection may be idle after a request. Longer than that of the proxy in front, so that the proxy never sends
+    /// a request into a connection that is being closed.
+    #[arg(long, env = "LATCHKEY_KEEP_ALIVE", global = true, default_value = "75s", value_name = "TIME",
+          value_parser = parse_duration)]
+    pub keep_alive: Duration,
 }
 
 impl NetworkArgs {
@@ -84,6 +93,14 @@ impl NetworkArgs {
     pub fn is_production(&self) -> bool {
         let is_https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
         !self.listen.ip().is_loopback() || is_https(&self.base_url) || is_https(&self.issuer)
+    }
+
+    /// Returns the limits on connections.
+    pub const fn connection_limits(&self) -> ConnectionLimits {
+        ConnectionLimits {
+            connections: self.max_connections,
+            idle: self.keep_alive,
+        }
     }
 
     /// Returns the URLs of the program. The default base URL contains the port of `bound`, the bound address.

@@ -1,7 +1,7 @@
 //! The listener that serves the metrics, apart from the API.
 
 use super::Metrics;
-use crate::server;
+use crate::server::{self, ConnectionLimits};
 use crate::threads::Threads;
 use axum::Router;
 use axum::extract::State;
@@ -11,12 +11,16 @@ use axum::routing::get;
 use futures_util::FutureExt as _;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 use web::health::Health;
 
-/// The largest number of connections to the metrics listener.
-const MAX_CONNECTIONS: usize = 64;
+/// The limits on connections to the metrics listener, which scrapers keep open.
+const LIMITS: ConnectionLimits = ConnectionLimits {
+    connections: 64,
+    idle: Duration::from_secs(75),
+};
 
 /// A bound metrics listener that does not accept connections yet.
 #[derive(Debug)]
@@ -44,15 +48,7 @@ impl Exporter {
             .with_state(self.metrics);
         let handle = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
         let threads = Threads::current();
-        server::run(
-            self.listener,
-            handle,
-            &threads,
-            MAX_CONNECTIONS,
-            Health::default(),
-            stop,
-        )
-        .await;
+        server::run(self.listener, handle, &threads, LIMITS, Health::default(), stop).await;
         Ok(())
     }
 }
