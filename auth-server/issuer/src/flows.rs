@@ -35,16 +35,8 @@ pub struct FlowRequest {
     pub params: Params,
     /// The reference of the request, if the client pushed it.
     pub request_uri: Option<RequestUri>,
-    /// The session in which the browser began the flow, if the user must sign in again. Sign-in replaces it by another
-    /// session.
-    pub outdated_session: Option<i64>,
-}
-
-impl FlowRequest {
-    /// Returns whether the flow may go on in the session with this id.
-    pub fn admits(&self, session_id: i64) -> bool {
-        self.outdated_session != Some(session_id)
-    }
+    /// The time at which it arrived and began the flow.
+    pub received_at: Timestamp,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -53,18 +45,21 @@ struct Flow {
     request: FlowRequest,
     /// The hash of the browser's secret, in base64url.
     browser: String,
-    /// The expiry in microseconds since the Unix epoch.
-    expires_at: i64,
+}
+
+impl Flow {
+    fn expires_at(&self) -> Timestamp {
+        self.request.received_at.after(LIFETIME)
+    }
 }
 
 impl Flows {
     /// Begins a flow. Returns the sealed request in base64url, bound to the browser that has the secret `browser`.
-    pub fn begin(&self, request: FlowRequest, browser: &Secret, now: Timestamp) -> String {
+    pub fn begin(&self, request: FlowRequest, browser: &Secret) -> String {
         let flow = Flow {
             id: random::id(),
             request,
             browser: fingerprint(browser),
-            expires_at: now.after(LIFETIME).micros(),
         };
         let text = serde_json::to_vec(&flow).unwrap_or_default();
         secret::encode(&self.key.seal(SEAL_NAME, &text))
@@ -96,8 +91,10 @@ impl Flows {
         let Some(flow) = self.open(sealed, browser, now) else {
             return Ok(None);
         };
-        let expires_at = Timestamp::from_micros(flow.expires_at);
-        let is_first = self.store.claim(&store_key(&flow.id), expires_at, now).await?;
+        let is_first = self
+            .store
+            .claim(&store_key(&flow.id), flow.expires_at(), now)
+            .await?;
         Ok(is_first.then_some(flow.request))
     }
 
@@ -105,7 +102,7 @@ impl Flows {
         let text = self.key.open(SEAL_NAME, &secret::decode(sealed)?).ok()?;
         let flow: Flow = serde_json::from_slice(&text).ok()?;
         let is_same_browser = secret::equal(flow.browser.as_bytes(), fingerprint(browser).as_bytes());
-        (is_same_browser && flow.expires_at > now.micros()).then_some(flow)
+        (is_same_browser && flow.expires_at() > now).then_some(flow)
     }
 }
 

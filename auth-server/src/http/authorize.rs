@@ -49,21 +49,20 @@ pub(crate) async fn authorize(
     if demands.interaction.is_silent {
         return answer_without_pages(&app, received, session, &context).await;
     }
-    let outdated = session
-        .as_ref()
-        .filter(|session| demands.needs_sign_in(session.user.id, session.signed_in_at, context.now));
-    let page = match (&session, outdated) {
-        (Some(_), None) => paths::CONSENT,
+    let page = match session {
+        Some(session) if !demands.needs_sign_in(session.user.id, session.signed_in_at, context.now) => {
+            paths::CONSENT
+        }
         _ => paths::SIGN_IN,
     };
     let request = FlowRequest {
         params: received.params,
         request_uri: received.request_uri,
-        outdated_session: outdated.map(|session| session.id),
+        received_at: context.now,
     };
     let language = language_cookie(request.params.get("ui_locales"), &app.policy);
     let (secret, cookie) = cookie.or_new(&app.policy);
-    let flow = app.flows.begin(request, &secret, context.now);
+    let flow = app.flows.begin(request, &secret);
     let next = see_other(&paths::in_flow(page, &flow));
     let cookies = AppendHeaders([cookie, language].map(|cookie| (header::SET_COOKIE, cookie)));
     Ok((cookies, next).into_response())

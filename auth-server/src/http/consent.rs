@@ -14,8 +14,11 @@ use crate::pages::text;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use foundation::context::RequestContext;
 use identity::sessions::Session;
 use issuer::clients::documents::Step;
+use issuer::flows::FlowRequest;
+use issuer::grants::authorization::CheckedRequest;
 use issuer::grants::interaction::MissingInteraction;
 use web::Context;
 
@@ -44,18 +47,9 @@ pub(crate) async fn show(
     let secret = cookie.required()?;
     let begun = app.flows.find(flow, &secret, context.now).await?;
     let begun = begun.ok_or(FlowError::NotFound)?;
-    let session = session.filter(|session| begun.admits(session.id));
     let session = require_session(session, Some(flow), query.signed_in.is_some())?;
+    let request = Box::pin(check(&app, &begun, Step::Show, flow, &session, &context)).await?;
     let user_id = session.user.id;
-    let checked = app
-        .grants
-        .check_request(&begun.params, Step::Show, user_id, &context);
-    let request = Box::pin(checked).await?;
-    if !request.demands.admits(user_id) {
-        return Ok(see_other(
-            &app.grants.refuse(&request, MissingInteraction::SignIn),
-        ));
-    }
     let Some(missing) = app.grants.missing_consent(&request, user_id).await? else {
         let finished = app.flows.finish(flow, &secret, context.now).await?;
         finished.ok_or(FlowError::NotFound)?;
@@ -79,6 +73,30 @@ pub(crate) async fn show(
     }))
 }
 
+/// Checks the request of a flow again for the user of this session. Fails with a redirect to the sign-in page if the user must sign in
+/// first, and to the client if it expects another user.
+async fn check(
+    app: &App,
+    begun: &FlowRequest,
+    step: Step,
+    flow: &str,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<CheckedRequest, FlowError> {
+    let user_id = session.user.id;
+    let checked = app.grants.check_request(&begun.params, step, user_id, context);
+    let request = checked.await?;
+    let demands = &request.demands;
+    if !demands.admits(user_id) {
+        let refused = app.grants.refuse(&request, MissingInteraction::SignIn);
+        return Err(FlowError::Response(see_other(&refused)));
+    }
+    if demands.needs_sign_in_since(begun.received_at, session.signed_in_at, context.now) {
+        return Err(FlowError::Response(see_other(&paths::sign_in(Some(flow)))));
+    }
+    Ok(request)
+}
+
 /// Submit the consent form
 ///
 /// The browser returns to the client, whether the user allowed or denied the request.
@@ -100,21 +118,14 @@ pub(crate) async fn submit(
     let is_allowed = is_allowed(&fields.decision)?;
     let session = require_session(session, Some(flow), false)?;
     let secret = cookie.required()?;
-    let begun = app.flows.finish(flow, &secret, context.now).await?;
-    // The form is shown only in a session that the flow admits, so the cookie changed since.
-    let begun = begun.filter(|begun| begun.admits(session.id));
+    let begun = app.flows.find(flow, &secret, context.now).await?;
     let begun = begun.ok_or(FlowError::NotFound)?;
-    let user_id = session.user.id;
-    let checked = app
-        .grants
-        .check_request(&begun.params, Step::Decide, user_id, &context);
-    let request = Box::pin(checked).await?;
-    if !request.demands.admits(user_id) {
-        return Err(FlowError::NotFound);
-    }
+    let request = Box::pin(check(&app, &begun, Step::Decide, flow, &session, &context)).await?;
     if request.client_version() != fields.client_version {
         return Err(client_changed());
     }
+    let finished = app.flows.finish(flow, &secret, context.now).await?;
+    finished.ok_or(FlowError::NotFound)?;
     let request_uri = begun.request_uri.as_ref();
     let to = match is_allowed {
         true => Box::pin(app.grants.allow(request, request_uri, &session, &context)).await?,

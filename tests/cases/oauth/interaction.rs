@@ -94,20 +94,80 @@ async fn another_user_may_sign_in(world: SharedWorld) {
     assert!(page.visible_text().contains(&other.email), "{}", page.reply);
 }
 
+/// The browser began the flow signed out, and presents an earlier session afterwards.
+async fn an_earlier_session_cannot_join_a_flow_that_demands_a_sign_in(world: SharedWorld) {
+    let app = remembering_app(&world);
+    for (name, value) in [
+        ("prompt", "login"),
+        ("prompt", "select_account"),
+        ("max_age", "0"),
+    ] {
+        let user = world.sign_up().await;
+        app.authorize(&mut user.browser(), &user, "posts:read").await;
+        let mut browser = world.browser();
+        let request = app.authorization().set("scope", "posts:read").set(name, value);
+        let sign_in_page = follow(&mut browser, &request.path()).await;
+        let flow = sign_in_page.hidden("flow").unwrap();
+        browser.set_cookie("sid", &user.sid);
+        let page = follow(&mut browser, &format!("/consent?flow={flow}")).await;
+        assert!(page.asks_for("password"), "{name}={value}: {}", page.reply);
+        let fields = [
+            ("flow", flow),
+            ("csrf", page.hidden("csrf").unwrap()),
+            ("decision", "allow".to_owned()),
+            ("user", user.id.to_string()),
+        ];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value));
+        let consent = page.url.join("/consent").unwrap();
+        expect_sign_in_page(&browser.post(&consent, &fields).await);
+        // The flow goes on after the sign-in.
+        let page = submit_sign_in(&mut browser, &page, &user).await;
+        let redirect = page.location().unwrap();
+        assert!(parameter(&redirect, "code").is_some(), "{redirect}");
+    }
+}
+
+fn expect_sign_in_page(page: &Page) {
+    assert_eq!(page.reply.status, 303, "{}", page.reply);
+    assert_eq!(page.location().unwrap().path(), "/signin", "{}", page.reply);
+}
+
 /// A form that was shown in a sufficient session does not work in the outdated one.
 async fn an_outdated_session_cannot_submit_the_consent(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let request = app.authorization().set("prompt", "login");
     let page = follow(&mut browser, &request.path()).await;
-    // Signing in ends the session of the browser. Without its cookie, the session lives on.
+    // Signing in renews the session of the browser. Without its cookie, the session lives on beside the new one.
     browser.set_cookie("sid", "none");
     let page = submit_sign_in(&mut browser, &page, &user).await;
     assert!(page.asks_for("decision"), "{}", page.reply);
+    let sufficient = browser.cookie("sid").unwrap().to_owned();
     browser.set_cookie("sid", &user.sid);
-    let submitted = browser.submit(&page, &[("decision", "allow")]).await;
-    assert_eq!(submitted.reply.status, 400, "{}", submitted.reply);
-    submitted.expect_page_within_origin();
+    expect_sign_in_page(&browser.submit(&page, &[("decision", "allow")]).await);
+    // The attempt does not use up the flow.
+    browser.set_cookie("sid", &sufficient);
+    let allowed = browser.submit(&page, &[("decision", "allow")]).await;
+    let redirect = allowed.location().unwrap();
+    assert!(parameter(&redirect, "code").is_some(), "{redirect}");
+}
+
+async fn max_age_is_looked_at_again_when_the_user_decides(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, app) = world.user_and_app().await;
+    world.advance(MINUTE);
+    let mut browser = user.browser();
+    let request = app.authorization().set("max_age", "90");
+    let page = follow(&mut browser, &request.path()).await;
+    assert!(page.asks_for("decision"), "{}", page.reply);
+    world.advance(MINUTE);
+    expect_sign_in_page(&browser.submit(&page, &[("decision", "allow")]).await);
+    expect_sign_in_page(&browser.open(page.url.as_str()).await);
+    let sign_in_page = follow(&mut browser, page.url.as_str()).await;
+    let page = submit_sign_in(&mut browser, &sign_in_page, &user).await;
+    let allowed = browser.submit(&page, &[("decision", "allow")]).await;
+    let redirect = allowed.location().unwrap();
+    assert!(parameter(&redirect, "code").is_some(), "{redirect}");
 }
 
 async fn users_sign_in_again_after_max_age(shape: Shape) {
@@ -130,7 +190,7 @@ async fn users_sign_in_again_after_max_age(shape: Shape) {
             page.reply
         );
     }
-    // The age counts from the request, so a user may take time to decide.
+    // A sign-in in the flow is enough, so a user may take time to decide.
     let mut browser = user.browser();
     let request = app.authorization().set("max_age", "5");
     let page = sign_in(&mut browser, &request, &user).await;
@@ -197,7 +257,9 @@ on_every_shape!(
     public_apps_never_get_a_code_without_pages,
     signed_in_users_sign_in_again_on_request,
     another_user_may_sign_in,
+    an_earlier_session_cannot_join_a_flow_that_demands_a_sign_in,
     an_outdated_session_cannot_submit_the_consent,
+    max_age_is_looked_at_again_when_the_user_decides,
     users_sign_in_again_after_max_age,
     a_remembered_consent_is_asked_for_on_request,
     the_sign_in_page_suggests_the_login_hint,

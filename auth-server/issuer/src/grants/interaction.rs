@@ -37,6 +37,17 @@ impl Demands {
     pub fn needs_sign_in(&self, user_id: i64, signed_in_at: Timestamp, now: Timestamp) -> bool {
         !self.admits(user_id) || self.interaction.needs_sign_in(signed_in_at, now)
     }
+
+    /// Returns whether a user who signed in at `signed_in_at` must sign in again before a code is issued for a request that
+    /// arrived at `received_at`. A sign-in since then fulfills every demand, so that the user may take time to decide.
+    pub fn needs_sign_in_since(
+        &self,
+        received_at: Timestamp,
+        signed_in_at: Timestamp,
+        now: Timestamp,
+    ) -> bool {
+        signed_in_at < received_at && self.interaction.needs_sign_in(signed_in_at, now)
+    }
 }
 
 /// The interaction that a request without pages lacks (OpenID Connect Core §3.1.2.6).
