@@ -109,6 +109,7 @@ consent-granted = Das haben Sie ihr schon erlaubt:
 consent-destination = Sie werden zu { $destination } weitergeleitet.
 allow = Zulassen
 deny = Ablehnen
+consent-user-changed = Jetzt ist ein anderes Konto angemeldet. Es wurde nichts entschieden. Prüfen Sie das Konto und entscheiden Sie noch einmal.
 no-decision = Sie haben nichts entschieden
     .text = Gehen Sie zurück und wählen Sie Zulassen oder Ablehnen.
 client-changed = Die Anwendung hat sich geändert

@@ -110,6 +110,7 @@ consent-granted = You have allowed it before to:
 consent-destination = You will be redirected to { $destination }.
 allow = Allow
 deny = Deny
+consent-user-changed = Another account is signed in now. Nothing was decided. Check the account and decide again.
 no-decision = No decision was made
     .text = Go back and choose Allow or Deny.
 client-changed = The application has changed

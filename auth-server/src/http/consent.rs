@@ -1,20 +1,21 @@
 //! `GET` and `POST /consent`: the user decides, and the client receives the response.
 
 use super::browser::BrowserSession;
-use super::documentation::{FlowErrors, FormErrors};
+use super::documentation::{ConsentErrors, FlowErrors, FormErrors};
 use super::extract::{PageQuery, SessionForm};
 use super::flow::{FlowCookie, FlowError};
-use super::form_page::FormRenderer;
+use super::form_page::{FormError, FormRenderer};
 use super::forms::{ConsentForm, ConsentQuery};
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
-use crate::pages;
 use crate::pages::text;
+use crate::pages::{self, FormState};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use foundation::context::RequestContext;
+use foundation::scope::Scope;
 use identity::sessions::Session;
 use issuer::clients::documents::Step;
 use issuer::flows::FlowRequest;
@@ -58,19 +59,7 @@ pub(crate) async fn show(
         return Ok(see_other(&to));
     };
     let logo = app.grants.documents.logo(&request.client).await?;
-    Ok(renderer.show(|form| {
-        pages::consent(&pages::ConsentPage {
-            form,
-            flow,
-            client: &request.client,
-            logo: logo.as_deref(),
-            client_version: request.client_version(),
-            scope: request.scope,
-            granted: missing.granted,
-            redirect_uri: request.redirect_uri(),
-            email: &session.user.email,
-        })
-    }))
+    Ok(renderer.show(|form| page(form, flow, &request, logo.as_deref(), missing.granted, &session)))
 }
 
 /// Checks the request of a flow again for the user of this session. Fails with a redirect to the sign-in page if the user must sign in
@@ -97,6 +86,28 @@ async fn check(
     Ok(request)
 }
 
+/// Renders the consent page. It names the user of the session, and its form is bound to this user.
+fn page(
+    form: FormState<'_>,
+    flow: &str,
+    request: &CheckedRequest,
+    logo: Option<&str>,
+    granted: Scope,
+    session: &Session,
+) -> Response {
+    pages::consent(&pages::ConsentPage {
+        form,
+        flow,
+        client: &request.client,
+        logo,
+        client_version: request.client_version(),
+        scope: request.scope,
+        granted,
+        redirect_uri: request.redirect_uri(),
+        user: &session.user,
+    })
+}
+
 /// Submit the consent form
 ///
 /// The browser returns to the client, whether the user allowed or denied the request.
@@ -105,13 +116,14 @@ async fn check(
     request_body(content = ConsentForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "Redirect to the sign-in page or to the client.", headers(("Location"))),
-        FormErrors, FlowErrors,
+        ConsentErrors, FormErrors, FlowErrors,
     )
 )]
 pub(crate) async fn submit(
     State(app): State<App>,
     Context(context): Context,
     cookie: FlowCookie,
+    renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<ConsentForm>,
 ) -> Result<Response, FlowError> {
     let flow = fields.flow.as_deref().unwrap_or_default();
@@ -121,6 +133,9 @@ pub(crate) async fn submit(
     let begun = app.flows.find(flow, &secret, context.now).await?;
     let begun = begun.ok_or(FlowError::NotFound)?;
     let request = Box::pin(check(&app, &begun, Step::Decide, flow, &session, &context)).await?;
+    if fields.user.as_deref() != Some(session.user.id.to_string().as_str()) {
+        return show_to_another_user(&app, flow, &request, &session, renderer).await;
+    }
     if request.client_version() != fields.client_version {
         return Err(client_changed());
     }
@@ -132,6 +147,23 @@ pub(crate) async fn submit(
         false => app.grants.deny(&request, &session, &context).await?,
     };
     Ok(see_other(&to))
+}
+
+/// Returns the page again, for a form that it showed to another user than that of the session, who signed in since.
+async fn show_to_another_user(
+    app: &App,
+    flow: &str,
+    request: &CheckedRequest,
+    session: &Session,
+    renderer: FormRenderer,
+) -> Result<Response, FlowError> {
+    let missing = app.grants.missing_consent(request, session.user.id).await?;
+    let granted = missing.map_or(request.scope, |missing| missing.granted);
+    let logo = app.grants.documents.logo(&request.client).await?;
+    let changed = FormError::new(StatusCode::CONFLICT, &text::of("consent-user-changed"));
+    Ok(renderer.show_again(changed, |form| {
+        page(form, flow, request, logo.as_deref(), granted, session)
+    }))
 }
 
 /// Returns whether the user allows the request. Fails with a page if the form has no decision.

@@ -33,6 +33,8 @@ pages! {
     /// The errors of a flow that cannot continue.
     FlowErrors: 400 "The flow has expired or belongs to another browser, or the form cannot be read.",
         429 "Too many documents of applications were fetched.", 503 "A part of the service does not answer.";
+    /// The error of the consent form.
+    ConsentErrors: 409 "The page was shown to another user: it is shown again.";
     /// The errors of the sign-in form.
     SignInErrors: 401 "The e-mail, the password or the one-time code is wrong, or a one-time code is required.",
         422 "The captcha must be solved.", 429 "Sign-in is blocked for a while.",

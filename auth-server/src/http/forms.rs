@@ -59,6 +59,8 @@ pub(crate) struct ConsentForm {
     csrf: String,
     /// The authorization flow that the decision is about.
     pub(crate) flow: Option<String>,
+    /// The id of the user whom the page named.
+    pub(crate) user: Option<String>,
     /// The version of the description of an application that describes itself, as the page showed it.
     pub(crate) client_version: Option<String>,
 }

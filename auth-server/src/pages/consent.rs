@@ -5,6 +5,7 @@ use askama::Template;
 use axum::response::Response;
 use foundation::scope::Scope;
 use identity::grants::clients::{Client, ClientOrigin};
+use identity::users::User;
 use issuer::clients::documents::authority_of;
 use url::Url;
 
@@ -22,7 +23,8 @@ pub(crate) struct ConsentPage<'a> {
     /// The scope that the user granted to the client before.
     pub(crate) granted: Scope,
     pub(crate) redirect_uri: &'a str,
-    pub(crate) email: &'a str,
+    /// The user who decides.
+    pub(crate) user: &'a User,
 }
 
 #[derive(Template)]
@@ -41,6 +43,8 @@ struct ConsentTemplate<'a> {
     new_scopes: Vec<(&'static str, String)>,
     /// The same of each requested scope that the user granted before.
     granted_scopes: Vec<(&'static str, String)>,
+    /// The id of the user who decides, which the form sends back.
+    user: i64,
     email: &'a str,
     /// Whether the client registered itself, so that nobody has checked its name.
     registered_itself: bool,
@@ -73,7 +77,8 @@ pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
         service: &brand.name,
         new_scopes: in_words(page.scope.difference(page.granted)),
         granted_scopes: in_words(page.scope.intersection(page.granted)),
-        email: page.email,
+        user: page.user.id,
+        email: &page.user.email,
         registered_itself: page.client.origin == ClientOrigin::Registration,
     };
     let title = text::of("consent").with("client", client).plain();
