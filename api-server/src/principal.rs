@@ -30,8 +30,8 @@ pub(crate) struct Principal {
 /// The verified credentials of a caller.
 #[derive(Clone, Debug)]
 pub(crate) enum Credentials {
-    /// A session, by its id.
-    Session(i64),
+    /// A session, by its authority.
+    Session(Authority),
     /// An access token.
     Token(Arc<Token>),
 }
@@ -92,12 +92,13 @@ impl Principal {
     /// Returns the user and the credentials under which the request writes. Fails like [`user`](Self::user).
     pub(crate) fn authority(&self) -> Result<Authority, ApiError> {
         let user = self.user()?;
-        Ok(Authority {
-            user_id: user.id,
-            epoch: user.epoch,
-            session_id: match self.credentials {
-                Credentials::Session(id) => Some(id),
-                Credentials::Token(_) => None,
+        Ok(match self.credentials {
+            Credentials::Session(authority) => authority,
+            Credentials::Token(_) => Authority {
+                user_id: user.id,
+                epoch: user.epoch,
+                session_id: None,
+                signed_in_at: None,
             },
         })
     }
@@ -124,15 +125,16 @@ impl CallingUser {
 
 impl From<Session> for Principal {
     fn from(session: Session) -> Self {
+        let authority = session.authority();
         let user = CallingUser {
             id: session.user.id,
             role: session.user.role,
-            epoch: session.authority().epoch,
+            epoch: authority.epoch,
         };
         Self {
             scope: user.role.scope(),
             user: Some(user),
-            credentials: Credentials::Session(session.id),
+            credentials: Credentials::Session(authority),
             expires_at: session.expires_at,
         }
     }

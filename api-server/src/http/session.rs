@@ -71,7 +71,8 @@ pub(crate) struct Auth {
 
 /// Sign in
 ///
-/// Starts a session. The response to an unknown e-mail address and to a wrong password is the same and has no body. A
+/// Starts a session. A call with the session of the same user renews it: it gets another `sid`, and apps keep what they got in it. One
+/// of another user ends. The response to an unknown e-mail address and to a wrong password is the same and has no body. A
 /// missing or wrong code is reported only if the password is right. Five failures block sign-in for a while.
 #[utoipa::path(
     post, path = "/login", operation_id = "login", tag = "Sessions", request_body = SignIn,

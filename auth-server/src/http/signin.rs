@@ -83,8 +83,8 @@ async fn login_hint(
 
 /// Submit the sign-in form
 ///
-/// Starts a session. Within an authorization flow, the consent page is next. A user who came to enter the code of a device goes on
-/// there.
+/// Starts a session, or renews that of the same user: its cookie gets another value, and what it gave to apps stays. Within an
+/// authorization flow, the consent page is next. A user who came to enter the code of a device goes on there.
 #[utoipa::path(
     post, path = paths::SIGN_IN, operation_id = "submitSignIn", tag = "Pages", security(()),
     request_body(content = SignInForm, content_type = "application/x-www-form-urlencoded"),

@@ -27,12 +27,13 @@ macro_rules! authority_holds {
     };
 }
 
-/// The text of the statement that finds a session if the authority `$1`, `$2`, `$3` holds. `$user_lock` and `$session_lock` are
+/// The text of the statement that finds a session if the authority `$1`, `$2`, `$3`, `$5` holds. `$user_lock` and `$session_lock` are
 /// locking clauses, or empty. The condition on the user names no column of the session, so PostgreSQL locks the user first.
 macro_rules! lock_session {
     ($user_lock:literal, $session_lock:literal) => {
         concat!(
-            "SELECT sessions.id FROM sessions WHERE sessions.id = $3 AND sessions.expires_at > $4
+            "SELECT sessions.id FROM sessions
+             WHERE sessions.id = $3 AND sessions.expires_at > $4 AND sessions.created_at = $5
                AND EXISTS (SELECT 1 FROM users WHERE users.id = $1 AND users.epoch = $2",
             $user_lock,
             ")",
@@ -44,14 +45,16 @@ macro_rules! lock_session {
 sql! {
     HOLDS = concat!(
         "SELECT CAST(1 AS BIGINT) FROM (SELECT 1) AS one WHERE ", authority_holds!("$1", "$2", "$3", ""),
-        " AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = $3 AND sessions.expires_at <= $4)");
+        " AND NOT EXISTS (SELECT 1 FROM sessions
+                          WHERE sessions.id = $3 AND (sessions.expires_at <= $4 OR sessions.created_at <> $5))");
     LOCK_SESSION_SQLITE = lock_session!("", "");
     LOCK_SESSION_POSTGRES = lock_session!(" FOR NO KEY UPDATE", " FOR NO KEY UPDATE OF sessions");
 }
 
 /// A user whose credentials were verified, with the epoch and the session on which these credentials depend. The
-/// authority ends with the session, and with the epoch, which ends whenever the user is signed out everywhere: for
-/// example by a change of the password or the role, and by the disabling or deletion of the account.
+/// authority ends with the session, with the next sign-in in it, which gives it another `sid`, and with the epoch, which ends
+/// whenever the user is signed out everywhere: for example by a change of the password or the role, and by the disabling or
+/// deletion of the account.
 #[derive(Clone, Copy, Debug)]
 pub struct Authority {
     /// The id of the user.
@@ -61,18 +64,21 @@ pub struct Authority {
     pub epoch: i64,
     /// The id of the session; `None` for an access token.
     pub session_id: Option<i64>,
+    /// The time of the sign-in in the session; `None` for an access token.
+    pub signed_in_at: Option<Timestamp>,
 }
 
 impl Authority {
-    /// Returns whether the epoch is the user's current one, and the session exists and has not reached the end of its
-    /// absolute lifetime at `now`. Fails if the database does.
+    /// Returns whether the epoch is the user's current one, and the session exists, has had no other sign-in and has not reached
+    /// the end of its absolute lifetime at `now`. Fails if the database does.
     pub async fn holds(self, on: Executor<'_>, now: Timestamp) -> Result<bool, Error> {
         let Self {
             user_id,
             epoch,
             session_id,
+            signed_in_at,
         } = self;
-        let row = fetch_optional!(on, (i64,), HOLDS, user_id, epoch, session_id, now)?;
+        let row = fetch_optional!(on, (i64,), HOLDS, user_id, epoch, session_id, now, signed_in_at)?;
         Ok(row.is_some())
     }
 
@@ -84,9 +90,19 @@ impl Authority {
             user_id,
             epoch,
             session_id,
+            signed_in_at,
         } = self;
         let lock = tx.on().choose(LOCK_SESSION_SQLITE, LOCK_SESSION_POSTGRES);
-        let row = fetch_optional!(tx.on(), (i64,), lock, user_id, epoch, session_id, now)?;
+        let row = fetch_optional!(
+            tx.on(),
+            (i64,),
+            lock,
+            user_id,
+            epoch,
+            session_id,
+            now,
+            signed_in_at
+        )?;
         Ok(row.is_some())
     }
 }
@@ -103,6 +119,7 @@ mod tests {
         user_id: 1,
         epoch: 3,
         session_id: Some(2),
+        signed_in_at: Some(Timestamp::from_micros(0)),
     };
 
     /// A database with the user and the session of [`AUTHORITY`], which expires at `expires_at`.
@@ -132,6 +149,7 @@ mod tests {
             user_id,
             epoch,
             session_id,
+            ..
         } = authority;
         let written = execute!(db.writer(), write, user_id, epoch, session_id).unwrap();
         let mut tx = db.begin().await.unwrap();
@@ -155,10 +173,14 @@ mod tests {
         assert_eq!(checks(&db, former, now).await, [false, false, false]);
         // The statement that writes leaves the expiry to the check before it.
         assert_eq!(checks(&db, AUTHORITY, expires_at).await, [false, true, false]);
+        // So does a sign-in in the session, which gives it another identifier.
+        execute!(db.writer(), "UPDATE sessions SET created_at = 1 WHERE id = 2").unwrap();
+        assert_eq!(checks(&db, AUTHORITY, now).await, [false, true, false]);
         execute!(db.writer(), "DELETE FROM sessions WHERE id = 2").unwrap();
         assert_eq!(checks(&db, AUTHORITY, now).await, [false, false, false]);
         let of_token = Authority {
             session_id: None,
+            signed_in_at: None,
             ..AUTHORITY
         };
         assert_eq!(checks(&db, of_token, now).await, [true, true, false]);

@@ -11,6 +11,7 @@ use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
+use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -21,7 +22,7 @@ use storage::db::{self, Tx};
 pub struct NewSession {
     /// The user who signed in.
     pub user: User,
-    /// The new session's `sid`, for the cookie.
+    /// The new `sid` of the session, for the cookie.
     pub sid: Secret,
 }
 
@@ -35,8 +36,8 @@ pub struct SignInRequest<'a> {
 }
 
 /// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of the
-/// browser's previous session, which ends together with the refresh families of first-party clients that were created
-/// in it. Fails if the attempt is locked out, requires a captcha, or presents wrong or incomplete credentials.
+/// browser's previous session. One of the same user goes on under a new `sid`; one of another user ends together with the refresh
+/// families of first-party clients that were created in it. Fails if the attempt is locked out, requires a captcha, or presents wrong or incomplete credentials.
 pub async fn login(
     identity: &Identity,
     request: SignInRequest<'_>,
@@ -63,8 +64,8 @@ pub async fn login(
     Ok(begin_session(identity, tx, user, methods, former, context).await?)
 }
 
-/// Starts a session of a user whose identity is proven, in a transaction that this function commits. `former` is the `sid` of the browser's
-/// previous session, which ends as in [`login`].
+/// Starts or renews the session of a user whose identity is proven, in a transaction that this function commits. `former` is the `sid`
+/// of the browser's previous session, which goes on or ends as in [`login`].
 pub(crate) async fn begin_session(
     identity: &Identity,
     mut tx: Tx,
@@ -73,17 +74,16 @@ pub(crate) async fn begin_session(
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, db::Error> {
-    // The new session inherits nothing from the former one, which prevents session fixation.
-    let mut announcements = Vec::new();
-    if let Some(former) = former
-        && let Some(former_id) = sessions::end_by_sid(&mut tx, former, context.now).await?
-    {
-        let selection = Selection::OfSession(former_id);
-        announcements.push(refresh_families::revoke(&mut tx, selection, context).await?);
-    }
-    let (sid, of_oldest) =
-        sessions::start(&mut tx, user.id, methods, identity.session_lifetimes, context).await?;
-    announcements.extend(of_oldest);
+    let lifetimes = identity.session_lifetimes;
+    let renewed = match former {
+        Some(former) => sessions::renew(&mut tx, former, user.id, methods, lifetimes, context).await?,
+        None => None,
+    };
+    // Either way the `sid` is new, which prevents session fixation.
+    let (sid, announcements) = match renewed {
+        Some(sid) => (sid, Vec::new()),
+        None => replace_session(&mut tx, user.id, methods, former, lifetimes, context).await?,
+    };
     Event::success(EventName::LoginSuccess)
         .user(user.id)
         .record(&mut tx, context)
@@ -93,6 +93,29 @@ pub(crate) async fn begin_session(
         identity.revocations.announce(announcement).await;
     }
     Ok(NewSession { user, sid })
+}
+
+/// Starts a session of the user, in the place of the session with the `sid` `former`. Returns the new `sid`, and the revocations to
+/// announce after the commit.
+async fn replace_session(
+    tx: &mut Tx,
+    user_id: i64,
+    methods: AuthenticationMethods,
+    former: Option<&Secret>,
+    lifetimes: sessions::Lifetimes,
+    context: &RequestContext,
+) -> Result<(Secret, Vec<PendingAnnouncement>), db::Error> {
+    let ended = match former {
+        Some(former) => sessions::end_by_sid(tx, former, context.now).await?,
+        None => None,
+    };
+    let of_former = match ended {
+        Some(id) => Some(refresh_families::revoke(tx, Selection::OfSession(id), context).await?),
+        None => None,
+    };
+    let (sid, mut announcements) = sessions::start(tx, user_id, methods, lifetimes, context).await?;
+    announcements.extend(of_former);
+    Ok((sid, announcements))
 }
 
 /// Verifies the captcha, if one is required, and the credentials of a sign-in. Returns the stored credentials that they

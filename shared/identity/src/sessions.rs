@@ -26,6 +26,9 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
               RETURNING (SELECT former.id FROM sessions AS former WHERE former.user_id = $2 AND former.id + 0 < sessions.id
                          ORDER BY former.id DESC LIMIT 1 OFFSET $9) AS beyond";
+    RENEW = "UPDATE sessions SET sid_hash = $3, created_at = $4, last_seen_at = $4, expires_at = $5, address = $6, user_agent = $7,
+                                 amr = $8
+             WHERE sid_hash = $1 AND user_id = $2 AND expires_at > $4 AND last_seen_at > $9";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
                    u.epoch, u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
@@ -73,7 +76,7 @@ pub struct Session {
     epoch: i64,
     /// Whether the user must choose another password before doing anything else.
     pub password_change_required: bool,
-    /// The time of the sign-in.
+    /// The time of the latest sign-in.
     pub signed_in_at: Timestamp,
     /// The end of the session's absolute lifetime.
     pub expires_at: Timestamp,
@@ -98,6 +101,7 @@ impl Session {
             user_id: self.user.id,
             epoch: self.epoch,
             session_id: Some(self.id),
+            signed_in_at: Some(self.signed_in_at),
         }
     }
 }
@@ -143,6 +147,35 @@ async fn end_up_to(
         event.record(tx, context).await?;
     }
     Ok(announcements)
+}
+
+/// Renews the live session with the `sid` `former` if it is one of this user, who signed in again by these methods just now: it gets
+/// a new `sid`, which this function returns, and the lifetime of a new session. The former `sid` ends. The id stays, and with it
+/// the codes and the refresh families. Returns `None`, without effect, if there is no such session; of several concurrent calls,
+/// one renews it.
+pub(crate) async fn renew(
+    tx: &mut Tx,
+    former: &Secret,
+    user_id: i64,
+    methods: AuthenticationMethods,
+    lifetimes: Lifetimes,
+    context: &RequestContext,
+) -> Result<Option<Secret>, Error> {
+    let (sid, now) = (random::token(), context.now);
+    let renewed = execute!(
+        tx.on(),
+        RENEW,
+        former.hash(),
+        user_id,
+        sid.hash(),
+        now,
+        now.after(lifetimes.absolute),
+        context.address.map(|address| address.to_string()),
+        context.user_agent.as_deref(),
+        methods.as_str(),
+        now.before(lifetimes.idle),
+    )?;
+    Ok((renewed == 1).then_some(sid))
 }
 
 /// Starts a session in the place of one that ends in this transaction. Returns its new `sid`. The sign-in remains that

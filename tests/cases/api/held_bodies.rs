@@ -395,9 +395,14 @@ async fn expect_no_effect(world: World, end: impl AsyncFnOnce(&World, &Fixture))
     let all = ROWS
         .iter()
         .flat_map(|row| row.credentials.iter().map(move |one| (row, *one)));
-    let mut held = fixture.begin(&world, all).await;
+    let held = fixture.begin(&world, all).await;
     end(&world, &fixture).await;
     fixture.wait_until_revoked(&world).await;
+    expect_refused(&world, held).await;
+}
+
+/// Completes requests whose credentials have ended, and expects that none has an effect.
+async fn expect_refused(world: &World, mut held: Vec<Held<'_>>) {
     let db = world.db().await;
     let before = contents(&db).await;
     let mut differences = String::new();
@@ -430,6 +435,24 @@ async fn a_body_after_a_logout_has_no_effect(world: World) {
         revoked.await.expect(200);
     };
     expect_no_effect(world, end).await;
+}
+
+/// The session goes on, but not under the identifier that the requests sent.
+async fn a_body_after_a_new_sign_in_in_its_session_has_no_effect(world: World) {
+    let fixture = Fixture::create(&world).await;
+    let with_session = ROWS.iter().filter(|row| row.credentials.contains(&Session));
+    let held = fixture
+        .begin(&world, with_session.map(|row| (row, Session)))
+        .await;
+    let session = current_session(&fixture.ann).await;
+    let ann = at_last_api(&world, &fixture.ann);
+    let reply = ann.login(&fixture.ann.email, PASSWORD).await.expect(200);
+    let renewed = world.anyone().session(&reply.cookie("sid"), &fixture.ann.csrf);
+    let listed = items(&renewed.get("/me/sessions").await);
+    let current = listed.iter().find(|one| one["current"] == true).unwrap();
+    assert_eq!(current["id"], session);
+    expect_refused(&world, held).await;
+    world.expect_accepted(&fixture.token.access).await;
 }
 
 async fn a_body_after_a_change_of_the_password_has_no_effect(world: World) {
@@ -501,6 +524,7 @@ async fn every_operation_with_a_body_is_in_the_table(world: World) {
 
 on_every_shape!(
     a_body_after_a_logout_has_no_effect,
+    a_body_after_a_new_sign_in_in_its_session_has_no_effect,
     a_body_after_a_change_of_the_password_has_no_effect,
     a_body_after_the_user_was_disabled_has_no_effect,
     a_body_after_the_user_was_demoted_has_no_effect,

@@ -1,5 +1,7 @@
 //! Sessions: the cookie, their creation and their end.
 
+mod renewal;
+
 use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
@@ -233,19 +235,6 @@ async fn session_lifetimes_are_configurable(shape: Shape) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn signing_in_again_revokes_first_party_tokens_of_the_old_session(world: SharedWorld) {
-    let ann = world.sign_up().await;
-    let app = world.app().first_party().register();
-    let tokens = app.tokens(&ann, "posts:read").await;
-    let client = world.anyone().bearer(&tokens.access);
-    client.get("/protected").await.expect(200);
-    let body = json!({ "email": ann.email, "password": PASSWORD });
-    ann.post("/login").json(&body).await.expect(200);
-    world.expect_revoked(&tokens.access).await;
-    let refreshed = app.refresh(&world.anyone(), &tokens.refresh).await;
-    refreshed.expect_token_error(400, "invalid_grant");
-}
-
 async fn sign_in_with_two_session_cookies_is_rejected(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
@@ -307,7 +296,6 @@ async fn pages_reject_two_session_cookies(world: World) {
 on_every_shape!(
     pages_reject_two_session_cookies,
     sign_in_with_two_session_cookies_is_rejected,
-    signing_in_again_revokes_first_party_tokens_of_the_old_session,
     the_session_cookie_is_hidden_from_scripts_and_other_sites,
     every_login_creates_a_new_session,
     two_session_cookies_are_rejected,

@@ -65,6 +65,7 @@ pub async fn create(
         user_id,
         epoch,
         session_id,
+        ..
     } = author;
     let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
     let body = new.body.as_str();

@@ -129,6 +129,7 @@ mod tests {
             user_id,
             epoch: 0,
             session_id: None,
+            signed_in_at: None,
         }
     }
 

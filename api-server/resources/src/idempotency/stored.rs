@@ -99,6 +99,7 @@ pub(super) async fn save(
         user_id,
         epoch,
         session_id,
+        ..
     } = claim.authority;
     let on = tx.on();
     let save = on.choose(SAVE_SQLITE, SAVE_POSTGRES);

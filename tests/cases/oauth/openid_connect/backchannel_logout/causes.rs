@@ -9,7 +9,7 @@ use tests::{App, Authenticator, SharedWorld, StubServer, User, World, claims, ev
 const CAUSES: [&str; 15] = [
     "logout",
     "end session",
-    "sign in again",
+    "sign in as another user",
     "sign out",
     "password",
     "password reset",
@@ -88,11 +88,11 @@ async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
     match cause {
         "logout" => drop(user.post("/logout").await.expect(204)),
         "end session" => drop(user.delete(&format!("/me/sessions/{session}")).await.expect(204)),
-        "sign in again" => {
+        "sign in as another user" => {
             let page = browser.open("/signin").await;
             assert_eq!(page.location().unwrap().path(), "/account", "{}", page.reply);
-            let body = json!({ "email": user.email, "password": user.password });
-            user.post("/login").json(&body).await.expect(200);
+            let other = world.sign_up().await;
+            user.login(&other.email, &other.password).await.expect(200);
         }
         "password" => {
             let body = json!({ "current_password": user.password, "new_password": new_password });
