@@ -267,6 +267,7 @@ invalid-sign-out = Diese Bitte um Abmeldung ist ungültig
     .text = Die Anwendung, die Sie hierher geschickt hat, hat einen Fehler gemacht. Wenn Sie hier angemeldet waren, sind Sie es noch.
 flow-not-found = Diese Anmeldung ist abgelaufen
     .text = Sie wurde schon abgeschlossen, hat zu lange gedauert oder in einem anderen Browser begonnen. Gehen Sie zur Anwendung zurück und beginnen Sie neu.
+    .link = Zu Ihrem Konto
 too-many-documents = Zu viele Anwendungen
     .text = Sie haben viele Anwendungen geöffnet, die sich selbst beschreiben. Versuchen Sie es in { $wait } wieder.
 flow-unavailable = Die Anmeldung ist gerade nicht möglich

@@ -268,6 +268,7 @@ invalid-sign-out = This request to sign out is invalid
     .text = The application that sent you here made a mistake. You are still signed in here, if you were before.
 flow-not-found = This sign-in has expired
     .text = It was completed already, took too long, or began in another browser. Go back to the application and start again.
+    .link = Go to your account
 too-many-documents = Too many applications
     .text = You opened many applications that describe themselves. Try again in { $wait }.
 flow-unavailable = Sign-in is temporarily unavailable

@@ -22,7 +22,7 @@ pub use color::Color;
 pub(crate) use consent::{ConsentPage, consent};
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
-pub(crate) use message::{error, error_of_app, error_with_link, flow_not_found, notify, notify_with_link};
+pub(crate) use message::{error, error_of_app, error_with_link, notify, notify_with_link};
 pub use presentation::present;
 
 use askama::Template;

@@ -2,15 +2,18 @@
 
 use super::paths;
 use super::redirects::see_other;
+use crate::app::App;
 use crate::pages;
 use crate::pages::text;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::secret::Secret;
 use issuer::flows;
+use issuer::flows::FlowRequest;
 use issuer::grants::authorization::AuthorizationError;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -58,6 +61,27 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
     }
 }
 
+/// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the page for the code of a
+/// device. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a password for it.
+pub(super) async fn find(
+    app: &App,
+    flow: Option<&str>,
+    cookie: FlowCookie,
+    now: Timestamp,
+) -> Result<Option<FlowRequest>, FlowError> {
+    match flow {
+        None => Ok(None),
+        Some(flow) if paths::is_device_flow(flow) => match &app.grants.device_authorization {
+            Some(_) => Ok(None),
+            None => Err(FlowError::NotFound),
+        },
+        Some(flow) => {
+            let begun = app.flows.find(flow, &cookie.required()?, now).await?;
+            begun.map(Some).ok_or(FlowError::NotFound)
+        }
+    }
+}
+
 /// Returns the attributes of the cookies of a flow.
 pub(super) fn cookie_attributes(policy: &Policy) -> &'static str {
     match policy.base_url.scheme() {
@@ -83,7 +107,10 @@ pub(crate) enum FlowError {
 impl IntoResponse for FlowError {
     fn into_response(self) -> Response {
         match self {
-            Self::NotFound => pages::flow_not_found(),
+            Self::NotFound => {
+                let text = text::of("flow-not-found");
+                pages::error_with_link(StatusCode::BAD_REQUEST, &text, paths::ACCOUNT)
+            }
             Self::Unavailable(error) => unavailable(&error),
             Self::Authorization(AuthorizationError::Page(message)) => {
                 pages::error_of_app(&text::of("invalid-authorization"), &message)

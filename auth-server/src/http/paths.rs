@@ -50,6 +50,11 @@ pub(crate) fn in_flow(page: &str, flow: &str) -> String {
     with_query(page, &[("flow", flow)])
 }
 
+/// Returns whether a `flow` leads to the page for the code of a device.
+pub(crate) fn is_device_flow(flow: &str) -> bool {
+    flow.starts_with(DEVICE_FLOW)
+}
+
 /// Returns the `flow` of a browser on its way to the page for the code of a device.
 pub(crate) fn device_flow(code: Option<&UserCode>) -> String {
     let code = code.map(UserCode::to_string).unwrap_or_default();

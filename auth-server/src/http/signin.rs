@@ -3,7 +3,7 @@
 use super::browser::{self, BrowserSession};
 use super::documentation::{FlowErrors, FormErrors, SignInErrors};
 use super::extract::{PageForm, PageQuery};
-use super::flow::{FlowCookie, FlowError};
+use super::flow::{self, FlowCookie, FlowError};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, SignInForm};
 use super::paths;
@@ -14,7 +14,6 @@ use crate::pages::text;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
@@ -23,7 +22,6 @@ use identity::login;
 use identity::login::{SignInRequest, login};
 use identity::passwords::Password;
 use identity::second_factor::Otp;
-use issuer::flows::Flows;
 use web::Context;
 use web::cookies;
 
@@ -53,32 +51,18 @@ pub(crate) async fn show(
         return Ok(see_other(paths::ACCOUNT));
     }
     let sign_up = sign_up_path(&app.identity, flow);
-    let hint = login_hint(&app.flows, flow, cookie, context.now).await?;
+    let begun = flow::find(&app, flow, cookie, context.now).await?;
+    let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
             form,
             flow,
-            email: &hint,
+            email: hint.unwrap_or_default(),
             asks_code: false,
             captcha: None,
             sign_up,
         })
     }))
-}
-
-/// Returns the e-mail address that the client suggests (`login_hint`), or an empty string.
-async fn login_hint(
-    flows: &Flows,
-    flow: Option<&str>,
-    cookie: FlowCookie,
-    now: Timestamp,
-) -> Result<String, FlowError> {
-    let (Some(flow), Ok(secret)) = (flow, cookie.required()) else {
-        return Ok(String::new());
-    };
-    let begun = flows.find(flow, &secret, now).await?;
-    let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
-    Ok(hint.unwrap_or_default().to_owned())
 }
 
 /// Submit the sign-in form
@@ -91,19 +75,21 @@ async fn login_hint(
     responses(
         (status = 303, description = "Signed in. Redirect to the page on which the flow continues, or to the account outside a flow.",
          headers(("Location"), ("Set-Cookie"))),
-        FormErrors, SignInErrors,
+        FormErrors, FlowErrors, SignInErrors,
     )
 )]
 pub(crate) async fn submit(
-    State(identity): State<Identity>,
+    State(app): State<App>,
     Context(context): Context,
     headers: HeaderMap,
+    cookie: FlowCookie,
     renderer: FormRenderer,
     PageForm(fields): PageForm<SignInForm>,
-) -> Response {
-    let flow = fields.flow.as_deref();
-    match sign_in(&identity, &fields, &headers, &context).await {
-        Ok(sid) => signed_in(&identity, &sid, flow),
+) -> Result<Response, FlowError> {
+    let (identity, flow) = (&app.identity, fields.flow.as_deref());
+    flow::find(&app, flow, cookie, context.now).await?;
+    Ok(match sign_in(identity, &fields, &headers, &context).await {
+        Ok(sid) => signed_in(identity, &sid, flow),
         Err(failure) => renderer.show_again(failure.error, |form| {
             pages::sign_in(&pages::SignInPage {
                 form,
@@ -112,10 +98,10 @@ pub(crate) async fn submit(
                 asks_code: failure.asks_code,
                 // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
                 captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
-                sign_up: sign_up_path(&identity, flow),
+                sign_up: sign_up_path(identity, flow),
             })
         }),
-    }
+    })
 }
 
 /// Returns the response to a user who has a new session: a redirect to the next page, with the session cookie.

@@ -3,10 +3,12 @@
 use super::browser;
 use super::documentation::{FlowErrors, FormErrors, SignUpErrors};
 use super::extract::{PageForm, PageQuery};
+use super::flow::{self, FlowCookie, FlowError};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, SignUpForm};
 use super::paths;
 use super::signin::signed_in;
+use crate::app::App;
 use crate::pages::text;
 use crate::pages::{self, FormState};
 use axum::extract::State;
@@ -32,11 +34,15 @@ use web::cookies;
     )
 )]
 pub(crate) async fn show(
-    State(identity): State<Identity>,
+    State(app): State<App>,
+    Context(context): Context,
     PageQuery(query): PageQuery<FlowQuery>,
+    cookie: FlowCookie,
     renderer: FormRenderer,
-) -> Response {
-    renderer.show(|form| page(&identity, form, query.flow.as_deref(), ""))
+) -> Result<Response, FlowError> {
+    let flow = query.flow.as_deref();
+    flow::find(&app, flow, cookie, context.now).await?;
+    Ok(renderer.show(|form| page(&app.identity, form, flow, "")))
 }
 
 fn page(identity: &Identity, form: FormState<'_>, flow: Option<&str>, email: &str) -> Response {
@@ -60,21 +66,23 @@ fn page(identity: &Identity, form: FormState<'_>, flow: Option<&str>, email: &st
     responses(
         (status = 303, description = "Signed in. Redirect to the page on which the flow continues, or to the account outside a flow.",
          headers(("Location"), ("Set-Cookie"))),
-        FormErrors, SignUpErrors,
+        FormErrors, FlowErrors, SignUpErrors,
     )
 )]
 pub(crate) async fn submit(
-    State(identity): State<Identity>,
+    State(app): State<App>,
     Context(context): Context,
     headers: HeaderMap,
+    cookie: FlowCookie,
     renderer: FormRenderer,
     PageForm(fields): PageForm<SignUpForm>,
-) -> Response {
-    let flow = fields.flow.as_deref();
-    match create(&identity, &fields, &headers, &context).await {
-        Ok(sid) => signed_in(&identity, &sid, flow),
-        Err(error) => renderer.show_again(error, |form| page(&identity, form, flow, &fields.email)),
-    }
+) -> Result<Response, FlowError> {
+    let (identity, flow) = (&app.identity, fields.flow.as_deref());
+    flow::find(&app, flow, cookie, context.now).await?;
+    Ok(match create(identity, &fields, &headers, &context).await {
+        Ok(sid) => signed_in(identity, &sid, flow),
+        Err(error) => renderer.show_again(error, |form| page(identity, form, flow, &fields.email)),
+    })
 }
 
 /// Creates the account and signs in. Returns the identifier of the new session.

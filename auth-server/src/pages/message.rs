@@ -52,8 +52,3 @@ fn message(text: &Text<'_>, detail: Option<&str>, next: Option<&str>) -> Respons
     };
     render(&title, &page)
 }
-
-/// 400: the authorization flow is finished, expired, unknown, or bound to another browser.
-pub(crate) fn flow_not_found() -> Response {
-    error(StatusCode::BAD_REQUEST, &text::of("flow-not-found"))
-}

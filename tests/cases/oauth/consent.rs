@@ -1,6 +1,7 @@
 //! The sign-in and consent pages: HTML forms bound to the browser that began the flow.
 
 mod changed_users;
+mod lost_flows;
 mod races;
 
 use tests::{App, Browser, Page, SharedWorld, User, World, on_every_shape, on_one_process, parameter};
