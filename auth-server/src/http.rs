@@ -20,6 +20,7 @@ pub(crate) mod introspect;
 pub(crate) mod par;
 pub(crate) mod password;
 mod paths;
+mod posted;
 mod reauthentication;
 pub(crate) mod redirects;
 mod refresh_cookie;

@@ -10,6 +10,7 @@ pub mod grants;
 pub mod keys;
 pub mod params;
 pub mod pkce;
+pub mod posted_requests;
 pub mod pushed_requests;
 pub mod refresh_tokens;
 pub mod registrations;

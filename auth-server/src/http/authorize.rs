@@ -3,25 +3,24 @@
 use super::browser::BrowserSession;
 use super::documentation::AuthorizationErrors;
 use super::extract::FormOrQuery;
-use super::flow::{FlowCookie, FlowError, cookie_attributes};
+use super::flow::{FlowCookie, FlowError, language_cookie};
 use super::paths;
+use super::posted;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
 use crate::pages::text;
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use foundation::context::RequestContext;
 use identity::sessions::Session;
 use issuer::clients::documents::Step;
-use issuer::flows;
 use issuer::flows::FlowRequest;
 use issuer::grants::authorization::AuthorizationError;
 use issuer::grants::interaction::MissingInteraction;
 use issuer::grants::{AuthorizationRequest, ReceivedRequest};
-use std::time::Duration;
-use web::{Context, Policy, cookies};
+use web::Context;
 
 /// Request an authorization code
 ///
@@ -44,6 +43,7 @@ pub(crate) async fn authorize(
     BrowserSession(session): BrowserSession,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
+    let params = posted::read(&app, paths::AUTHORIZE, params, context.now).ok_or(FlowError::NotFound)?;
     let received = app.grants.receive(params, context.now).await?;
     let demands = &received.demands;
     if demands.interaction.is_silent {
@@ -66,22 +66,6 @@ pub(crate) async fn authorize(
     let next = see_other(&paths::in_flow(page, &flow));
     let cookies = AppendHeaders([cookie, language].map(|cookie| (header::SET_COOKIE, cookie)));
     Ok((cookies, next).into_response())
-}
-
-/// Returns the cookie that keeps the language which the client asks for (`ui_locales`, OpenID Connect Core 1.0 §3.1.2.1) for the pages of
-/// the flow. Without a supported one it removes that of an earlier request.
-fn language_cookie(ui_locales: Option<&str>, policy: &Policy) -> HeaderValue {
-    let language = ui_locales.and_then(pages::Language::of_locales);
-    let (tag, lifetime) = match language {
-        Some(language) => (language.tag(), flows::LIFETIME),
-        None => ("", Duration::ZERO),
-    };
-    cookies::set(
-        pages::LANGUAGE_COOKIE,
-        tag,
-        Some(lifetime),
-        cookie_attributes(policy),
-    )
 }
 
 /// Redirects the browser to the client at once: with a code, or with the error that names the page that would be needed.
@@ -139,7 +123,7 @@ fn nobody_signed_in() -> FlowError {
 /// Request an authorization code by a form
 ///
 /// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form
-/// from another site.
+/// from another site. The URL has the request in sealed form only.
 #[utoipa::path(
     post, path = paths::AUTHORIZE, operation_id = "authorizeByForm", tag = "OAuth",
     request_body(content = AuthorizationRequest, content_type = "application/x-www-form-urlencoded"),
@@ -154,7 +138,6 @@ pub(crate) async fn authorize_by_form(
     Context(context): Context,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
-    let repeated = format!("{}?{}", paths::AUTHORIZE, params.to_form());
-    app.grants.receive(params, context.now).await?;
-    Ok(see_other(&repeated))
+    app.grants.receive(params.clone(), context.now).await?;
+    Ok(posted::repeat_by_get(&app, paths::AUTHORIZE, params, context.now))
 }

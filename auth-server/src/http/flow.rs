@@ -82,8 +82,24 @@ pub(super) async fn find(
     }
 }
 
+/// Returns the cookie that keeps the language which the client asks for (`ui_locales`, OpenID Connect Core 1.0 §3.1.2.1) for the pages that
+/// follow. Without a supported one it removes that of an earlier request.
+pub(super) fn language_cookie(ui_locales: Option<&str>, policy: &Policy) -> HeaderValue {
+    let language = ui_locales.and_then(pages::Language::of_locales);
+    let (tag, lifetime) = match language {
+        Some(language) => (language.tag(), flows::LIFETIME),
+        None => ("", Duration::ZERO),
+    };
+    cookies::set(
+        pages::LANGUAGE_COOKIE,
+        tag,
+        Some(lifetime),
+        cookie_attributes(policy),
+    )
+}
+
 /// Returns the attributes of the cookies of a flow.
-pub(super) fn cookie_attributes(policy: &Policy) -> &'static str {
+fn cookie_attributes(policy: &Policy) -> &'static str {
     match policy.base_url.scheme() {
         "https" => "; HttpOnly; Secure",
         _ => "; HttpOnly",

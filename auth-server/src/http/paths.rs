@@ -73,7 +73,8 @@ pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
     }
 }
 
-fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
+/// Returns a path with these parameters.
+pub(crate) fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(parameters);
     format!("{path}?{}", query.finish())

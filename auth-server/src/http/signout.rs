@@ -4,9 +4,11 @@
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, SignOutErrors};
 use super::extract::{FormOrQuery, SessionForm};
+use super::flow::language_cookie;
 use super::form_page::FormRenderer;
 use super::forms::SignOutForm;
 use super::paths;
+use super::posted;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
@@ -45,6 +47,7 @@ pub(crate) async fn show(
     renderer: FormRenderer,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, Response> {
+    let params = posted::read(&app, paths::SIGN_OUT, params, context.now).ok_or_else(posted_long_ago)?;
     let request = read(&params)?;
     let logout = check(&app.grants, &request, context.now).await?;
     match session {
@@ -63,12 +66,12 @@ pub(crate) async fn show(
 /// Sign out by a form
 ///
 /// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form
-/// from another site.
+/// from another site. The URL has the request in sealed form only.
 #[utoipa::path(
     post, path = paths::SIGN_OUT, operation_id = "signOutByForm", tag = "OpenID Connect", security(()),
     request_body(content = EndSessionRequest, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 303, description = "Redirect to the same request by GET.", headers(("Location"))),
+        (status = 303, description = "Redirect to the same request by GET.", headers(("Location"), ("Set-Cookie"))),
         SignOutErrors, FormOrQuery,
     )
 )]
@@ -77,8 +80,11 @@ pub(crate) async fn show_by_form(
     Context(context): Context,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, Response> {
-    check(&app.grants, &read(&params)?, context.now).await?;
-    Ok(see_other(&format!("{}?{}", paths::SIGN_OUT, params.to_form())))
+    let request = read(&params)?;
+    check(&app.grants, &request, context.now).await?;
+    let language = language_cookie(request.ui_locales.as_deref(), &app.policy);
+    let repeated = posted::repeat_by_get(&app, paths::SIGN_OUT, params, context.now);
+    Ok((AppendHeaders([(header::SET_COOKIE, language)]), repeated).into_response())
 }
 
 /// Confirm the sign-out
@@ -126,6 +132,12 @@ async fn check(
         EndSessionError::Invalid(message) => invalid(message),
         EndSessionError::Database(error) => Error::from(error).into_response(),
     })
+}
+
+fn posted_long_ago() -> Response {
+    invalid(
+        "The form that began this request was sent too long ago. Go back to the application and start again.",
+    )
 }
 
 fn invalid(message: &str) -> Response {

@@ -2,7 +2,8 @@
 //! §4.1).
 
 use serde_json::json;
-use tests::{CALLBACK, SharedWorld, World, on_every_shape, parameter};
+use std::time::Duration;
+use tests::{CALLBACK, Shape, SharedWorld, World, on_every_shape, parameter};
 
 async fn the_response_returns_the_exact_state_and_the_issuer(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
@@ -148,10 +149,48 @@ async fn authorization_requests_may_be_posted(world: SharedWorld) {
         let posted = caller.post("/authorize").form(request.parameters()).await;
         let posted = posted.expect(303);
         let next = posted.header("location");
-        assert_eq!(next, request.path());
+        assert!(next.starts_with("/authorize?posted="), "{next}");
+        expect_nothing_of(request.parameters(), next);
         let redirect = browser.complete_flow(next, &user, "allow").await.unwrap();
         assert!(parameter(&redirect, "code").is_some(), "{redirect}");
     }
+}
+
+/// Expects that a URL has none of the values of a posted request in it. Short ones may be in it by accident.
+pub(super) fn expect_nothing_of(parameters: &[(impl AsRef<str>, impl AsRef<str>)], url: &str) {
+    let decoded: String = form_urlencoded::parse(url.as_bytes())
+        .map(|(name, value)| format!("{name} {value} "))
+        .collect();
+    for (name, value) in parameters {
+        let (name, value) = (name.as_ref(), value.as_ref());
+        assert!(value.len() < 8 || !decoded.contains(value), "{name}: {url}");
+    }
+}
+
+async fn a_posted_request_is_repeated_on_its_page_and_soon(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, app) = world.user_and_app().await;
+    let request = app.authorization();
+    let posted = world.anyone().post("/authorize").form(request.parameters()).await;
+    let next = posted.expect(303).header("location").to_owned();
+    let elsewhere = next.replace("/authorize", "/signout");
+    let mut altered = next.clone();
+    altered.replace_range(40..41, if next[40..].starts_with('A') { "B" } else { "A" });
+    for path in [
+        elsewhere.as_str(),
+        &altered,
+        "/authorize?posted=x",
+        "/signout?posted=x",
+    ] {
+        let page = user.browser().open(path).await;
+        assert_eq!(page.reply.status, 400, "{path}: {}", page.reply);
+        page.expect_page_within_origin();
+    }
+    world.advance(Duration::from_secs(299));
+    assert_eq!(user.browser().open(&next).await.reply.status, 303);
+    world.advance(Duration::from_secs(1));
+    assert_eq!(user.browser().open(&next).await.reply.status, 400);
+    user.get("/me").await.expect(200);
 }
 
 async fn the_authorization_endpoint_is_not_readable_by_other_origins(world: SharedWorld) {
@@ -206,6 +245,7 @@ on_every_shape!(
     unknown_parameters_and_empty_ones_are_ignored,
     scopes_must_be_known_and_registered_and_have_a_default,
     authorization_requests_may_be_posted,
+    a_posted_request_is_repeated_on_its_page_and_soon,
     the_authorization_endpoint_is_not_readable_by_other_origins,
     an_oversized_state_is_rejected,
     tokens_are_limited_to_their_scope,

@@ -1,11 +1,12 @@
 //! `/signout` (OpenID Connect RP-Initiated Logout 1.0).
 
+use super::super::authorization_endpoint::expect_nothing_of;
 use super::{id_token, sign_in};
 use jsonwebtoken::decode_header;
 use serde_json::json;
 use std::time::Duration;
 use tests::{
-    App, Browser, Page, Shape, SharedWorld, Signer, User, World, base64url, claims, eventually,
+    App, Browser, Page, Reply, Shape, SharedWorld, Signer, User, World, base64url, claims, eventually,
     on_every_shape,
 };
 
@@ -201,6 +202,37 @@ async fn the_browser_returns_to_registered_uris_only(world: SharedWorld) {
     .await;
 }
 
+async fn post_from_another_site(world: &World, fields: &[(&str, &str)]) -> Reply {
+    let posted = world.anyone().post("/signout").form(fields);
+    let posted = posted
+        .header("origin", "https://app.test")
+        .header("sec-fetch-site", "cross-site");
+    posted.await.expect(303)
+}
+
+/// The page is in the language of the request, and what the user confirms is the posted request.
+async fn a_posted_request_is_confirmed_in_its_language(world: SharedWorld) {
+    let (user, app) = (world.sign_up().await, app(&world));
+    let fields = [
+        ("client_id", app.id.as_str()),
+        ("post_logout_redirect_uri", AFTER),
+        ("state", "a secret state"),
+        ("ui_locales", "fr de-CH"),
+    ];
+    let posted = post_from_another_site(&world, &fields).await;
+    let next = posted.header("location");
+    expect_nothing_of(&fields, next);
+    let mut browser = user.browser();
+    browser.set_cookie("language", &posted.cookie("language"));
+    let page = browser.open(next).await;
+    assert!(page.visible_text().contains("Abmelden?"), "{}", page.reply);
+    let csrf = page.hidden("csrf").unwrap();
+    let done = browser.submit(&page, &[("csrf", &csrf)]).await;
+    expect_nothing_of(&[("csrf", csrf.as_str())], done.reply.header("location"));
+    expect_return(&done, "https://app.test/bye?from=latchkey&state=a+secret+state");
+    expect_signed_in(&user, false).await;
+}
+
 /// A browser sends no `SameSite=Lax` cookie with a form from another site.
 async fn a_form_of_another_site_continues_by_get(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, app(&world));
@@ -210,14 +242,11 @@ async fn a_form_of_another_site_continues_by_get(world: SharedWorld) {
         ("id_token_hint", hint.as_str()),
         ("post_logout_redirect_uri", AFTER),
     ];
-    let posted = world.anyone().post("/signout").form(&fields);
-    let posted = posted
-        .header("origin", "https://app.test")
-        .header("sec-fetch-site", "cross-site")
-        .await;
-    assert_eq!(posted.expect(303).header("location"), path(&fields));
+    let posted = post_from_another_site(&world, &fields).await;
+    let next = posted.header("location");
+    expect_nothing_of(&fields, next);
     expect_signed_in(&user, true).await;
-    expect_return(&browser.open(&path(&fields)).await, AFTER);
+    expect_return(&browser.open(next).await, AFTER);
     expect_signed_in(&user, false).await;
     // Without a client; too long for a URL.
     let long = "x".repeat(8 * 1024);
@@ -290,6 +319,7 @@ on_every_shape!(
     the_confirmation_cannot_be_forged,
     the_browser_returns_to_registered_uris_only,
     a_form_of_another_site_continues_by_get,
+    a_posted_request_is_confirmed_in_its_language,
     signing_out_ends_what_a_logout_ends,
     registered_uris_are_safe,
 );
