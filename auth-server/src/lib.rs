@@ -135,6 +135,7 @@ impl Issuer {
                 issuer: runtime.urls.issuer.clone(),
                 audience: runtime.urls.audience.clone(),
                 lifetimes: settings.lifetimes(),
+                session_lifetime: identity.session_lifetimes.absolute,
                 pushed_requests: settings.pushed_authorization_requests,
                 device_authorization,
                 assertion_audience: settings.client_assertion_audience,

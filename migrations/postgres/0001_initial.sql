@@ -442,7 +442,7 @@ WHEN (NOT (
     AND (OLD.dead_after IS NULL OR NEW.dead_after IS NOT DISTINCT FROM OLD.dead_after)
     AND (OLD.deleted_at IS NULL OR NEW.deleted_at IS NOT DISTINCT FROM OLD.deleted_at)
     AND CASE
-        WHEN NEW.state = OLD.state THEN NEW.compromised = OLD.compromised
+        WHEN NEW.state = OLD.state THEN NEW.compromised = OLD.compromised OR NEW.compromised AND OLD.state = 'deleted'
         WHEN NEW.compromised THEN OLD.state <> 'deleted'
         ELSE OLD.state || ' to ' || NEW.state
             IN ('staged to active', 'active to retired', 'retired to deleted')

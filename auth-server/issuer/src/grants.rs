@@ -48,6 +48,7 @@ use identity::grants::clients::Clients;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
 use serde::Serialize;
+use std::time::Duration;
 use storage::db;
 use storage::db::Db;
 use utoipa::ToSchema;
@@ -76,6 +77,8 @@ pub struct Grants {
     pub audience: String,
     /// The lifetimes of codes, tokens and the JWKS.
     pub lifetimes: TokenLifetimes,
+    /// The longest lifetime of a session. ID tokens serve as hints for so long after their key was retired.
+    pub session_lifetime: Duration,
     /// Whether clients can, or must, push their authorization requests (RFC 9126 §5).
     pub pushed_requests: PushedRequestMode,
     /// The device authorization grant (RFC 8628); `None` if it is turned off.

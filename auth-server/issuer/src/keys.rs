@@ -18,6 +18,7 @@ mod table;
 
 pub use args::SigningKeyArgs;
 pub use change::{KeyChange, Outcome};
+pub(crate) use keyring::find_retired;
 pub use keyring::{KeySet, Keyring};
 pub use lifecycle::KeyStore;
 pub use master_keys::MasterKeys;

@@ -29,7 +29,8 @@ use web::{Context, Error};
 /// Sign out
 ///
 /// Ends the session of the browser and redirects it to the client, if the client names a registered
-/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of this session.
+/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of this session. With an ID token that
+/// cannot be verified, the browser does not return to the client.
 #[utoipa::path(
     get, path = paths::SIGN_OUT, operation_id = "signOut", tag = "OpenID Connect", params(EndSessionRequest),
     security((), ("session" = [])),

@@ -17,10 +17,10 @@ use tests::{App, Tokens, World, eventually};
 
 /// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica
 /// publishes it.
-const STAGING_TIME: Duration = Duration::from_secs(301);
+pub(super) const STAGING_TIME: Duration = Duration::from_secs(301);
 /// The time from retirement until the last token of a key has expired, with a margin for replicas that
 /// learned of it late.
-const RETIREMENT_TIME: Duration = Duration::from_secs(660);
+pub(super) const RETIREMENT_TIME: Duration = Duration::from_secs(660);
 
 /// All keys from `keys list`.
 fn list(world: &World) -> Vec<Value> {
@@ -36,7 +36,7 @@ fn kids(world: &World, state: &str) -> Vec<String> {
 }
 
 /// The kid of the only key in this state.
-fn key_in_state(world: &World, state: &str) -> String {
+pub(super) fn key_in_state(world: &World, state: &str) -> String {
     let mut kids = kids(world, state);
     assert_eq!(kids.len(), 1, "{state}: {:?}", list(world));
     kids.remove(0)
@@ -51,7 +51,7 @@ async fn published(world: &World) -> Vec<String> {
 }
 
 /// Rotates the keys. Returns the new active kid.
-fn rotate(world: &World) -> String {
+pub(super) fn rotate(world: &World) -> String {
     let rotated = world.cli(&["keys", "rotate", "--json"], "");
     assert_eq!(rotated["done"], "rotated", "{rotated}");
     rotated["active"].as_str().unwrap().to_owned()
@@ -103,7 +103,7 @@ async fn wait_until_signed_by(world: &World, app: &App, tokens: &mut Tokens, kid
 }
 
 /// Polls the published keys until `holds` is true at each replica.
-async fn wait_until_published(world: &World, holds: impl Fn(&[String]) -> bool) {
+pub(super) async fn wait_until_published(world: &World, holds: impl Fn(&[String]) -> bool) {
     eventually("the published keys are wrong", async || {
         holds(&published(world).await) && holds(&published(world).await)
     })

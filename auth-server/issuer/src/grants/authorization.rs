@@ -15,6 +15,7 @@ use crate::params::{Params, REPEATED};
 use crate::pkce::CodeChallenge;
 use crate::pushed_requests::RequestUri;
 use audit::events::{Event, EventName};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
@@ -23,6 +24,8 @@ use identity::grants::consents;
 use identity::sessions::Session;
 use std::sync::Arc;
 use storage::db;
+
+const INVALID_HINT: &str = "the id_token_hint is no ID token that this issuer gave to the client, or too old";
 
 /// A valid request, ready for the user's decision.
 pub struct CheckedRequest {
@@ -79,6 +82,7 @@ impl Grants {
         client: Arc<Client>,
         request: AuthorizationRequest,
         params: &Params,
+        now: Timestamp,
     ) -> Result<CheckedRequest, AuthorizationError> {
         let page = AuthorizationError::page;
         if client.disabled_at.is_some() {
@@ -121,8 +125,13 @@ impl Grants {
         }
         let interaction = Interaction::read(request.prompt.as_deref(), request.max_age.as_deref());
         let interaction = interaction.map_err(|flaw| reject("invalid_request", flaw))?;
-        let expected_user = self.expected_user(&request).await;
-        let expected_user = expected_user.map_err(|flaw| reject("invalid_request", flaw))?;
+        let expected_user = match &request.id_token_hint {
+            Some(hint) => {
+                let user = self.hinted_user(hint, &request.client_id, now).await?;
+                Some(user.ok_or_else(|| reject("invalid_request", INVALID_HINT))?)
+            }
+            None => None,
+        };
         Ok(CheckedRequest {
             client,
             scope,
@@ -136,17 +145,17 @@ impl Grants {
         })
     }
 
-    /// Returns the user whose ID token the request contains as a hint (OpenID Connect Core §3.1.2.1); `None` without a
-    /// hint. Fails if the hint is not an ID token that this issuer gave to the client.
-    async fn expected_user(&self, request: &AuthorizationRequest) -> Result<Option<i64>, &'static str> {
-        let Some(hint) = &request.id_token_hint else {
-            return Ok(None);
-        };
-        let read = self.read_id_token(hint).await;
-        let own = read.filter(|(client_id, _)| *client_id == request.client_id);
-        let (_, hint) =
-            own.ok_or("the id_token_hint is no ID token that this issuer gave to the client, or too old")?;
-        Ok(Some(hint.user_id))
+    /// Returns the user of an ID token that a client sends as a hint (OpenID Connect Core §3.1.2.1); `None` if it is not one that this
+    /// issuer gave to the client.
+    async fn hinted_user(
+        &self,
+        hint: &str,
+        client_id: &str,
+        now: Timestamp,
+    ) -> Result<Option<i64>, db::Error> {
+        let read = self.read_id_token(hint, now).await?;
+        let own = read.filter(|(hinted_client, _)| hinted_client == client_id);
+        Ok(own.map(|(_, hint)| hint.user_id))
     }
 
     /// Returns the consent that a request lacks, or `None` if the consent page can be skipped: the client is first-party, or

@@ -36,17 +36,19 @@ impl CheckedLogout {
 }
 
 impl Grants {
-    /// Validates a logout request (§2). A hint that cannot be verified any more, for example because its key was
-    /// deleted, counts as absent. Fails if the client is unknown or disabled, or has not registered the redirect URI.
+    /// Validates a logout request (§2). With a hint that cannot be verified, for example because its key was retired long ago or was
+    /// compromised, the user must confirm, and there is no redirect. Fails if the client is unknown or disabled, or has not registered
+    /// the redirect URI.
     pub async fn check_logout(
         &self,
         request: &EndSessionRequest,
         now: Timestamp,
     ) -> Result<CheckedLogout, EndSessionError> {
         let read = match &request.id_token_hint {
-            Some(token) => self.read_id_token(token).await,
+            Some(token) => self.read_id_token(token, now).await?,
             None => None,
         };
+        let is_unreadable = request.id_token_hint.is_some() && read.is_none();
         let (hinted_client, hint) = read.unzip();
         let client_id = match (&request.client_id, &hinted_client) {
             (Some(named), Some(hinted)) if named != hinted => {
@@ -57,11 +59,11 @@ impl Grants {
             (named, hinted) => named.as_ref().or(hinted.as_ref()),
         };
         let redirect = match &request.post_logout_redirect_uri {
-            Some(uri) => {
+            Some(uri) if !is_unreadable => {
                 self.check_post_logout_uri(client_id, uri, now).await?;
                 Some(with_state(uri, request.state.as_deref()))
             }
-            None => None,
+            Some(_) | None => None,
         };
         Ok(CheckedLogout { hint, redirect })
     }
@@ -73,7 +75,7 @@ impl Grants {
         now: Timestamp,
     ) -> Result<(), EndSessionError> {
         let client_id = client_id.ok_or(EndSessionError::Invalid(
-            "The request has a post_logout_redirect_uri, but neither a client_id nor a valid id_token_hint.",
+            "The request has a post_logout_redirect_uri, but neither a client_id nor an id_token_hint.",
         ))?;
         let client = self.clients.find(client_id, now).await?;
         let client = client.filter(|client| client.disabled_at.is_none());

@@ -7,7 +7,9 @@ use access_tokens::PublicKeys as _;
 use foundation::clock::Timestamp;
 use foundation::secret;
 use jsonwebtoken::{Algorithm, Validation};
+use jwt::VerifyingKey;
 use serde::{Deserialize, Serialize};
+use storage::db;
 
 /// The claims of OpenID Connect Core §2, and `sid` (OpenID Connect Back-Channel Logout 1.0 §2.1).
 #[derive(Serialize)]
@@ -77,14 +79,28 @@ impl Grants {
     }
 
     /// Returns the client that an ID token was issued to, and the contents of the token, which may have expired (OpenID
-    /// Connect RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it with a key that is still
-    /// published, or if it is another token, such as a signed UserInfo response.
-    pub async fn read_id_token(&self, token: &str) -> Option<(String, IdTokenHint)> {
-        let header = jsonwebtoken::decode_header(token).ok()?;
-        if header.typ.as_deref() != Some("JWT") {
-            return None;
-        }
-        let key = self.keys.key(&header.kid?).await.ok()??;
+    /// Connect RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it with a key that is published or was retired
+    /// within the longest lifetime of a session, or if it is another token, such as a signed UserInfo response. Fails if the database
+    /// does.
+    pub async fn read_id_token(
+        &self,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Option<(String, IdTokenHint)>, db::Error> {
+        let Ok(header) = jsonwebtoken::decode_header(token) else {
+            return Ok(None);
+        };
+        let (Some("JWT"), Some(kid)) = (header.typ.as_deref(), &header.kid) else {
+            return Ok(None);
+        };
+        let key = match self.keys.key(kid).await.ok().flatten() {
+            Some(published) => Some(published),
+            None => keys::find_retired(&self.db, kid, now.before(self.session_lifetime)).await?,
+        };
+        Ok(key.and_then(|key| self.verify_hint(token, &key)))
+    }
+
+    fn verify_hint(&self, token: &str, key: &VerifyingKey) -> Option<(String, IdTokenHint)> {
         let mut checks = Validation::new(Algorithm::RS256);
         checks.set_issuer(&[&self.issuer]);
         checks.set_required_spec_claims(&["iss", "exp"]);

@@ -10,7 +10,7 @@ use foundation::secret;
 use jwt::VerifyingKey;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use storage::db::Db;
+use storage::db::{self, Db};
 use tokio::sync::Mutex;
 
 /// The age up to which a key set counts as fresh. An older set may lack a change, so responses with it must not be
@@ -167,12 +167,28 @@ impl KeySet {
     }
 }
 
+/// Returns the key that verifies what a key signed which was retired after `since` and is no longer published: an ID token may outlive
+/// its key as a hint. Returns `None` for any other key, and for a compromised one.
+pub(crate) async fn find_retired(
+    db: &Db,
+    kid: &str,
+    since: Timestamp,
+) -> Result<Option<Arc<VerifyingKey>>, db::Error> {
+    let jwk = table::find_retired_jwk(db, kid, since).await?;
+    let set = jwk.map(|jwk| access_tokens::KeySet::parse(jwks_of(&[jwk.as_str()]).as_bytes()));
+    Ok(set.and_then(Result::ok).and_then(|set| set.get(kid)))
+}
+
 /// Returns the JWK set of these keys in JSON, and its entity tag.
 pub(super) fn jwk_set(keys: &[Key]) -> (String, String) {
     let members: Vec<&str> = keys.iter().map(|key| key.public_jwk.as_str()).collect();
-    let jwks = format!(r#"{{"keys":[{}]}}"#, members.join(","));
+    let jwks = jwks_of(&members);
     let etag = format!("\"{}\"", secret::encode(&secret::hash(&jwks)));
     (jwks, etag)
+}
+
+fn jwks_of(members: &[&str]) -> String {
+    format!(r#"{{"keys":[{}]}}"#, members.join(","))
 }
 
 impl std::fmt::Debug for KeySet {

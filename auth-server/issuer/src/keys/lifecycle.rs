@@ -61,6 +61,9 @@ impl KeyStore {
     /// if a token of the retired key may still be valid, and with [`Error::Staged`] if the key is staged.
     pub async fn retire(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         let key = self.find(kid).await?;
+        if let Some(at) = key.deleted_at {
+            return Err(Error::Deleted { kid: key.kid, at });
+        }
         match (key.state, key.dead_after) {
             (State::Active, _) => self.rotate(context).await,
             (State::Retired, Some(until)) if until > clock::now() => {
@@ -77,7 +80,8 @@ impl KeyStore {
         }
     }
 
-    /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was active, the
+    /// Deletes the compromised key `kid` immediately and revokes every token that it signed. A key that was deleted before no longer
+    /// verifies hints. If the key was active, the
     /// staged key replaces it at once, even if caches may hold a key set without it: a verifier with such a cache refuses its
     /// tokens for a while, and without it there would be no tokens at all. Fails with [`Error::Contended`] if concurrent
     /// changes came first at every attempt.
@@ -133,14 +137,14 @@ impl KeyStore {
         Ok(())
     }
 
-    /// Returns the key with this `kid`. Fails with [`Error::Unknown`] or [`Error::Deleted`].
+    /// Returns the key with this `kid`. Fails with [`Error::Unknown`], and with [`Error::Deleted`] for a compromised key.
     pub async fn find(&self, kid: &str) -> Result<Key, Error> {
         let keys = table::all(&self.db).await?;
         let key = keys.into_iter().find(|key| key.kid == kid);
         let key = key.ok_or_else(|| Error::Unknown(kid.to_owned()))?;
         match key.deleted_at {
-            Some(at) => Err(Error::Deleted { kid: key.kid, at }),
-            None => Ok(key),
+            Some(at) if key.compromised => Err(Error::Deleted { kid: key.kid, at }),
+            _ => Ok(key),
         }
     }
 

@@ -9,7 +9,7 @@ use foundation::sealing::SealingKey;
 use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Executor, Tx};
-use storage::{execute, fetch_all, sql};
+use storage::{execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The columns of [`Key`].
@@ -24,6 +24,8 @@ pub(super) use columns;
 sql! {
     LIST = concat!("SELECT ", columns!(), " FROM signing_keys ORDER BY number");
     LIST_PUBLISHED = concat!("SELECT ", columns!(), " FROM signing_keys WHERE state <> 'deleted' ORDER BY number");
+    FIND_RETIRED = "SELECT public_jwk FROM signing_keys
+                    WHERE kid = $1 AND state = 'deleted' AND NOT compromised AND retired_at > $2";
     // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign immediately, and so may the one
     // that is staged in the same transaction, at the same time: there never was a key set without it.
     STAGE = "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after,
@@ -40,9 +42,10 @@ sql! {
               WHERE kid = $1 AND state = 'active'";
     DELETE = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL
               WHERE kid = $1 AND state = 'retired' AND dead_after <= $2";
-    DISCARD = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL,
+    // A key that is deleted already keeps its time. It served for hints until now.
+    DISCARD = "UPDATE signing_keys SET state = 'deleted', deleted_at = COALESCE(deleted_at, $2), sealed_private_key = NULL,
                                        compromised = TRUE
-               WHERE kid = $1 AND state = $3";
+               WHERE kid = $1 AND state = $3 AND NOT compromised";
     REPLACE_PRIVATE_KEY = "UPDATE signing_keys SET sealed_private_key = $2 WHERE kid = $1 AND state <> 'deleted'";
 }
 
@@ -165,6 +168,12 @@ pub async fn all(db: &Db) -> Result<Vec<Key>, Error> {
 /// Returns the published keys, oldest first.
 pub(super) async fn list_published(on: Executor<'_>) -> Result<Vec<Key>, Error> {
     fetch_all!(on, Key, LIST_PUBLISHED)
+}
+
+/// Returns the public half of a key that was retired after `since` and is no longer published. A compromised key never was.
+pub(super) async fn find_retired_jwk(db: &Db, kid: &str, since: Timestamp) -> Result<Option<String>, Error> {
+    let row = fetch_optional!(db.reader(), (String,), FIND_RETIRED, kid, since)?;
+    Ok(row.map(|(public_jwk,)| public_jwk))
 }
 
 /// Returns the oldest key in this state, if there is one. At most one key is staged, and at most one is active.

@@ -171,7 +171,7 @@ async fn retired_keys_can_only_be_deleted_and_not_early(world: World) {
             FORWARD_ONLY,
         ),
         (
-            "UPDATE signing_keys SET compromised = TRUE WHERE state = 'deleted'",
+            "UPDATE signing_keys SET compromised = TRUE, deleted_at = deleted_at + 1 WHERE state = 'deleted'",
             FORWARD_ONLY,
         ),
         (
@@ -181,6 +181,11 @@ async fn retired_keys_can_only_be_deleted_and_not_early(world: World) {
     ] {
         expect_constraint_violation(&db, statement, rule).await;
     }
+    // The key may be found to have leaked later.
+    let mark_compromised = "UPDATE signing_keys SET compromised = TRUE WHERE state = 'deleted'";
+    expect_success(&db, mark_compromised).await;
+    let unmark = "UPDATE signing_keys SET compromised = FALSE WHERE state = 'deleted'";
+    expect_constraint_violation(&db, unmark, FORWARD_ONLY).await;
 }
 
 async fn compromised_keys_are_deleted_for_good(world: World) {

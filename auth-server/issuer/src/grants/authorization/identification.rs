@@ -27,7 +27,7 @@ impl Grants {
             Some(url) => self.documents.describe(&url, step, user_id, context).await?,
             None => self.find_client(&request, context.now).await?,
         };
-        self.check_request_of(client, request, params).await
+        self.check_request_of(client, request, params, context.now).await
     }
 
     /// Validates a request of a client whose registration or description is known. Fails like
@@ -39,7 +39,7 @@ impl Grants {
     ) -> Result<CheckedRequest, AuthorizationError> {
         let request = self.read_request(params)?;
         let client = self.find_client(&request, now).await?;
-        self.check_request_of(client, request, params).await
+        self.check_request_of(client, request, params, now).await
     }
 
     /// Validates a request as far as possible without the document of its client. Returns what it demands of the user; `None` if the
@@ -57,7 +57,10 @@ impl Grants {
         let stand_in = self.documents.stand_in(&url, &request.redirect_uri, now);
         let stand_in =
             stand_in.map_err(|flaw| page(&format!("The redirect_uri is not acceptable: {flaw}.")))?;
-        match self.check_request_of(Arc::new(stand_in), request, params).await {
+        match self
+            .check_request_of(Arc::new(stand_in), request, params, now)
+            .await
+        {
             Ok(checked) => Ok(Some(checked.demands)),
             Err(AuthorizationError::Redirect(response)) => Err(page(&response.in_words())),
             Err(error) => Err(error),
