@@ -20,12 +20,12 @@ use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_all, fetch_one, fetch_optional, sql};
 
 sql! {
-    // Returns the newest session of the user that is beyond the maximum, if there is one. Here and below, `id + 0` is compared in place
-    // of `id`, so that PostgreSQL finds the sessions by their user, and not all that are older.
+    // Returns whether the user has more sessions than the maximum. Here and below, `id + 0` is compared in place of `id`, so that
+    // PostgreSQL finds the sessions by their user.
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-              RETURNING (SELECT former.id FROM sessions AS former WHERE former.user_id = $2 AND former.id + 0 < sessions.id
-                         ORDER BY former.id DESC LIMIT 1 OFFSET $9) AS beyond";
+              RETURNING id, EXISTS (SELECT 1 FROM sessions AS former WHERE former.user_id = $2 AND former.id + 0 < sessions.id
+                                    LIMIT 1 OFFSET $9) AS is_beyond";
     RENEW = "UPDATE sessions SET sid_hash = $3, created_at = $4, last_seen_at = $4, expires_at = $5, address = $6, user_agent = $7,
                                  amr = $8
              WHERE sid_hash = $1 AND user_id = $2 AND expires_at > $4 AND last_seen_at > $9";
@@ -41,7 +41,10 @@ sql! {
     DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
-    DELETE_UP_TO = "DELETE FROM sessions WHERE user_id = $1 AND id + 0 <= $2 RETURNING id";
+    DELETE_LONGEST_UNUSED = "DELETE FROM sessions WHERE user_id = $1 AND id + 0 IN (
+                                 SELECT id FROM sessions WHERE user_id = $1 AND id + 0 <> $2
+                                 ORDER BY last_seen_at DESC, id DESC LIMIT 1000000 OFFSET $3)
+                             RETURNING id";
     PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
 
@@ -94,6 +97,13 @@ struct Row {
     user: UserRow,
 }
 
+#[derive(sqlx::FromRow)]
+struct Inserted {
+    id: i64,
+    /// Whether the user has more sessions than the maximum.
+    is_beyond: bool,
+}
+
 impl Session {
     /// Returns the authority of a request in this session.
     pub const fn authority(&self) -> Authority {
@@ -106,8 +116,9 @@ impl Session {
     }
 }
 
-/// Starts a session of a user who signed in by these methods just now. Ends the oldest sessions of the user if there are more
-/// than 100 now. Returns the new `sid`, and the revocations to announce after the commit. The caller has locked the user's row.
+/// Starts a session of a user who signed in by these methods just now. If the user has more than 100 now, ends the one that has been
+/// unused for the longest time. Returns the new `sid`, and the revocations to announce after the commit. The caller has locked the
+/// user's row.
 pub async fn start(
     tx: &mut Tx,
     user_id: i64,
@@ -120,30 +131,33 @@ pub async fn start(
         methods,
     };
     let expires_at = context.now.after(lifetimes.absolute);
-    let (sid, beyond) = insert(tx, user_id, signed_in, expires_at, context).await?;
-    let announcements = match beyond {
-        Some(newest) => end_up_to(tx, user_id, newest, context).await?,
-        None => Vec::new(),
+    let (sid, inserted) = insert(tx, user_id, signed_in, expires_at, context).await?;
+    let announcements = match inserted.is_beyond {
+        true => end_longest_unused(tx, user_id, inserted.id, context).await?,
+        false => Vec::new(),
     };
     Ok((sid, announcements))
 }
 
-/// Ends the sessions of a user up to this id, and revokes the refresh families of first-party clients that were created in
-/// them. Returns the revocations to announce after the commit.
-async fn end_up_to(
+/// Ends the sessions of a user beyond the maximum, except for a new one: those that have been unused for the longest time. Revokes the
+/// refresh families of first-party clients that were created in them. Returns the revocations to announce after the commit.
+async fn end_longest_unused(
     tx: &mut Tx,
     user_id: i64,
-    newest: i64,
+    new: i64,
     context: &RequestContext,
 ) -> Result<Vec<PendingAnnouncement>, Error> {
-    let ended = fetch_all!(tx.on(), (i64,), DELETE_UP_TO, user_id, newest)?;
+    let others = MAX_PER_USER - 1;
+    let ended = fetch_all!(tx.on(), (i64,), DELETE_LONGEST_UNUSED, user_id, new, others)?;
     let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
     logout_notices::queue_of_sessions(tx, user_id, &ended, context.now).await?;
     let mut announcements = Vec::new();
     for id in ended {
         announcements.push(refresh_families::revoke(tx, Selection::OfSession(id), context).await?);
         let event = Event::success(EventName::SessionRevoked).user(user_id);
-        let event = event.detail(format!("session {id}, the oldest of more than {MAX_PER_USER}"));
+        let event = event.detail(format!(
+            "session {id}, the longest unused of more than {MAX_PER_USER}"
+        ));
         event.record(tx, context).await?;
     }
     Ok(announcements)
@@ -195,18 +209,18 @@ pub(crate) async fn replace(
     Ok(sid)
 }
 
-/// Inserts a session. Returns its `sid`, and the id of the newest session that is beyond the maximum.
+/// Inserts a session. Returns its `sid` and what the statement returns.
 async fn insert(
     tx: &mut Tx,
     user_id: i64,
     signed_in: SignIn,
     expires_at: Timestamp,
     context: &RequestContext,
-) -> Result<(Secret, Option<i64>), Error> {
+) -> Result<(Secret, Inserted), Error> {
     let sid = random::token();
-    let (beyond,) = fetch_one!(
+    let inserted = fetch_one!(
         tx.on(),
-        (Option<i64>,),
+        Inserted,
         INSERT,
         sid.hash(),
         user_id,
@@ -218,7 +232,7 @@ async fn insert(
         signed_in.methods.as_str(),
         MAX_PER_USER - 1,
     )?;
-    Ok((sid, beyond))
+    Ok((sid, inserted))
 }
 
 /// Returns the live session with this `sid`, and updates the time of its last use. Returns `None` if there is no such

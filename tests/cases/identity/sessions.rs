@@ -65,6 +65,21 @@ async fn a_user_has_at_most_a_hundred_sessions(world: World) {
     assert_eq!(claims(logout_token)["sub"], ann.id.to_string());
 }
 
+async fn the_session_that_is_unused_for_the_longest_time_makes_room(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let oldest = world.sign_up().await;
+    let second = world.log_in(&oldest.email, PASSWORD).await;
+    world.advance(Duration::from_secs(120));
+    use_session(&world, &oldest).await;
+    for _ in 2..100 {
+        world.log_in(&oldest.email, PASSWORD).await;
+    }
+    world.log_in(&oldest.email, PASSWORD).await;
+    second.get("/me").await.expect_error(401, "unauthenticated");
+    oldest.get("/me").await.expect(200);
+    assert_eq!(items(&oldest.get("/me/sessions").await.expect(200)).len(), 100);
+}
+
 async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
@@ -302,6 +317,7 @@ on_every_shape!(
     malformed_session_cookies_are_rejected,
     logout_ends_only_its_own_session,
     a_user_has_at_most_a_hundred_sessions,
+    the_session_that_is_unused_for_the_longest_time_makes_room,
     sessions_expire_an_hour_after_their_last_use,
     sessions_expire_twelve_hours_after_sign_in,
     session_lifetimes_are_configurable,

@@ -1,6 +1,7 @@
 //! The number of refresh token families: a user has at most so many with one app.
 
 use serde_json::json;
+use std::time::Duration;
 use storage::{fetch_all, fetch_one};
 use tests::{App, PASSWORD, Shape, Tokens, World, on_every_shape, run_concurrently};
 
@@ -39,6 +40,22 @@ async fn a_family_beyond_the_maximum_ends_the_oldest(shape: Shape) {
     let events = "SELECT client_id FROM security_events WHERE name = 'authn_token_revoked' AND user_id = $1";
     let events = fetch_all!(db.reader(), (String,), events, ann.id).unwrap();
     assert_eq!(events, [(app.id.clone(),), (app.id.clone(),)]);
+}
+
+async fn the_family_that_is_unused_for_the_longest_time_makes_room(shape: Shape) {
+    let setup = World::builder(shape).clock();
+    let world = setup.flag("--max-refresh-families", "3").start().await;
+    let (ann, app) = world.user_and_app().await;
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        all.push(app.tokens(&ann, "posts:read").await);
+        world.advance(Duration::from_secs(1));
+    }
+    all[0] = Tokens::parse(app.refresh(&world.anyone(), &all[0].refresh).await);
+    world.advance(Duration::from_secs(1));
+    all.push(app.tokens(&ann, "posts:read").await);
+    world.expect_revoked(&all[1].access).await;
+    assert_eq!(refresh_each(&world, &app, &all).await, [200, 400, 200, 200]);
 }
 
 async fn concurrent_exchanges_keep_the_maximum(shape: Shape) {
@@ -93,6 +110,7 @@ async fn all_families_of_a_user_or_a_client_end_by_one_row(world: World) {
 
 on_every_shape!(
     a_family_beyond_the_maximum_ends_the_oldest,
+    the_family_that_is_unused_for_the_longest_time_makes_room,
     all_families_of_a_user_or_a_client_end_by_one_row,
     concurrent_exchanges_keep_the_maximum,
 );

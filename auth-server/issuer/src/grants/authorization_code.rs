@@ -74,7 +74,7 @@ impl Grants {
     ) -> Result<ExchangedCode, TokenError> {
         match codes::exchange(&self.db, presented, self.lifetimes.refresh, context.now).await {
             Ok(code) => {
-                self.end_oldest_families(&code, context).await?;
+                self.end_longest_unused_families(&code, context).await?;
                 Ok(code)
             }
             Err(ExchangeError::InvalidCode) => {
@@ -89,8 +89,9 @@ impl Grants {
         }
     }
 
-    /// Revokes the oldest families of the user with the client if a new one may be beyond the maximum.
-    async fn end_oldest_families(
+    /// Revokes the families of the user with the client that have been unused for the longest time if a new one may be beyond the
+    /// maximum.
+    async fn end_longest_unused_families(
         &self,
         new: &ExchangedCode,
         context: &RequestContext,
@@ -99,13 +100,13 @@ impl Grants {
         if new.other_families + CONCURRENT_EXCHANGES < keep {
             return Ok(());
         }
-        let oldest = Selection::BeyondNewest {
+        let unused = Selection::LongestUnused {
             user_id: new.family.user_id,
             client_id: &new.family.client_id,
             keep,
         };
         let mut tx = self.db.begin().await?;
-        let announcement = refresh_families::revoke(&mut tx, oldest, context).await?;
+        let announcement = refresh_families::revoke(&mut tx, unused, context).await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())

@@ -108,7 +108,7 @@ impl Grants {
         Ok(Some(family))
     }
 
-    /// Stores a new family, and revokes the oldest ones of the user with the client beyond the maximum.
+    /// Stores a new family, and revokes those of the user with the client beyond the maximum that have been unused for the longest time.
     async fn create_family(
         &self,
         tx: &mut Tx,
@@ -127,12 +127,12 @@ impl Grants {
             redirect_uri: None,
         };
         refresh_families::create(tx, new, self.lifetimes.refresh, context.now).await?;
-        let oldest = Selection::BeyondNewest {
+        let unused = Selection::LongestUnused {
             user_id: family.user_id,
             client_id: &family.client_id,
             keep: i64::from(self.lifetimes.max_families),
         };
-        refresh_families::revoke(tx, oldest, context).await
+        refresh_families::revoke(tx, unused, context).await
     }
 
     /// Revokes the family that a used device code began, if the client presents the code again, as for authorization codes (RFC 6749

@@ -36,15 +36,15 @@ macro_rules! revoke_on_postgres {
     };
 }
 
-/// A condition on `refresh_families`: the family is one of the user `$1` with the client `$3`, and `$4` newer ones have not ended
-/// at the time `$2`.
-macro_rules! beyond_newest {
+/// A condition on `refresh_families`: the family is one of the user `$1` with the client `$3`, and `$4` that were used later have not
+/// ended at the time `$2`.
+macro_rules! longest_unused {
     () => {
         concat!(
             "id IN (SELECT id FROM refresh_families
                     WHERE user_id = $1 AND client_id = $3 AND idle_expires_at > $2 AND expires_at > $2 AND ",
             is_unrevoked!(),
-            " ORDER BY created_at DESC, id LIMIT 1000000 OFFSET $4)"
+            " ORDER BY last_used_at DESC, created_at DESC, id LIMIT 1000000 OFFSET $4)"
         )
     };
 }
@@ -70,8 +70,8 @@ sql! {
         "session_id = $1 AND (SELECT first_party FROM clients WHERE clients.id = refresh_families.client_id)");
     REVOKE_OF_REDIRECT_URI_SQLITE = revoke_on_sqlite!(of_redirect_uri!());
     REVOKE_OF_REDIRECT_URI_POSTGRES = revoke_on_postgres!(of_redirect_uri!());
-    REVOKE_BEYOND_NEWEST_SQLITE = revoke_on_sqlite!(beyond_newest!());
-    REVOKE_BEYOND_NEWEST_POSTGRES = revoke_on_postgres!(beyond_newest!());
+    REVOKE_LONGEST_UNUSED_SQLITE = revoke_on_sqlite!(longest_unused!());
+    REVOKE_LONGEST_UNUSED_POSTGRES = revoke_on_postgres!(longest_unused!());
     USER_HAS_FAMILY = "SELECT EXISTS (SELECT 1 FROM refresh_families
                                       WHERE user_id = $1 AND user_epoch = $2 AND revoked_at IS NULL)";
     CLIENT_HAS_FAMILY = "SELECT EXISTS (SELECT 1 FROM refresh_families
@@ -85,8 +85,8 @@ pub enum Selection<'a> {
     Family(&'a str),
     /// All families of a user with one client.
     OfUserAndClient(i64, &'a str),
-    /// The families of a user with one client, except the newest ones.
-    BeyondNewest {
+    /// The families of a user with one client that have been unused for the longest time.
+    LongestUnused {
         /// The user.
         user_id: i64,
         /// The client.
@@ -114,15 +114,15 @@ pub async fn revoke(
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
     let now = context.now;
-    let (by_user_and_client, beyond_newest, by_session) = tx.on().choose(
+    let (by_user_and_client, longest_unused, by_session) = tx.on().choose(
         (
             REVOKE_BY_USER_AND_CLIENT_SQLITE,
-            REVOKE_BEYOND_NEWEST_SQLITE,
+            REVOKE_LONGEST_UNUSED_SQLITE,
             REVOKE_BY_SESSION_SQLITE,
         ),
         (
             REVOKE_BY_USER_AND_CLIENT_POSTGRES,
-            REVOKE_BEYOND_NEWEST_POSTGRES,
+            REVOKE_LONGEST_UNUSED_POSTGRES,
             REVOKE_BY_SESSION_POSTGRES,
         ),
     );
@@ -131,11 +131,11 @@ pub async fn revoke(
         Selection::OfUserAndClient(id, client_id) => {
             fetch_all!(tx.on(), RevokedRow, by_user_and_client, id, now, client_id)?
         }
-        Selection::BeyondNewest {
+        Selection::LongestUnused {
             user_id,
             client_id,
             keep,
-        } => fetch_all!(tx.on(), RevokedRow, beyond_newest, user_id, now, client_id, keep)?,
+        } => fetch_all!(tx.on(), RevokedRow, longest_unused, user_id, now, client_id, keep)?,
         Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now)?,
     };
     let Some(first) = rows.first() else {
