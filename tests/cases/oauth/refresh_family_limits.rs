@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::time::Duration;
-use storage::{fetch_all, fetch_one};
+use storage::{execute, fetch_all, fetch_one};
 use tests::{App, PASSWORD, Shape, Tokens, World, on_every_shape, run_concurrently};
 
 /// Uses each refresh token. Returns the statuses of the responses.
@@ -79,6 +79,42 @@ async fn concurrent_exchanges_keep_the_maximum(shape: Shape) {
     }
 }
 
+/// The code is used up by then, so the client gets its tokens: if it had to send the code again, that would be a replay.
+async fn a_sign_in_succeeds_if_older_families_cannot_be_ended(shape: Shape) {
+    let builder = World::builder(shape).flag("--max-refresh-families", "1");
+    let world = builder.start().await;
+    let (ann, app) = world.user_and_app().await;
+    let first = app.tokens(&ann, "posts:read").await;
+    let db = world.db().await;
+    let refuse = db.writer().choose(
+        [
+            "CREATE TRIGGER refuse BEFORE INSERT ON revocations BEGIN SELECT RAISE(ABORT, 'refused'); END",
+            "SELECT 1",
+        ],
+        [
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$",
+            "CREATE TRIGGER refuse BEFORE INSERT ON revocations FOR EACH ROW EXECUTE FUNCTION refuse()",
+        ],
+    );
+    for statement in refuse {
+        execute!(db.writer(), statement).unwrap();
+    }
+    let second = app.tokens(&ann, "posts:read").await;
+    for tokens in [&first, &second] {
+        world.expect_accepted(&tokens.access).await;
+    }
+    assert!(world.log().contains("the next sign-in ends them"));
+    let allow = db
+        .writer()
+        .choose("DROP TRIGGER refuse", "DROP TRIGGER refuse ON revocations");
+    execute!(db.writer(), allow).unwrap();
+    let third = app.tokens(&ann, "posts:read").await;
+    for ended in [&first, &second] {
+        world.expect_revoked(&ended.access).await;
+    }
+    world.expect_accepted(&third.access).await;
+}
+
 /// However many they are. `tests/timing` does the same with 200,000.
 async fn all_families_of_a_user_or_a_client_end_by_one_row(world: World) {
     let (ann, app) = world.user_and_app().await;
@@ -112,5 +148,6 @@ on_every_shape!(
     a_family_beyond_the_maximum_ends_the_oldest,
     the_family_that_is_unused_for_the_longest_time_makes_room,
     all_families_of_a_user_or_a_client_end_by_one_row,
+    a_sign_in_succeeds_if_older_families_cannot_be_ended,
     concurrent_exchanges_keep_the_maximum,
 );

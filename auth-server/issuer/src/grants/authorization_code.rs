@@ -74,7 +74,10 @@ impl Grants {
     ) -> Result<ExchangedCode, TokenError> {
         match codes::exchange(&self.db, presented, self.lifetimes.refresh, context.now).await {
             Ok(code) => {
-                self.end_longest_unused_families(&code, context).await?;
+                // The code is used up. Without its tokens, the client would send it again, and that would look like a replay.
+                if let Err(error) = self.end_longest_unused_families(&code, context).await {
+                    tracing::warn!(%error, "cannot end refresh token families beyond the maximum: the next sign-in ends them");
+                }
                 Ok(code)
             }
             Err(ExchangeError::InvalidCode) => {
