@@ -19,6 +19,8 @@ use std::sync::Arc;
 const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
 /// The file of the master key in the data directory.
 const MASTER_KEY: &str = "master.key";
+/// The flag of a limit that the tests in a shared deployment would reach together, because their users have one domain.
+const CONFIRMATIONS: (&str, &str) = ("--confirmations-per-domain", "10000");
 /// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;
 
@@ -194,8 +196,11 @@ impl WorldBuilder {
         for (name, value) in &self.flags {
             config.flag(name, value);
         }
-        for (name, value) in defaults.iter().filter(|(name, _)| !self.is_set_by_test(name)) {
-            config.flag(name, value);
+        let defaults = defaults.iter().map(|(name, value)| (*name, value.as_str()));
+        for (name, value) in defaults.chain([CONFIRMATIONS]) {
+            if !self.is_set_by_test(name) {
+                config.flag(name, value);
+            }
         }
         config
     }
