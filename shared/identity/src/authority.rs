@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(checks(&db, former, now).await, [false, false, false]);
         // The statement that writes leaves the expiry to the check before it.
         assert_eq!(checks(&db, AUTHORITY, expires_at).await, [false, true, false]);
-        // So does a sign-in in the session, which gives it another identifier.
+        // A sign-in in the session gives it another identifier, which that check finds too.
         execute!(db.writer(), "UPDATE sessions SET created_at = 1 WHERE id = 2").unwrap();
         assert_eq!(checks(&db, AUTHORITY, now).await, [false, true, false]);
         execute!(db.writer(), "DELETE FROM sessions WHERE id = 2").unwrap();
