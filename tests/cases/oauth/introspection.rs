@@ -54,7 +54,7 @@ async fn the_scope_is_what_the_role_of_the_user_allows(world: SharedWorld) {
 
 async fn tokens_name_the_scope_that_the_role_allows(world: SharedWorld) {
     let server = world.app().kind("web").register();
-    for (role, scope) in [("user", "posts:read"), ("admin", "posts:read admin")] {
+    for (role, scope) in [("user", "posts:read"), ("admin", "admin posts:read")] {
         let (user, app) = (world.user_with_role(role).await, world.app().register());
         let first = app.tokens(&user, "posts:read admin").await;
         let second = app.refresh(&world.anyone(), &first.refresh).await;

@@ -92,8 +92,8 @@ async fn a_sign_in_succeeds_if_older_families_cannot_be_ended(shape: Shape) {
             "SELECT 1",
         ],
         [
-            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$",
-            "CREATE TRIGGER refuse BEFORE INSERT ON revocations FOR EACH ROW EXECUTE FUNCTION refuse()",
+            "CREATE FUNCTION refuse_revocation() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$",
+            "CREATE TRIGGER refuse BEFORE INSERT ON revocations FOR EACH ROW EXECUTE FUNCTION refuse_revocation()",
         ],
     );
     for statement in refuse {

@@ -17,7 +17,8 @@ class Browser(webbrowser.BaseBrowser):
     def open(self, url, new=0, autoraise=True):
         request = parse_qs(urlsplit(url).query)
         assert request["resource"] == [settings["resource"]], request
-        assert request["scope"] == [settings["scope"]], request
+        # The library adds offline_access, because the issuer supports it.
+        assert request["scope"] == [settings["scope"] + " offline_access"], request
         threading.Thread(target=load, args=[open_in_browser(url)]).start()
         return True
 
