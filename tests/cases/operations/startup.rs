@@ -372,7 +372,7 @@ async fn every_secret_may_be_in_a_file(shape: Shape) {
     assert_eq!(ready["checks"]["redis"], "ok", "{ready}");
     let (ann, app) = world.user_and_app().await;
     mail.wait_until_received(1, || {}).await;
-    assert_eq!(mail.received()[0].to, [ann.email.clone()]);
+    assert_eq!(mail.received()[0].to, std::slice::from_ref(&ann.email));
     let tokens = app.tokens(&ann, "posts:read").await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(400);
