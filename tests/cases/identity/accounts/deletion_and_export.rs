@@ -77,12 +77,18 @@ async fn a_large_export_is_complete_and_ordered(world: World) {
                        VALUES ($1, $2, '', 'draft', 1, $3, $3)";
     let insert_comment =
         "INSERT INTO comments (post_id, author_id, body, created_at) VALUES ($1, $2, $3, $4)";
+    let insert_payment =
+        "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,
+                               description, metadata, created_at, updated_at)
+         VALUES ($1, $2, 'created', 100, 0, 0, 'EUR', $3, '{}', $4, $4)";
     let now = world.now();
     for n in 0..60 {
         // Several rows with the same timestamp.
         let at = now.after(std::time::Duration::from_secs(1 + n / 7));
         execute!(db.writer(), insert_post, ann.id, n.to_string(), at).unwrap();
         execute!(db.writer(), insert_comment, post.id, ann.id, n.to_string(), at).unwrap();
+        let id = format!("pay_00000000-0000-7000-8000-{n:012}");
+        execute!(db.writer(), insert_payment, id, ann.id, n.to_string(), at).unwrap();
     }
     let all = export(&ann).await;
     let texts = |list: &str, member: &str| -> Vec<String> {
@@ -95,6 +101,7 @@ async fn a_large_export_is_complete_and_ordered(world: World) {
     let titles: Vec<String> = ["The first".to_owned()].into_iter().chain(numbers()).collect();
     assert_eq!(texts("posts", "title"), titles);
     assert_eq!(texts("comments", "body"), numbers().collect::<Vec<_>>());
+    assert_eq!(texts("payments", "description"), numbers().collect::<Vec<_>>());
 }
 
 async fn deleting_an_account_keeps_only_content_that_others_read(world: World) {
