@@ -28,7 +28,7 @@ impl TrustedProxies {
     }
 
     /// Returns the address of the client: the first address that is not in a trusted network, beginning with `peer`
-    /// and continuing with the [forwarded addresses](forwarded_addresses) from right to left. If all are trusted, or the
+    /// and continuing with the forwarded addresses from right to left. If all are trusted, or the
     /// next entry is no IP address, returns the last address read. IPv4-mapped IPv6 addresses are returned as IPv4.
     pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.trusts(peer) {
