@@ -20,6 +20,9 @@ pub(crate) struct Canaries {
     test: &'static str,
 }
 
+/// The largest body of a response, in bytes. It ends a test of an endpoint that never stops writing.
+const MAX_BODY: usize = 64 << 20;
+
 /// The test of a caller, and the address from which its requests come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
@@ -363,10 +366,18 @@ impl Call {
         if let Some(body) = self.body {
             request = request.body(body);
         }
-        let response = request.send().await?;
+        let mut response = request.send().await?;
         let path = response.url().path().to_owned();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = response.bytes().await?.to_vec();
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            body.extend_from_slice(&chunk);
+            assert!(
+                body.len() <= MAX_BODY,
+                "{}: over {MAX_BODY} bytes",
+                self.operation
+            );
+        }
         let reply = Reply {
             operation: self.operation,
             status,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The parameter with the sealed request.
 pub const PARAMETER: &str = "posted";
-/// The time in which the browser follows the redirect. Reloads of the page are within it too.
+/// The time within which the browser must follow the redirect, and may reload the page.
 const LIFETIME: Duration = Duration::from_secs(5 * 60);
 
 #[derive(Serialize, Deserialize)]

@@ -25,8 +25,8 @@ pub enum TokenError {
     /// The code or refresh token is not valid for this client at this time.
     #[error("{0}")]
     InvalidGrant(&'static str),
-    /// The refresh token of a client whose refresh tokens are in a cookie is not valid, and never will be. The cookie of the browser has
-    /// no other one by now.
+    /// The refresh token came from the cookie of a client and can never be valid again, and no concurrent request has put a newer one into
+    /// the cookie. The response removes the cookie.
     #[error("{}", Self::INVALID_REFRESH_TOKEN)]
     UselessRefreshToken,
     /// The client is a service and the grant type another than `client_credentials`, or the other way round.

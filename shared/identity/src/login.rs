@@ -37,7 +37,8 @@ pub struct SignInRequest<'a> {
 
 /// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of the
 /// browser's previous session. One of the same user goes on under a new `sid`; one of another user ends together with the refresh
-/// families of first-party clients that were created in it. Fails if the attempt is locked out, requires a captcha, or presents wrong or incomplete credentials.
+/// families of first-party clients that were created in it. Fails if the attempt is locked out, requires a captcha, or presents wrong
+/// or incomplete credentials.
 pub async fn login(
     identity: &Identity,
     request: SignInRequest<'_>,

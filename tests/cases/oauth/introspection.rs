@@ -181,7 +181,7 @@ async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: Sh
     expect_inactive(&world, &web, &second.refresh).await;
 }
 
-/// Whatever the client hints at, however it authenticates, and whichever issuer it asks.
+/// The answer depends neither on the hint nor on the client authentication nor on the replica.
 async fn a_live_refresh_token_is_active_for_its_own_client_in_every_way_of_asking(world: SharedWorld) {
     let user = world.sign_up().await;
     let web = world.app().kind("web").register();

@@ -17,7 +17,8 @@ use identity::grants::refresh_families::{Family, PresentedToken, Selection};
 use std::time::Duration;
 
 const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(TokenError::INVALID_REFRESH_TOKEN);
-/// The time within which another request of the same browser may have put a newer token into its cookie: longer than a request lasts.
+/// The age up to which a new family may be that of a concurrent request of the same browser, whose response sets the cookie. It is longer
+/// than any request lasts.
 const COOKIE_RACE: Duration = Duration::from_secs(60);
 
 impl Grants {
@@ -101,8 +102,8 @@ impl Grants {
         Err(self.refusal(client, family_id, now).await?)
     }
 
-    /// Returns the error for a token of this family that was not valid. It tells whether the browser of a client with cookies can forget
-    /// the token: another request may have rotated it, or have begun another family, and its cookie must not be removed.
+    /// Returns the error for an invalid token of this family: [`TokenError::UselessRefreshToken`] if the browser may remove its cookie. It
+    /// may not if a concurrent request rotated the token or began another family, because the cookie then has a token of that request.
     async fn refusal(
         &self,
         client: &Client,

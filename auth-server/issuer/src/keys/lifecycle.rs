@@ -80,11 +80,10 @@ impl KeyStore {
         }
     }
 
-    /// Deletes the compromised key `kid` immediately and revokes every token that it signed. A key that was deleted before no longer
-    /// verifies hints. If the key was active, the
-    /// staged key replaces it at once, even if caches may hold a key set without it: a verifier with such a cache refuses its
-    /// tokens for a while, and without it there would be no tokens at all. Fails with [`Error::Contended`] if concurrent
-    /// changes came first at every attempt.
+    /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was active, the staged key
+    /// replaces it at once, even if caches may hold a key set without it: a verifier with such a cache refuses its tokens for a
+    /// while, and without it there would be no tokens at all. A key that was already deleted stops verifying ID token hints. Fails
+    /// with [`Error::Contended`] if concurrent changes came first at every attempt.
     pub async fn discard(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         for _ in 0..ATTEMPTS {
             let key = self.find(kid).await?;

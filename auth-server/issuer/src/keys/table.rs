@@ -42,7 +42,7 @@ sql! {
               WHERE kid = $1 AND state = 'active'";
     DELETE = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL
               WHERE kid = $1 AND state = 'retired' AND dead_after <= $2";
-    // A key that is deleted already keeps its time. It served for hints until now.
+    // Also for a key that was deleted after its retirement: it no longer verifies ID token hints, and keeps its time of deletion.
     DISCARD = "UPDATE signing_keys SET state = 'deleted', deleted_at = COALESCE(deleted_at, $2), sealed_private_key = NULL,
                                        compromised = TRUE
                WHERE kid = $1 AND state = $3 AND NOT compromised";

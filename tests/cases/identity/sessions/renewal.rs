@@ -49,7 +49,7 @@ struct Given {
     code: Grant,
 }
 
-/// What a first-party app got in the session of a user: tokens, and a code that it has not exchanged.
+/// Returns the tokens that a first-party app got in the session of a user, and a code that it has not exchanged yet.
 async fn given(world: &World, server: &StubServer, user: &User) -> Given {
     let app = world.app().first_party();
     let app = app.option(&["--backchannel-logout-uri", &server.url]).register();
