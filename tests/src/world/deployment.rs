@@ -23,6 +23,9 @@ use tempfile::TempDir;
 /// The maximum time from listening to readiness, which includes fetching the key set.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The maximum time of a statement of a test.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The maximum wait for a log line.
 const LOG_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -146,11 +149,10 @@ impl Deployment {
         }
     }
 
-    /// Opens the database.
+    /// Opens the database. Statements of tests may take longer than those of the programs, because they insert many rows.
     pub(super) async fn db(&self) -> Db {
-        Db::open(&self.database_url().parse().unwrap(), 4, 1)
-            .await
-            .unwrap()
+        let db = Db::open(&self.database_url().parse().unwrap(), 4, 1).await;
+        db.unwrap().with_statement_timeout(STATEMENT_TIMEOUT)
     }
 
     /// Sets the clock of the database.
