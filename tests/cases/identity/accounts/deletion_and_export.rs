@@ -215,7 +215,7 @@ async fn deletion_attempts_count_wrong_passwords(world: SharedWorld) {
     delete(&ann, PASSWORD).await.expect_error(429, "login_locked");
 }
 
-/// Creates an administrator and demotes all others.
+/// Creates an administrator and demotes everyone else, so the deployment must be the test's own.
 async fn only_administrator(world: &World) -> User {
     let admin = world.user_with_role("admin").await;
     let update = "UPDATE users SET role = 'user' WHERE id <> $1";
@@ -223,7 +223,7 @@ async fn only_administrator(world: &World) -> User {
     admin
 }
 
-async fn the_last_administrator_cannot_be_deleted(world: SharedWorld) {
+async fn the_last_administrator_cannot_be_deleted(world: World) {
     let admin = only_administrator(&world).await;
     delete(&admin, PASSWORD).await.expect_error(403, "forbidden");
     let email = admin.email.as_str();
