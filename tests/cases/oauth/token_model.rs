@@ -1,8 +1,8 @@
 //! A model of tokens beside the product: after each step of a random sequence, the API and introspection at every
 //! replica must agree with the model about every token.
 //!
-//! The sequences follow from the numbers in [`SEEDS`] and from one more in each run. A failure prints the number and the
-//! steps that led to it.
+//! The sequences follow from the numbers in [`SEEDS`], and in the long tier from more, one of them random. A failure prints the number and
+//! the steps that led to it.
 
 mod actions;
 mod model;
@@ -13,10 +13,10 @@ use model::{Model, Verdict};
 use sequence::sequence;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use tests::{Shape, World, on_every_shape, without_deployment};
+use tests::{Shape, World, on_every_shape, rounds, without_deployment};
 
-/// A sequence for each.
-const SEEDS: [u64; 7] = [1, 2, 3, 4, 5, 6, 17_729_573_361_981_699_353];
+/// A sequence for each. Together they have all rare effects.
+const SEEDS: [u64; 4] = [1, 2, 3, 17_729_573_361_981_699_353];
 /// The time in which a revocation takes effect everywhere.
 const REVOCATION_LIMIT: Duration = Duration::from_secs(20);
 
@@ -24,7 +24,7 @@ async fn tokens_are_as_the_model_says(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let random = u64::from_le_bytes(foundation::random::bytes());
     let mut effects = BTreeSet::new();
-    for seed in SEEDS.into_iter().chain([random]) {
+    for seed in SEEDS.into_iter().chain(rounds(vec![], vec![4, 5, 6, random])) {
         announce(seed);
         let (mut model, mut actors) = (Model::default(), Actors::create(&world).await);
         let mut story = Vec::new();
