@@ -55,9 +55,9 @@ async fn payments_are_atomic_under_kills(shape: Shape) {
     let mut world = World::start(shape).await;
     // Fewer where all replicas are killed.
     let rounds = if shape == Shape::Split {
-        rounds(8, 40)
+        rounds(4, 40)
     } else {
-        rounds(40, 200)
+        rounds(12, 200)
     };
     let ann = world.sign_up().await;
     let (replicas, observed) = (world.at_each_api(&ann), Arc::new(Observations::default()));

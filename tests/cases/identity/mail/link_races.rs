@@ -1,11 +1,19 @@
 //! Fifty concurrent uses of one link: it works once.
 
 use super::{CONFIRM_NEW, RESET, UserWithSessions, confirm, me, request_change, request_reset, reset};
-use tests::{Caller, PASSWORD, Reply, Shape, User, World, on_every_shape, run_concurrently, status_counts};
+use tests::{
+    Caller, PASSWORD, Reply, Shape, User, World, on_every_shape, rounds, run_concurrently, status_counts,
+};
 
-/// The number of rounds. A round of resets costs up to fifty hashes.
-const RESETS: u8 = 6;
-const CHANGES: u8 = 20;
+/// The number of rounds of resets, each of which costs up to fifty hashes.
+fn resets() -> u8 {
+    rounds(2, 6)
+}
+
+/// The number of rounds of changes of an address.
+fn changes() -> u8 {
+    rounds(5, 20)
+}
 
 /// A world in which each round uses its own client address, so that no throttle interferes.
 async fn start_world(shape: Shape) -> World {
@@ -36,7 +44,7 @@ fn password(n: usize) -> String {
 
 async fn fifty_concurrent_resets_succeed_once(shape: Shape) {
     let world = start_world(shape).await;
-    for round in 0..RESETS {
+    for round in 0..resets() {
         let (ann, caller) = (world.sign_up().await, from(&world.anyone(), round));
         request_reset(&caller, &ann.email).await.expect(202);
         let token = world.mail(&ann.email, RESET, 1).await.token();
@@ -53,7 +61,7 @@ async fn fifty_concurrent_resets_succeed_once(shape: Shape) {
 async fn fifty_concurrent_address_changes_succeed_once(shape: Shape) {
     let world = start_world(shape).await;
     let mut ann: User = world.sign_up().await;
-    for round in 0..CHANGES {
+    for round in 0..changes() {
         let (caller, new) = (from(&world.anyone(), round), world.fresh_email());
         request_change(&ann, &new, PASSWORD)
             .header("x-forwarded-for", &format!("198.51.100.{round}"))
@@ -69,7 +77,7 @@ async fn fifty_concurrent_address_changes_succeed_once(shape: Shape) {
 
 async fn concurrent_links_of_an_account_succeed_once(shape: Shape) {
     let world = start_world(shape).await;
-    for round in 0..RESETS {
+    for round in 0..resets() {
         let ann = UserWithSessions::new(&world).await;
         let (caller, new) = (from(&world.anyone(), round), world.fresh_email());
         request_change(&ann.here, &new, PASSWORD)

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
-    PASSWORD, RawConnection, Shape, World, eventually, on_every_shape, on_shapes, run_concurrently,
-    status_counts,
+    PASSWORD, RawConnection, Shape, World, eventually, on_every_shape, on_one_shape, on_shapes,
+    run_concurrently, status_counts,
 };
 
 const PERMITS: u64 = 2;
@@ -318,9 +318,11 @@ async fn hashing_threads_have_a_low_priority_and_return_their_memory_when_idle(s
 }
 
 on_every_shape!(
-    sign_ups_leave_the_permits_of_sign_ins,
     a_sign_in_at_an_unknown_address_computes_a_hash,
     a_network_creates_a_hundred_accounts_in_15_minutes,
+);
+on_one_shape!(
+    sign_ups_leave_the_permits_of_sign_ins,
     checks_of_new_passwords_are_cheap,
     hashing_threads_have_a_low_priority_and_return_their_memory_when_idle,
     two_hundred_concurrent_sign_ins_stay_within_the_memory_of_the_permits,

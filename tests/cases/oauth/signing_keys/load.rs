@@ -14,6 +14,10 @@ const CALLERS: usize = 3;
 fn rotations() -> usize {
     rounds(3, 10)
 }
+/// The pause between two rounds of a caller, which leaves the processor to other tests of the gate.
+fn pause() -> Duration {
+    rounds(Duration::from_millis(20), Duration::ZERO)
+}
 /// The time between two revocations.
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -44,6 +48,7 @@ async fn keep_calling(anyone: Caller, app: App, mut tokens: Tokens, counts: Arc<
         while let Some((_, old)) = held.pop_front_if(|(made_at, _)| made_at.elapsed() > AGE_AT_SECOND_USE) {
             counts.call(&anyone, &old).await;
         }
+        tokio::time::sleep(pause()).await;
     }
     for (_, old) in held {
         counts.call(&anyone, &old).await;
