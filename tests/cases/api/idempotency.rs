@@ -10,18 +10,19 @@ mod scope;
 
 use serde_json::{Value, json};
 use storage::fetch_one;
-use tests::{Reply, World};
+use tests::{Reply, User, World};
 
 /// The members of a valid payment.
 fn payment() -> Value {
     json!({ "amount": 1250, "currency": "EUR" })
 }
 
-/// The number of rows of a table.
-async fn rows(world: &World, table: &str) -> i64 {
-    let count = format!("SELECT COUNT(*) FROM {table}");
+/// The number of rows of a user in a table.
+async fn rows(user: &User, world: &World, table: &str) -> i64 {
+    let owner = if table == "posts" { "author_id" } else { "user_id" };
+    let count = format!("SELECT COUNT(*) FROM {table} WHERE {owner} = $1");
     let db = world.db().await;
-    fetch_one!(db.reader(), (i64,), sqlx::AssertSqlSafe(count))
+    fetch_one!(db.reader(), (i64,), sqlx::AssertSqlSafe(count), user.id)
         .unwrap()
         .0
 }

@@ -2,16 +2,21 @@
 
 use serde_json::json;
 use storage::fetch_one;
-use tests::{Caller, Payment, User, World, on_every_shape};
+use tests::{Caller, Payment, SharedWorld, User, World, on_every_shape};
 
-/// The numbers of rows, and the sum of the versions of posts, which change with every write.
-async fn rows(world: &World) -> (i64, i64, i64, i64, i64, i64) {
+/// The address of the users that the requests would create.
+const NEW: &str = "invalid-input@example.org";
+
+/// The numbers of rows of a user, and the sum of the versions of posts, which change with every write.
+async fn rows(world: &World, user: &User) -> (i64, i64, i64, i64, i64, i64) {
     let db = world.db().await;
-    let count =
-        "SELECT (SELECT COUNT(*) FROM users), (SELECT COUNT(*) FROM posts), (SELECT COUNT(*) FROM sessions),
-                        (SELECT CAST(SUM(version) AS BIGINT) FROM posts), (SELECT COUNT(*) FROM comments),
-                        (SELECT COUNT(*) FROM payments WHERE status = 'created')";
-    fetch_one!(db.reader(), (i64, i64, i64, i64, i64, i64), count).unwrap()
+    let count = "SELECT (SELECT COUNT(*) FROM users WHERE email = $2),
+                        (SELECT COUNT(*) FROM posts WHERE author_id = $1),
+                        (SELECT COUNT(*) FROM sessions WHERE user_id = $1),
+                        (SELECT CAST(SUM(version) AS BIGINT) FROM posts WHERE author_id = $1),
+                        (SELECT COUNT(*) FROM comments WHERE author_id = $1),
+                        (SELECT COUNT(*) FROM payments WHERE user_id = $1 AND status = 'created')";
+    fetch_one!(db.reader(), (i64, i64, i64, i64, i64, i64), count, user.id, NEW).unwrap()
 }
 
 /// The writes with a body: method, path and the members of a valid body.
@@ -20,7 +25,7 @@ fn writes(path: &str, payment: &Payment) -> Vec<(&'static str, String, serde_jso
         (
             "POST",
             "/users".to_owned(),
-            json!({ "email": "new@example.org", "password": "a good password" }),
+            json!({ "email": NEW, "password": "a good password" }),
         ),
         (
             "POST",
@@ -82,9 +87,9 @@ async fn user_with_a_post(world: &World) -> (User, String, Payment) {
     (ann, path, payment)
 }
 
-async fn invalid_json_is_malformed(world: World) {
+async fn invalid_json_is_malformed(world: SharedWorld) {
     let (ann, path, payment) = user_with_a_post(&world).await;
-    let before = rows(&world).await;
+    let before = rows(&world, &ann).await;
     let deep = "[".repeat(10_000);
     let deep_member = format!("{{\"title\":{}{}}}", "[".repeat(1_000), "]".repeat(1_000));
     for (method, path, good) in writes(&path, &payment) {
@@ -123,12 +128,12 @@ async fn invalid_json_is_malformed(world: World) {
         )
         .await;
     }
-    assert_eq!(rows(&world).await, before);
+    assert_eq!(rows(&world, &ann).await, before);
 }
 
-async fn json_of_the_wrong_shape_is_invalid(world: World) {
+async fn json_of_the_wrong_shape_is_invalid(world: SharedWorld) {
     let (ann, path, payment) = user_with_a_post(&world).await;
-    let before = rows(&world).await;
+    let before = rows(&world, &ann).await;
     let wide = format!("[{}1]", "1,".repeat(20_000));
     for (method, path, good) in writes(&path, &payment) {
         let members = good.as_object().unwrap();
@@ -181,12 +186,12 @@ async fn json_of_the_wrong_shape_is_invalid(world: World) {
             }
         }
     }
-    assert_eq!(rows(&world).await, before);
+    assert_eq!(rows(&world, &ann).await, before);
 }
 
-async fn bodies_require_a_json_content_type(world: World) {
+async fn bodies_require_a_json_content_type(world: SharedWorld) {
     let (ann, path, payment) = user_with_a_post(&world).await;
-    let before = rows(&world).await;
+    let before = rows(&world, &ann).await;
     for (method, path, good) in writes(&path, &payment) {
         let call = || ann.call(method, &path).header("if-match", "*").key("a-key");
         let text = good.to_string();
@@ -212,16 +217,16 @@ async fn bodies_require_a_json_content_type(world: World) {
             .await;
         encoded.expect_error(415, "unsupported_media_type");
     }
-    assert_eq!(rows(&world).await, before);
+    assert_eq!(rows(&world, &ann).await, before);
     let good = ann
         .post("/posts")
         .body("Application/JSON; Charset=\"UTF-8\"", "{\"title\":\"x\"}");
     good.await.expect(201);
 }
 
-async fn oversized_bodies_are_rejected(world: World) {
+async fn oversized_bodies_are_rejected(world: SharedWorld) {
     let (ann, path, payment) = user_with_a_post(&world).await;
-    let before = rows(&world).await;
+    let before = rows(&world, &ann).await;
     for (method, path, good) in writes(&path, &payment) {
         let limit = if path.starts_with("/posts") && !path.ends_with("/comments") {
             1024 * 1024
@@ -238,7 +243,7 @@ async fn oversized_bodies_are_rejected(world: World) {
             .await;
         reply.expect_error(413, "payload_too_large");
     }
-    assert_eq!(rows(&world).await, before);
+    assert_eq!(rows(&world, &ann).await, before);
     let text = json!({ "title": "x" }).to_string();
     let whole = format!("{text}{}", " ".repeat(1024 * 1024 - text.len()));
     ann.post("/posts")
@@ -247,9 +252,9 @@ async fn oversized_bodies_are_rejected(world: World) {
         .expect(201);
 }
 
-async fn malformed_headers_are_answered_and_change_nothing(world: World) {
+async fn malformed_headers_are_answered_and_change_nothing(world: SharedWorld) {
     let (ann, path, _) = user_with_a_post(&world).await;
-    let before = rows(&world).await;
+    let before = rows(&world, &ann).await;
     let broken = [
         "",
         "\"",
@@ -282,10 +287,10 @@ async fn malformed_headers_are_answered_and_change_nothing(world: World) {
             .await;
         assert!([412, 428].contains(&reply.status), "{value}: {reply}");
     }
-    assert_eq!(rows(&world).await, before);
+    assert_eq!(rows(&world, &ann).await, before);
 }
 
-async fn clients_cannot_set_read_only_members(world: World) {
+async fn clients_cannot_set_read_only_members(world: SharedWorld) {
     let (ann, path, _) = user_with_a_post(&world).await;
     for name in [
         "id",
@@ -305,7 +310,7 @@ async fn clients_cannot_set_read_only_members(world: World) {
         change.await.expect_validation_errors(&[&pointer]);
     }
     for name in ["id", "role", "email_verified", "created_at"] {
-        let body = json!({ "email": "new@example.org", "password": "a good password", name: "admin" });
+        let body = json!({ "email": NEW, "password": "a good password", name: "admin" });
         world
             .anyone()
             .post("/users")
@@ -316,7 +321,7 @@ async fn clients_cannot_set_read_only_members(world: World) {
 }
 
 /// PostgreSQL cannot take a NUL character as part of a parameter, so a value with one must not get there.
-async fn nul_characters_in_paths_and_queries_are_no_server_errors(world: World) {
+async fn nul_characters_in_paths_and_queries_are_no_server_errors(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let mut calls = 0;
     for (template, method, operation) in admin.contract().operations() {

@@ -129,7 +129,7 @@ async fn incomplete_bodies_time_out(world: World) {
     );
 }
 
-async fn oversized_request_heads_are_rejected(world: World) {
+async fn oversized_request_heads_are_rejected(world: SharedWorld) {
     let long = format!(
         "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Long: {}\r\n\r\n",
         "x".repeat(1_000_000)
@@ -151,7 +151,7 @@ async fn oversized_request_heads_are_rejected(world: World) {
     world.anyone().get("/livez").await.expect(200);
 }
 
-async fn ambiguous_requests_are_rejected(world: World) {
+async fn ambiguous_requests_are_rejected(world: SharedWorld) {
     for head in [
         "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
         "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
@@ -171,7 +171,7 @@ async fn ambiguous_requests_are_rejected(world: World) {
     }
 }
 
-async fn requests_need_exactly_one_valid_host(world: World) {
+async fn requests_need_exactly_one_valid_host(world: SharedWorld) {
     // A connection to one process, so that no proxy completes the request.
     let answer = async |port: u16, head: &str| {
         let mut raw = RawConnection::connect(port).await;

@@ -1,15 +1,15 @@
 //! CORS: the origins that may read responses, and those that may send cookies.
 
 use serde_json::json;
-use tests::{Call, Caller, PASSWORD, Reply, Shape, World, eventually, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Reply, Shape, SharedWorld, World, eventually, on_every_shape};
 
-const APP: &str = "https://app.test";
+const APP: &str = "https://third-party.test";
 const FIRST_PARTY: &str = "https://ours.test";
 const UNREGISTERED: &str = "https://unknown.test";
 
 /// Registers a third-party app at [`APP`] and a first-party app at [`FIRST_PARTY`].
 fn register(world: &World) {
-    world.app().register();
+    world.app().redirect_uri("https://third-party.test/cb").register();
     world
         .app()
         .redirect_uri("https://ours.test/cb")
@@ -54,7 +54,7 @@ fn cors_headers(reply: &Reply) -> Option<(String, bool)> {
     ))
 }
 
-async fn registered_origins_may_read_responses(world: World) {
+async fn registered_origins_may_read_responses(world: SharedWorld) {
     register(&world);
     world
         .app()
@@ -73,12 +73,12 @@ async fn registered_origins_may_read_responses(world: World) {
             (FIRST_PARTY, Some(true)),
             (world.base(), Some(true)),
             (UNREGISTERED, None),
-            ("https://app.test:8443", None),
-            ("http://app.test", None),
-            ("https://sub.app.test", None),
-            ("https://app.test.evil.test", None),
-            ("https://app.test/", None),
-            ("HTTPS://APP.TEST", None),
+            ("https://third-party.test:8443", None),
+            ("http://third-party.test", None),
+            ("https://sub.third-party.test", None),
+            ("https://third-party.test.evil.test", None),
+            ("https://third-party.test/", None),
+            ("HTTPS://THIRD-PARTY.TEST", None),
             ("https://web.test", None),
             ("null", None),
             ("*", None),
@@ -116,7 +116,7 @@ async fn registered_origins_may_read_responses(world: World) {
     }
 }
 
-async fn preflights_list_the_allowed_methods_and_headers(world: World) {
+async fn preflights_list_the_allowed_methods_and_headers(world: SharedWorld) {
     register(&world);
     let anyone = world.anyone();
     for (path, methods) in [
@@ -165,7 +165,7 @@ async fn preflights_list_the_allowed_methods_and_headers(world: World) {
         .expect_error(404, "not_found");
 }
 
-async fn errors_are_readable_by_registered_origins(world: World) {
+async fn errors_are_readable_by_registered_origins(world: SharedWorld) {
     register(&world);
     let ann = world.sign_up().await;
     let caller = ann.with("origin", FIRST_PARTY);
@@ -192,7 +192,7 @@ async fn errors_are_readable_by_registered_origins(world: World) {
 }
 
 /// The origins that may send cookies are those whose writes with cookies are accepted, at the API and at the issuer.
-async fn origins_with_credentials_may_write(world: World) {
+async fn origins_with_credentials_may_write(world: SharedWorld) {
     register(&world);
     let admin = world.user_with_role("admin").await;
     for origin in [FIRST_PARTY, world.base(), APP, UNREGISTERED] {
@@ -214,8 +214,9 @@ async fn origins_with_credentials_may_write(world: World) {
     }
 }
 
-async fn apps_call_with_a_token_from_their_own_origin(world: World) {
-    let (ann, app) = world.user_and_app().await;
+async fn apps_call_with_a_token_from_their_own_origin(world: SharedWorld) {
+    let ann = world.sign_up().await;
+    let app = world.app().redirect_uri("https://third-party.test/cb").register();
     let tokens = app.tokens(&ann, "posts:read posts:write").await;
     let caller = world.anyone().bearer(&tokens.access).with("origin", APP);
     let made = caller.post("/v1/posts").json(&json!({ "title": "By an app" }));
@@ -260,7 +261,7 @@ async fn origins_of_other_schemes_can_be_allowed(shape: Shape) {
     }
 }
 
-async fn pages_are_not_readable_by_other_origins(world: World) {
+async fn pages_are_not_readable_by_other_origins(world: SharedWorld) {
     register(&world);
     let anyone = world.anyone();
     let mut paths = vec![
@@ -296,7 +297,7 @@ async fn pages_are_not_readable_by_other_origins(world: World) {
     }
 }
 
-async fn public_documents_are_readable_by_any_origin_without_credentials(world: World) {
+async fn public_documents_are_readable_by_any_origin_without_credentials(world: SharedWorld) {
     for path in [
         "/.well-known/jwks.json",
         "/.well-known/oauth-authorization-server",
@@ -319,10 +320,11 @@ async fn public_documents_are_readable_by_any_origin_without_credentials(world: 
     }
 }
 
-async fn new_origins_are_allowed_soon_after_registration(world: World) {
-    let ask = || async { cors_headers(&from(world.anyone().get("/posts"), FIRST_PARTY).await) };
+async fn new_origins_are_allowed_soon_after_registration(world: SharedWorld) {
+    const NEW: &str = "https://new-origin.test";
+    let ask = || async { cors_headers(&from(world.anyone().get("/posts"), NEW).await) };
     assert_eq!(ask().await, None);
-    register(&world);
+    world.app().redirect_uri(&format!("{NEW}/cb")).register();
     eventually("the origin is still not allowed", async || ask().await.is_some()).await;
 }
 

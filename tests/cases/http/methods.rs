@@ -1,7 +1,7 @@
 //! Methods: HEAD, OPTIONS and 405; rejected request bodies.
 
 use std::collections::BTreeSet;
-use tests::{RawConnection, Reply, SharedWorld, World, on_every_shape};
+use tests::{RawConnection, Reply, SharedWorld, on_every_shape};
 
 /// Paths with all their methods except OPTIONS.
 const PATHS: [(&str, &[&str]); 34] = [
@@ -123,7 +123,7 @@ async fn head_matches_get_for_pages_documents_and_errors(world: SharedWorld) {
     }
 }
 
-async fn responses_without_content_have_no_length(world: World) {
+async fn responses_without_content_have_no_length(world: SharedWorld) {
     let post = world.sign_up().await.publish("A post").await;
     for (head, status) in [
         ("OPTIONS /posts HTTP/1.1".to_owned(), "204"),

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tests::{Chromium, SharedWorld, UNDOCUMENTED, World, on_every_shape};
+use tests::{Chromium, SharedWorld, UNDOCUMENTED, on_every_shape};
 
 /// A documented path with its parameters filled in.
 fn fill_parameters(path: &str) -> String {
@@ -199,7 +199,7 @@ async fn the_document_is_cacheable(world: SharedWorld) {
     assert_eq!(flow["tokenUrl"], format!("{}/token", world.base()));
 }
 
-async fn the_page_shows_the_document_and_loads_only_own_assets(world: World) {
+async fn the_page_shows_the_document_and_loads_only_own_assets(world: SharedWorld) {
     let reply = world.anyone().get("/docs").await.expect(200);
     let policy = reply.header("content-security-policy");
     assert!(

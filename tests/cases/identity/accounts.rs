@@ -79,7 +79,7 @@ async fn email_addresses_are_unique_regardless_of_spelling(world: SharedWorld) {
     }
 }
 
-async fn malformed_emails_and_passwords_are_rejected(world: World) {
+async fn malformed_emails_and_passwords_are_rejected(world: SharedWorld) {
     let anyone = world.anyone();
     let sign_up = |email: &str, password: &str| {
         anyone

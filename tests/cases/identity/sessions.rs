@@ -22,7 +22,7 @@ async fn use_session(world: &World, user: &User) {
     }
 }
 
-async fn a_user_has_at_most_a_hundred_sessions(world: World) {
+async fn a_user_has_at_most_a_hundred_sessions(world: SharedWorld) {
     let ann = world.sign_up().await;
     let server = StubServer::start().await;
     let logout_uri = format!("{}/logout", server.url);
@@ -259,7 +259,7 @@ async fn sign_in_with_two_session_cookies_is_rejected(world: SharedWorld) {
     reply.expect_error(401, "unauthenticated");
 }
 
-async fn pages_reject_two_session_cookies(world: World) {
+async fn pages_reject_two_session_cookies(world: SharedWorld) {
     let (ann, app) = (world.user_with_role("admin").await, world.app().register());
     let cookies = format!("sid={}; sid=x; csrf={}", ann.sid, ann.csrf);
     let caller = world.anyone().cookies(&cookies);

@@ -112,7 +112,7 @@ async fn a_token_needs_the_scope_and_the_role(world: SharedWorld) {
     expect_refused(&world, &anyone.bearer(token), 403, "insufficient_scope").await;
 }
 
-async fn revoked_and_malformed_tokens_are_refused(world: World) {
+async fn revoked_and_malformed_tokens_are_refused(world: SharedWorld) {
     let (admin, app) = (world.user_with_role("admin").await, world.app().register());
     let (anyone, tokens) = (world.anyone(), app.tokens(&admin, "admin").await);
     let by_token = anyone.bearer(&tokens.access);
@@ -134,7 +134,7 @@ async fn revoked_and_malformed_tokens_are_refused(world: World) {
 }
 
 /// A token of an administrator ends with the role.
-async fn a_former_administrator_is_refused(world: World) {
+async fn a_former_administrator_is_refused(world: SharedWorld) {
     let (admin, app) = (world.user_with_role("admin").await, world.app().register());
     let by_token = world.anyone().bearer(&app.tokens(&admin, "admin").await.access);
     let args = [
@@ -169,7 +169,7 @@ async fn an_authorization_header_decides(world: SharedWorld) {
 }
 
 /// The session was valid when the request began, and has ended when its body arrives.
-async fn credentials_that_end_before_the_body_change_nothing(world: World) {
+async fn credentials_that_end_before_the_body_change_nothing(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let body = json!({ "id": "late", "name": "Late", "type": "service", "scope": "posts:read" }).to_string();
     let mut raw = RawConnection::connect(world.issuer_ports()[0]).await;

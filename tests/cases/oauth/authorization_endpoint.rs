@@ -206,7 +206,7 @@ async fn the_authorization_endpoint_is_not_readable_by_other_origins(world: Shar
     }
 }
 
-async fn an_oversized_state_is_rejected(world: World) {
+async fn an_oversized_state_is_rejected(world: SharedWorld) {
     let app = world.app().register();
     let mut raw = tests::RawConnection::connect(world.issuer_ports()[0]).await;
     let path = app.authorization().set("state", &"s".repeat(70_000)).path();

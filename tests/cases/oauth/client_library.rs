@@ -7,7 +7,7 @@ use oauth2::{
     RedirectUrl, RequestTokenError, Scope, TokenResponse as _, TokenUrl,
 };
 use serde_json::json;
-use tests::{CALLBACK, Caller, SharedWorld, World, on_one_shape, parameter};
+use tests::{CALLBACK, Caller, SharedWorld, on_one_shape, parameter};
 
 /// The HTTP transport for the crate.
 async fn transport(caller: Caller, request: HttpRequest) -> Result<HttpResponse, std::convert::Infallible> {
@@ -107,7 +107,7 @@ async fn the_oauth2_crate_completes_the_whole_flow(world: SharedWorld) {
     }
 }
 
-async fn metadata_names_working_endpoints_of_the_issuer(world: World) {
+async fn metadata_names_working_endpoints_of_the_issuer(world: SharedWorld) {
     let anyone = world.anyone();
     let metadata = anyone
         .get("/.well-known/oauth-authorization-server")

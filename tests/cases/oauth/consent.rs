@@ -224,7 +224,7 @@ async fn request_values_are_escaped_in_pages(world: SharedWorld) {
     }
 }
 
-async fn pages_cannot_be_framed_cached_or_scripted(world: World) {
+async fn pages_cannot_be_framed_cached_or_scripted(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let sign_in = first_page(&mut world.browser(), &app, "posts:read").await;
     let consent = consent_page(&mut user.browser(), &app, "posts:read").await;

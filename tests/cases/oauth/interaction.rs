@@ -32,7 +32,7 @@ async fn submit_sign_in(browser: &mut Browser, page: &Page, user: &User) -> Page
     follow(browser, signed_in.location().unwrap().as_str()).await
 }
 
-async fn without_pages_the_browser_returns_at_once(world: World) {
+async fn without_pages_the_browser_returns_at_once(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, remembering_app(&world));
     let silent = app
         .authorization()
@@ -210,7 +210,7 @@ async fn a_remembered_consent_is_asked_for_on_request(world: SharedWorld) {
     assert!(page.asks_for("decision"), "{}", page.reply);
 }
 
-async fn the_sign_in_page_suggests_the_login_hint(world: World) {
+async fn the_sign_in_page_suggests_the_login_hint(world: SharedWorld) {
     let app = world.app().register();
     for (hint, shown) in [
         ("ann@example.org", "value=\"ann@example.org\""),

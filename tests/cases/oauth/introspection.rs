@@ -67,7 +67,7 @@ async fn tokens_name_the_scope_that_the_role_allows(world: SharedWorld) {
     }
 }
 
-async fn introspection_agrees_with_the_api_on_invalid_tokens(world: World) {
+async fn introspection_agrees_with_the_api_on_invalid_tokens(world: SharedWorld) {
     let user = world.sign_up().await;
     let server = world.app().kind("web").register();
     let forger = TokenForger::new(&world, &user).await;
@@ -220,7 +220,7 @@ async fn accept(world: &World, client: &App, token: &str, media_types: &str) -> 
     call.header("accept", media_types).await.expect(200)
 }
 
-async fn a_signed_answer_has_the_same_content_for_one_client(world: World) {
+async fn a_signed_answer_has_the_same_content_for_one_client(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let server = world.app().kind("service").scope("posts:read").register();
     let tokens = app.tokens(&user, "posts:read").await;

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{PASSWORD, Reply, Shape, User, World, eventually, items, on_every_shape, run_concurrently};
+use tests::{
+    PASSWORD, Reply, Shape, SharedWorld, User, World, eventually, items, on_every_shape, run_concurrently,
+};
 
 /// The name, outcome, user id, client id, address and detail of an event.
 type Event = (
@@ -23,7 +25,7 @@ async fn events_of(world: &World, reply: &Reply) -> Vec<Event> {
     fetch_all!(world.db().await.reader(), Event, query, reply.correlation_id()).unwrap()
 }
 
-/// Expects exactly one event with this name, outcome, user and client, from the local address, and its log
+/// Expects exactly one event with this name, outcome, user and client, from the address of the test, and its log
 /// line.
 async fn expect_event(
     world: &World,
@@ -37,9 +39,12 @@ async fn expect_event(
     let [(found_name, found_outcome, user_id, client_id, address, _)] = events.as_slice() else {
         panic!("expected exactly one {name}: {events:?} for {reply}")
     };
-    let context = (user_id.to_owned(), client_id.as_deref(), address.as_deref());
+    let (context, here) = (
+        (user_id.to_owned(), client_id.as_deref(), address.as_deref()),
+        world.anyone().address().to_string(),
+    );
     assert_eq!((found_name.as_str(), found_outcome.as_str()), (name, outcome));
-    assert_eq!(context, (user, client, Some("127.0.0.1")), "{name}");
+    assert_eq!(context, (user, client, Some(here.as_str())), "{name}");
     let log = world.log();
     let lines = log.lines().filter(|line| line.contains(reply.correlation_id()));
     let mut lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -50,7 +55,7 @@ async fn expect_event(
     assert_eq!(logged["outcome"], outcome);
 }
 
-async fn signing_in_and_out_is_recorded(world: World) {
+async fn signing_in_and_out_is_recorded(world: SharedWorld) {
     let ann = world.sign_up().await;
     let anyone = world.anyone();
     let body = json!({ "email": world.fresh_email(), "password": PASSWORD });
@@ -215,7 +220,7 @@ async fn a_lockout_is_recorded_at_once(shape: Shape) {
     assert!(names.ends_with(&["authn_login_lock"]), "{names:?}");
 }
 
-async fn password_changes_are_recorded(world: World) {
+async fn password_changes_are_recorded(world: SharedWorld) {
     let ann = world.sign_up().await;
     let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
     let changed = ann.call("PUT", "/me/password").json(&body).await.expect(204);
@@ -230,7 +235,7 @@ async fn password_changes_are_recorded(world: World) {
     .await;
 }
 
-async fn rejected_requests_are_recorded(world: World) {
+async fn rejected_requests_are_recorded(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let forbidden = bob.delete(&post.path).await.expect_error(403, "forbidden");
@@ -507,7 +512,7 @@ async fn administrators_read_events_page_by_page(world: World) {
     assert_eq!(String::from_utf8(lines.stdout).unwrap().lines().count(), 3);
 }
 
-async fn only_administrators_read_events(world: World) {
+async fn only_administrators_read_events(world: SharedWorld) {
     let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     let list = "/admin/security-events";
     world

@@ -28,7 +28,7 @@ async fn submit(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
     account(browser).await
 }
 
-async fn the_account_shows_sessions_apps_and_events(world: World) {
+async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
     let user = world.sign_up().await;
     let app = world.app().register();
     app.tokens(&user, "posts:read").await;
@@ -44,7 +44,7 @@ async fn the_account_shows_sessions_apps_and_events(world: World) {
             "Two-step sign-in is off",
             "this browser",
             "Firefox on Linux",
-            "from 127.0.0.1",
+            &format!("from {}", user.address()),
             "Some App",
             "Read posts, including your drafts",
             "You signed in",

@@ -1,7 +1,7 @@
 //! `/account/email`.
 
 use serde_json::json;
-use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, World, on_every_shape};
+use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, on_every_shape};
 
 const TO_NEW: &str = "Confirm your new e-mail address";
 const TO_OLD: &str = "A new e-mail address was requested";
@@ -36,7 +36,7 @@ async fn a_user_changes_the_address(world: SharedWorld) {
     world.log_in(&email, PASSWORD).await;
 }
 
-async fn the_form_says_what_is_wrong(world: World) {
+async fn the_form_says_what_is_wrong(world: SharedWorld) {
     let user = world.sign_up().await;
     let mut browser = user.browser();
     let page = open(&mut browser).await;

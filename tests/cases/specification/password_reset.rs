@@ -60,7 +60,7 @@ async fn a_reset_requires_a_valid_token(world: SharedWorld) {
 }
 
 /// 6: "Security events recorded in structured logs, each correlated by a `traceId`: … password reset".
-async fn a_reset_is_recorded_with_the_trace_id_of_its_response(world: World) {
+async fn a_reset_is_recorded_with_the_trace_id_of_its_response(world: SharedWorld) {
     let ann = world.sign_up().await;
     let token = token(&world, &ann).await;
     let reply = confirm(&world, &token).await.expect(204);
@@ -87,7 +87,7 @@ async fn a_reset_is_recorded_with_the_trace_id_of_its_response(world: World) {
 }
 
 /// 6: requests for a reset are recorded too, with and without an account.
-async fn reset_requests_are_recorded(world: World) {
+async fn reset_requests_are_recorded(world: SharedWorld) {
     let ann = world.sign_up().await;
     for (email, user) in [(ann.email.clone(), Some(ann.id)), (world.fresh_email(), None)] {
         let reply = request(&world, &email).await.expect(202);

@@ -81,7 +81,7 @@ async fn waiting_requests_time_out_without_blocking_others(world: World) {
     if first.status == 201 {
         expect_replay(&again, &first);
     }
-    assert_eq!(rows(&world, "payments").await, 1);
+    assert_eq!(rows(&ann, &world, "payments").await, 1);
 }
 
 async fn waiting_requests_get_the_response_of_the_first(world: World) {
@@ -107,7 +107,7 @@ async fn waiting_requests_get_the_response_of_the_first(world: World) {
     for reply in repeated {
         assert_eq!(reply.await.unwrap().expect(201).body, first.body);
     }
-    assert_eq!(rows(&world, "payments").await, 1);
+    assert_eq!(rows(&ann, &world, "payments").await, 1);
 }
 
 /// A client that disconnects leaves no claim that blocks its retry.
@@ -133,7 +133,7 @@ async fn aborted_requests_leave_no_claim(world: World) {
         first.headers.remove("idempotent-replayed");
         first
     });
-    assert_eq!(rows(&world, "payments").await, 1);
+    assert_eq!(rows(&ann, &world, "payments").await, 1);
 }
 
 on_every_shape!(

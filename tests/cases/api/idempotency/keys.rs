@@ -2,7 +2,7 @@
 
 use super::{payment, rows};
 use serde_json::{Value, json};
-use tests::{Call, Caller, Payment, RawConnection, World, fresh_key, on_every_shape};
+use tests::{Call, Caller, Payment, RawConnection, SharedWorld, fresh_key, on_every_shape};
 
 /// The writes that require a key, without one.
 fn writes_without_key(caller: &Caller, made: &Payment) -> Vec<Call> {
@@ -15,7 +15,7 @@ fn writes_without_key(caller: &Caller, made: &Payment) -> Vec<Call> {
     ]
 }
 
-async fn a_missing_key_precedes_all_other_errors(world: World) {
+async fn a_missing_key_precedes_all_other_errors(world: SharedWorld) {
     let ann = world.sign_up().await;
     let made = ann.pay(100).await;
     let forged = ann.cookies(&format!("sid={}", ann.sid));
@@ -42,10 +42,10 @@ async fn a_missing_key_precedes_all_other_errors(world: World) {
     ann.call("PUT", "/payments")
         .await
         .expect_error(405, "method_not_allowed");
-    assert_eq!(rows(&world, "payments").await, 1);
+    assert_eq!(rows(&ann, &world, "payments").await, 1);
 }
 
-async fn malformed_keys_are_rejected(world: World) {
+async fn malformed_keys_are_rejected(world: SharedWorld) {
     let ann = world.sign_up().await;
     let made = ann.pay(100).await;
     let post = ann.publish("A post").await;
@@ -79,13 +79,16 @@ async fn malformed_keys_are_rejected(world: World) {
     let anonymous = world.anyone().payment("", &payment());
     anonymous.await.expect_problem(400, "idempotency_key_invalid");
     assert_eq!(
-        (rows(&world, "payments").await, rows(&world, "posts").await),
+        (
+            rows(&ann, &world, "payments").await,
+            rows(&ann, &world, "posts").await
+        ),
         (1, 1)
     );
 }
 
 /// The HTTP parser rejects these requests.
-async fn control_characters_in_keys_are_rejected(world: World) {
+async fn control_characters_in_keys_are_rejected(world: SharedWorld) {
     let ann = world.sign_up().await;
     for character in ['\x01', '\x7f', '\0'] {
         let mut raw = RawConnection::connect(world.api_ports()[0]).await;
@@ -100,10 +103,10 @@ async fn control_characters_in_keys_are_rejected(world: World) {
         let answer = raw.read_to_end().await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
     }
-    assert_eq!(rows(&world, "payments").await, 0);
+    assert_eq!(rows(&ann, &world, "payments").await, 0);
 }
 
-async fn keys_are_visible_ascii_bare_or_quoted(world: World) {
+async fn keys_are_visible_ascii_bare_or_quoted(world: SharedWorld) {
     let ann = world.sign_up().await;
     for key in ["!", "~", "a/b?c=d", "{}", &"k".repeat(255), "'x'", "x\"", "1"] {
         let made = ann.payment(key, &payment()).await.expect(201);
@@ -115,10 +118,10 @@ async fn keys_are_visible_ascii_bare_or_quoted(world: World) {
     super::expect_replay(&quoted, &made);
     let escaped = ann.payment("\"a\\\"b\\\\c\"", &payment()).await.expect(201);
     super::expect_replay(&ann.payment("a\"b\\c", &payment()).await, &escaped);
-    assert_eq!(rows(&world, "payments").await, 10);
+    assert_eq!(rows(&ann, &world, "payments").await, 10);
 }
 
-async fn posts_and_comments_without_a_key_are_created_each_time(world: World) {
+async fn posts_and_comments_without_a_key_are_created_each_time(world: SharedWorld) {
     let ann = world.sign_up().await;
     let mut ids: Vec<Value> = Vec::new();
     for _ in 0..2 {
@@ -128,7 +131,7 @@ async fn posts_and_comments_without_a_key_are_created_each_time(world: World) {
         ids.push(made.json()["id"].clone());
     }
     assert_ne!(ids[0], ids[1]);
-    assert_eq!(rows(&world, "idempotency_keys").await, 0);
+    assert_eq!(rows(&ann, &world, "idempotency_keys").await, 0);
 }
 
 on_every_shape!(

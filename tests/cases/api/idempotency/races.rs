@@ -3,14 +3,14 @@
 use super::{payment, rows};
 use serde_json::json;
 use std::collections::BTreeSet;
-use tests::{World, fresh_key, on_every_shape, run_concurrently};
+use tests::{SharedWorld, fresh_key, on_every_shape, run_concurrently};
 
 fn rounds() -> i64 {
     tests::rounds(40, 200)
 }
 const REQUESTS: usize = 100;
 
-async fn a_hundred_requests_with_one_key_create_one_payment(world: World) {
+async fn a_hundred_requests_with_one_key_create_one_payment(world: SharedWorld) {
     let ann = world.sign_up().await;
     let replicas = world.at_each_api(&ann);
     for round in 0..rounds() {
@@ -29,11 +29,11 @@ async fn a_hundred_requests_with_one_key_create_one_payment(world: World) {
         assert_eq!(first.count(), 1, "round {round}");
         replies[0].clone().expect(201);
     }
-    assert_eq!(rows(&world, "payments").await, rounds());
-    assert_eq!(rows(&world, "idempotency_keys").await, rounds());
+    assert_eq!(rows(&ann, &world, "payments").await, rounds());
+    assert_eq!(rows(&ann, &world, "idempotency_keys").await, rounds());
 }
 
-async fn two_bodies_with_one_key_create_one_payment(world: World) {
+async fn two_bodies_with_one_key_create_one_payment(world: SharedWorld) {
     let ann = world.sign_up().await;
     let replicas = world.at_each_api(&ann);
     for _ in 0..10 {
@@ -52,11 +52,11 @@ async fn two_bodies_with_one_key_create_one_payment(world: World) {
             reply.expect_problem(422, "idempotency_key_reused");
         }
     }
-    assert_eq!(rows(&world, "payments").await, 10);
+    assert_eq!(rows(&ann, &world, "payments").await, 10);
 }
 
 /// A refund that is sent many times runs once, also concurrently with other refunds.
-async fn concurrent_refunds_with_one_key_refund_once(world: World) {
+async fn concurrent_refunds_with_one_key_refund_once(world: SharedWorld) {
     let ann = world.sign_up().await;
     let replicas = world.at_each_api(&ann);
     let made = ann.pay(1000).await;

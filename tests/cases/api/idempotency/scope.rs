@@ -3,9 +3,9 @@
 use super::{expect_replay, payment, rows};
 use serde_json::json;
 use storage::fetch_all;
-use tests::{Caller, World, fresh_key, on_every_shape};
+use tests::{Caller, SharedWorld, fresh_key, on_every_shape};
 
-async fn keys_are_scoped_to_a_user_and_a_client(world: World) {
+async fn keys_are_scoped_to_a_user_and_a_client(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (app, other) = (world.app().register(), world.app().register());
     let scope = "payments:read payments:write";
@@ -43,7 +43,7 @@ async fn keys_are_scoped_to_a_user_and_a_client(world: World) {
     assert_eq!(ids.len(), 5);
 }
 
-async fn keys_are_scoped_to_a_path(world: World) {
+async fn keys_are_scoped_to_a_path(world: SharedWorld) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let (one, two) = (ann.pay(100).await, ann.pay(100).await);
@@ -59,11 +59,11 @@ async fn keys_are_scoped_to_a_path(world: World) {
         assert!(!done.has("idempotent-replayed"), "{done}");
         assert_eq!(done.json()["id"], payment.id);
     }
-    assert_eq!(rows(&world, "payments").await, 3);
+    assert_eq!(rows(&ann, &world, "payments").await, 3);
 }
 
 /// Paths with and without the version are the same operation. Each response keeps the form of its request.
-async fn versioned_and_unversioned_paths_share_a_key(world: World) {
+async fn versioned_and_unversioned_paths_share_a_key(world: SharedWorld) {
     let ann = world.sign_up().await;
     let key = fresh_key();
     let bare = ann.payment(&key, &payment()).await.expect(201);
@@ -80,10 +80,10 @@ async fn versioned_and_unversioned_paths_share_a_key(world: World) {
         format!("/v1{}", bare.header("location"))
     );
     expect_replay(&ann.payment(&key, &payment()).await, &bare);
-    assert_eq!(rows(&world, "payments").await, 1);
+    assert_eq!(rows(&ann, &world, "payments").await, 1);
 }
 
-async fn a_different_body_is_rejected_and_recorded(world: World) {
+async fn a_different_body_is_rejected_and_recorded(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let by_app = world
         .anyone()
@@ -109,7 +109,7 @@ async fn a_different_body_is_rejected_and_recorded(world: World) {
         let json = caller.payment(&key, &other).header("accept", "application/json");
         json.await.expect_problem(422, "idempotency_key_reused");
     }
-    assert_eq!(rows(&world, "payments").await, 2);
+    assert_eq!(rows(&ann, &world, "payments").await, 2);
 }
 
 on_every_shape!(

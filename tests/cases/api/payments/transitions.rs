@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use storage::execute;
-use tests::{Payment, SharedWorld, User, World, fresh_key, on_every_shape};
+use tests::{Payment, SharedWorld, User, fresh_key, on_every_shape};
 
 /// Expects that a transition succeeds. Returns the status, and the captured and refunded amounts.
 async fn state_after(ann: &User, payment: &Payment, transition: &str, members: Value) -> (String, i64, i64) {
@@ -96,7 +96,7 @@ async fn zero_and_excessive_amounts_are_rejected(world: SharedWorld) {
     }
 }
 
-async fn transitions_from_another_state_conflict(world: World) {
+async fn transitions_from_another_state_conflict(world: SharedWorld) {
     let ann = world.sign_up().await;
     let mut in_state = Vec::new();
     for (name, acts, legal) in [

@@ -38,7 +38,7 @@ async fn expect_event(world: &World, reply: &Reply, name: &str, user: i64, clien
         Some(user),
         client.map(str::to_owned),
         Some(by.id),
-        Some("127.0.0.1".to_owned()),
+        Some(by.address().to_string()),
     );
     assert_eq!(events.last(), Some(&expected), "{reply}");
 }

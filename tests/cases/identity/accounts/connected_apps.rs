@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use storage::fetch_all;
-use tests::{App, SharedWorld, Tokens, User, World, on_every_shape, run_concurrently};
+use tests::{App, SharedWorld, Tokens, User, on_every_shape, run_concurrently};
 
 async fn listed(user: &User) -> Vec<Value> {
     let list = user.get("/me/grants").await.expect(200).json();
@@ -32,7 +32,7 @@ async fn connected_apps_are_listed_with_their_scopes(world: SharedWorld) {
     assert_eq!(listed(&bob).await, Vec::<Value>::new());
 }
 
-async fn disconnecting_an_app_revokes_its_tokens(world: World) {
+async fn disconnecting_an_app_revokes_its_tokens(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let (bob, other) = (world.sign_up().await, world.app().register());
     let (first, second) = (

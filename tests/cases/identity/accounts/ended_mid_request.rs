@@ -63,7 +63,7 @@ async fn a_session_ended_mid_request_does_not_disable_mfa(world: SharedWorld) {
     refused.expect_error(403, "mfa_required");
 }
 
-async fn a_session_ended_mid_request_mails_no_link(world: World) {
+async fn a_session_ended_mid_request_mails_no_link(world: SharedWorld) {
     let ann = world.sign_up().await;
     world.mail(&ann.email, CONFIRM, 1).await;
     let mut raw = begin(&world, &ann, "/email-verifications", "{}").await;

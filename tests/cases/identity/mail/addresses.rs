@@ -93,7 +93,7 @@ async fn a_change_is_confirmed_from_the_new_address_and_announced_to_the_old(wor
     world.anyone().post("/users").json(&body).await.expect(201);
 }
 
-async fn a_change_requires_the_password_and_counts_failures(world: World) {
+async fn a_change_requires_the_password_and_counts_failures(world: SharedWorld) {
     let ann = world.sign_up().await;
     let new = world.fresh_email();
     let body = json!({ "email": new });

@@ -153,7 +153,7 @@ async fn nothing_is_sent_in_clear_text_if_tls_is_required(shape: Shape) {
     );
 }
 
-async fn users_created_by_command_get_no_mail(world: World) {
+async fn users_created_by_command_get_no_mail(world: SharedWorld) {
     let editor = world.user_with_role("editor").await;
     let ann = world.sign_up().await;
     world.mail(&ann.email, CONFIRM, 1).await;

@@ -3,7 +3,7 @@
 use super::{CONFIRM, CONFIRM_NEW, NEW_PASSWORD, RESET, request_change, request_reset};
 use serde_json::json;
 use std::time::Duration;
-use tests::{Authenticator, PASSWORD, Shape, User, World, on_every_shape};
+use tests::{Authenticator, PASSWORD, Shape, SharedWorld, User, World, on_every_shape};
 
 const WINDOW: Duration = Duration::from_secs(15 * 60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -45,7 +45,7 @@ async fn change_password(world: &World, user: &User, times: usize) {
     world.wait_until_mailed().await;
 }
 
-async fn a_stranger_gets_no_notices(world: World) {
+async fn a_stranger_gets_no_notices(world: SharedWorld) {
     let stranger = world.sign_up().await;
     change_password(&world, &stranger, 2).await;
     Authenticator::enable(&world, &world.log_in(&stranger.email, PASSWORD).await).await;
@@ -93,7 +93,7 @@ async fn a_client_address_requests_twenty_mails_per_15_minutes(shape: Shape) {
 }
 
 /// Others may use up the links that confirm an address, but not the one that lets its owner in.
-async fn address_changes_leave_a_reset_link(world: World) {
+async fn address_changes_leave_a_reset_link(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     for _ in 0..3 {
         request_change(&bob, &ann.email, PASSWORD).await.expect(202);
@@ -112,7 +112,7 @@ async fn sign_up_as(world: &World, email: &str) {
     world.anyone().post("/users").json(&body).await.expect(201);
 }
 
-async fn subaddresses_share_the_budget_of_their_mailbox(world: World) {
+async fn subaddresses_share_the_budget_of_their_mailbox(world: SharedWorld) {
     let addresses = ["", "+a", "+b", "+c", "+a+b"].map(|tag| format!("ann{tag}@example.org"));
     for address in &addresses {
         sign_up_as(&world, address).await;
@@ -159,7 +159,7 @@ async fn unknown_recipients_of_a_domain_get_a_limited_number_of_mails(shape: Sha
     world.mail(&addresses[4], CONFIRM, 1).await;
 }
 
-async fn address_changes_cannot_flood_a_mailbox(world: World) {
+async fn address_changes_cannot_flood_a_mailbox(world: SharedWorld) {
     let (ann, unknown) = (world.sign_up().await, world.fresh_email());
     for _ in 0..5 {
         request_change(&ann, &unknown, PASSWORD).await.expect(202);

@@ -5,7 +5,7 @@ use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256};
 use base64::Engine as _;
 use serde_json::json;
-use tests::{SharedWorld, Signer, World, base64url, on_every_shape};
+use tests::{SharedWorld, Signer, base64url, on_every_shape};
 
 async fn unsigned_tokens_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
@@ -79,7 +79,7 @@ async fn algorithms_other_than_rs256_are_rejected(world: SharedWorld) {
         .await;
 }
 
-async fn keys_outside_the_key_set_are_rejected(world: World) {
+async fn keys_outside_the_key_set_are_rejected(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let staged = token_check.anyone.get("/.well-known/jwks.json").await.json();
     let other = staged["keys"]

@@ -175,7 +175,7 @@ async fn an_assertion_works_once(world: SharedWorld) {
     request(&anyone, &key.assertion(&of_other)).await.expect(200);
 }
 
-async fn invalid_assertions_are_refused_and_stay_unused(world: World) {
+async fn invalid_assertions_are_refused_and_stay_unused(world: SharedWorld) {
     let (key, stranger) = (Key::rsa("rsa"), Key::rsa("rsa"));
     let (app, anyone) = (register(&world, &[&key]), world.anyone());
     let now = world.now().seconds();

@@ -3,9 +3,9 @@
 use super::{at_each_issuer, clients, expect_token_error_soon};
 use serde_json::json;
 use storage::{fetch_all, fetch_one};
-use tests::{SharedWorld, Tokens, World, eventually, on_every_shape, run_concurrently};
+use tests::{SharedWorld, Tokens, eventually, on_every_shape, run_concurrently};
 
-async fn disabling_a_client_ends_its_tokens_of_all_users(world: World) {
+async fn disabling_a_client_ends_its_tokens_of_all_users(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
     let (bob, other) = (world.sign_up().await, world.app().register());
     let mut ended = vec![app.tokens(&ann, "posts:read").await];
@@ -104,7 +104,7 @@ async fn authorization_requests_of_a_disabled_client_end_on_an_error_page(world:
 }
 
 /// The consent page was open when the client was disabled.
-async fn a_user_cannot_consent_to_a_disabled_client(world: World) {
+async fn a_user_cannot_consent_to_a_disabled_client(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let consent = browser
@@ -197,7 +197,7 @@ async fn no_token_escapes_a_concurrent_disabling(world: SharedWorld) {
     }
 }
 
-async fn commands_tell_whether_a_client_is_disabled(world: World) {
+async fn commands_tell_whether_a_client_is_disabled(world: SharedWorld) {
     let app = world.app().register();
     let shown = clients(&world, "show", &app, &[]);
     assert_eq!(shown["disabled_at"], json!(null));

@@ -97,7 +97,7 @@ async fn another_rotation_within_the_overlap_ends_the_oldest_secret(world: Share
     assert_eq!(secrets(&world, &first).len(), 2);
 }
 
-async fn concurrent_rotations_leave_two_valid_secrets(world: World) {
+async fn concurrent_rotations_leave_two_valid_secrets(world: SharedWorld) {
     let first = world.app().kind("web").register();
     let rotations = run_concurrently(4, |_| {
         let child = world.spawn(&["clients", "rotate-secret", &first.id, "--json"]);
@@ -127,7 +127,7 @@ async fn concurrent_rotations_leave_two_valid_secrets(world: World) {
     assert_eq!(valid, 2);
 }
 
-async fn commands_tell_the_times_of_the_secrets(world: World) {
+async fn commands_tell_the_times_of_the_secrets(world: SharedWorld) {
     let first = world.app().kind("web").register();
     let [secret] = secrets(&world, &first).try_into().unwrap();
     assert_eq!(secret["last_used_at"], json!(null));

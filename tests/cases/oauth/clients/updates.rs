@@ -5,7 +5,7 @@ use serde_json::json;
 use storage::fetch_all;
 use tests::{App, SharedWorld, Tokens, World, eventually, on_every_shape};
 
-async fn an_update_changes_what_it_names_and_nothing_else(world: World) {
+async fn an_update_changes_what_it_names_and_nothing_else(world: SharedWorld) {
     let app = world.app().scope("posts:read posts:write").register();
     let mut expected = clients(&world, "show", &app, &[]);
     for (options, member, value) in [

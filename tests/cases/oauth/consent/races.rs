@@ -2,7 +2,7 @@
 
 use super::consent_page;
 use storage::{execute, fetch_one};
-use tests::{World, eventually, on_postgresql};
+use tests::{SharedWorld, eventually, on_postgresql};
 
 /// The transactions that end a session: by its deletion, and by the next epoch of the user. `$1` is the user.
 const ENDS: [&str; 2] = [
@@ -17,7 +17,7 @@ const WRITTEN: [&str; 2] = [
 ];
 
 /// Otherwise a consent and a code could be committed into an account that is being deleted.
-async fn a_consent_waits_for_the_end_of_its_session(world: World) {
+async fn a_consent_waits_for_the_end_of_its_session(world: SharedWorld) {
     let db = world.db().await;
     for end_session in ENDS {
         let (user, app) = world.user_and_app().await;

@@ -8,7 +8,7 @@ use tests::{
     status_counts,
 };
 
-async fn only_registered_native_and_web_clients_have_devices(world: World) {
+async fn only_registered_native_and_web_clients_have_devices(world: SharedWorld) {
     let (admin, anyone) = (world.user_with_role("admin").await, world.anyone());
     for kind in ["spa", "native", "web", "service"] {
         let app = world.app().kind(kind).scope("posts:read").register();

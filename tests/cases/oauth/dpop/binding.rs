@@ -119,7 +119,7 @@ async fn a_pushed_request_binds_the_code(world: SharedWorld) {
     elsewhere.await.expect_token_error(400, "invalid_dpop_proof");
 }
 
-async fn a_client_can_require_proofs(world: World) {
+async fn a_client_can_require_proofs(world: SharedWorld) {
     let user = world.sign_up().await;
     let (app, key) = (
         world.app().option(&["--dpop-bound"]).register(),
@@ -156,7 +156,7 @@ async fn a_client_can_require_proofs(world: World) {
     assert_eq!(created["dpop_bound_access_tokens"], true);
 }
 
-async fn an_invalid_proof_uses_nothing_up(world: World) {
+async fn an_invalid_proof_uses_nothing_up(world: SharedWorld) {
     let ((user, app), key) = (world.user_and_app().await, ProofKey::default());
     let anyone = world.anyone();
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;

@@ -102,7 +102,7 @@ async fn an_unbound_token_is_no_dpop_token(world: SharedWorld) {
     }
 }
 
-async fn an_administrator_can_use_a_bound_token(world: World) {
+async fn an_administrator_can_use_a_bound_token(world: SharedWorld) {
     let (admin, app, key) = (
         world.user_with_role("admin").await,
         world.app().register(),

@@ -49,7 +49,7 @@ async fn wait_while_time_passes(world: &World, server: &StubServer, count: usize
     received(server)
 }
 
-async fn a_logout_token_names_user_and_session(world: World) {
+async fn a_logout_token_names_user_and_session(world: SharedWorld) {
     let server = StubServer::start().await;
     let (user, app) = (world.sign_up().await, app(&world, &server));
     let tokens = sign_in(&app, &mut user.browser(), &user, "openid").await;
@@ -80,7 +80,7 @@ async fn a_logout_token_names_user_and_session(world: World) {
         .expect_error(401, "invalid_token");
 }
 
-async fn other_clients_are_not_told(world: World) {
+async fn other_clients_are_not_told(world: SharedWorld) {
     let server = StubServer::start().await;
     let (told, without_openid) = (app(&world, &server), app(&world, &server));
     let of_other_user = app(&world, &server);

@@ -57,7 +57,7 @@ async fn openidconnect(world: SharedWorld) {
     run(&world, ClientLibrary::Openidconnect).await;
 }
 
-async fn oidc_client_ts_in_chromium(world: World) {
+async fn oidc_client_ts_in_chromium(world: SharedWorld) {
     let (user, server) = (world.sign_up().await, StubServer::start().await);
     let origin = server.url.replace("127.0.0.1", "localhost");
     let (callback, bye) = (format!("{origin}/callback"), format!("{origin}/bye"));

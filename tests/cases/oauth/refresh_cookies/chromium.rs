@@ -1,7 +1,7 @@
 //! A page in Chromium, on the site of the issuer and another origin.
 
 use serde_json::{Value, json};
-use tests::{Chromium, StubServer, World, on_one_shape};
+use tests::{Chromium, SharedWorld, StubServer, on_one_shape};
 
 /// Sends a form with cookies and the anti-forgery token, as the page of an app does.
 const FETCH: &str = r#"
@@ -14,7 +14,7 @@ const FETCH: &str = r#"
     return { status: response.status, body: text && JSON.parse(text), readable: document.cookie };
 "#;
 
-async fn a_page_in_chromium_signs_in_refreshes_and_signs_out(world: World) {
+async fn a_page_in_chromium_signs_in_refreshes_and_signs_out(world: SharedWorld) {
     let page = StubServer::start().await;
     let origin = page.url.replace("127.0.0.1", "localhost");
     let callback = format!("{origin}/cb");

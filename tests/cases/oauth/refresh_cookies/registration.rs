@@ -22,7 +22,7 @@ fn create(world: &World, kind: &str, uri: &str) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-async fn only_a_same_site_single_page_app_can_have_the_cookie(world: World) {
+async fn only_a_same_site_single_page_app_can_have_the_cookie(world: SharedWorld) {
     for (kind, uri, reason) in [
         ("spa", "https://app.test/cb", "not same-site with the issuer"),
         ("spa", "http://127.0.0.1:4000/cb", "not same-site with the issuer"),

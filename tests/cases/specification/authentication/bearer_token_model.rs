@@ -33,7 +33,7 @@ async fn statement_1_the_challenge_method_is_s256(world: SharedWorld) {
 }
 
 /// 5, bearer-token model 2: "signature verified with the keys at the issuer's JWKS address".
-async fn statement_2_the_signature_is_verified_with_the_keys_of_the_jwks(world: World) {
+async fn statement_2_the_signature_is_verified_with_the_keys_of_the_jwks(world: SharedWorld) {
     let token_check = token_check(&world).await;
     let published = world.anyone().get("/.well-known/jwks.json").await.expect(200);
     let forger = &token_check.forger;

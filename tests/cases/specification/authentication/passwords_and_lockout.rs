@@ -17,7 +17,7 @@ async fn stored(world: &World, user: &User) -> String {
 }
 
 /// 5, passwords 1: "Passwords are stored hashed with Argon2 or bcrypt, salted".
-async fn statement_1_passwords_are_stored_hashed_and_salted(world: World) {
+async fn statement_1_passwords_are_stored_hashed_and_salted(world: SharedWorld) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     assert_eq!(ann.password, bob.password);
     let (anns, bobs) = (stored(&world, &ann).await, stored(&world, &bob).await);
@@ -141,7 +141,7 @@ async fn statement_3_accesses_are_logged(world: SharedWorld) {
 }
 
 /// 5, lockout 3: "… and security events are logged", under the `traceId` of their request.
-async fn statement_3_security_events_are_logged(world: World) {
+async fn statement_3_security_events_are_logged(world: SharedWorld) {
     let ann = world.sign_up().await;
     let failed = world.anyone().login(&ann.email, WRONG).await.expect(401);
     let signed_in = world.anyone().login(&ann.email, PASSWORD).await.expect(200);

@@ -3,7 +3,7 @@
 use super::super::commands::Fixture;
 use super::{expect_event, listed, path};
 use serde_json::json;
-use tests::{Authenticator, PASSWORD, User, World, on_every_shape};
+use tests::{Authenticator, PASSWORD, SharedWorld, User, World, on_every_shape};
 
 const NEW: &str = "a new good password";
 
@@ -12,7 +12,7 @@ async fn expect_wrong_password(world: &World, user: &User, password: &str) {
     world.anyone().post("/login").json(&body).await.expect(401);
 }
 
-async fn a_new_role_takes_effect_immediately(world: World) {
+async fn a_new_role_takes_effect_immediately(world: SharedWorld) {
     let (fixture, admin) = (Fixture::create(&world).await, world.user_with_role("admin").await);
     let (ann, path) = (&fixture.ann, path(&fixture.ann));
     for unchanged in [json!({}), json!({ "role": "user" })] {
@@ -49,7 +49,7 @@ async fn a_new_role_takes_effect_immediately(world: World) {
     }
 }
 
-async fn a_disabled_user_has_no_access(world: World) {
+async fn a_disabled_user_has_no_access(world: SharedWorld) {
     let (fixture, admin) = (Fixture::create(&world).await, world.user_with_role("admin").await);
     let (ann, path) = (&fixture.ann, path(&fixture.ann));
     let disabled = admin.post(&format!("{path}/disablements")).await.expect(200);
@@ -70,7 +70,7 @@ async fn a_disabled_user_has_no_access(world: World) {
     fixture.expect_signed_out(&world).await;
 }
 
-async fn a_set_password_ends_all_access_and_notifies_the_user(world: World) {
+async fn a_set_password_ends_all_access_and_notifies_the_user(world: SharedWorld) {
     let (fixture, admin) = (Fixture::create(&world).await, world.user_with_role("admin").await);
     let (ann, path) = (&fixture.ann, format!("{}/password", path(&fixture.ann)));
     for (body, pointer) in [
@@ -104,7 +104,7 @@ async fn a_set_password_ends_all_access_and_notifies_the_user(world: World) {
     world.mail(&ann.email, subject, 2).await;
 }
 
-async fn unlocking_ends_a_lockout(world: World) {
+async fn unlocking_ends_a_lockout(world: SharedWorld) {
     let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     for _ in 0..5 {
         expect_wrong_password(&world, &ann, "not the password").await;
@@ -120,7 +120,7 @@ async fn unlocking_ends_a_lockout(world: World) {
     ann.get("/me").await.expect(200);
 }
 
-async fn resetting_two_step_sign_in_leaves_the_password(world: World) {
+async fn resetting_two_step_sign_in_leaves_the_password(world: SharedWorld) {
     let (fixture, admin) = (Fixture::create(&world).await, world.user_with_role("admin").await);
     let path = format!("{}/mfa", path(&fixture.ann));
     admin.delete(&path).await.expect_error(404, "not_found");
@@ -143,7 +143,7 @@ async fn resetting_two_step_sign_in_leaves_the_password(world: World) {
     world.mail(&fixture.ann.email, "Two-step sign-in is off", 1).await;
 }
 
-async fn the_user_learns_of_changes_without_the_address_of_the_administrator(world: World) {
+async fn the_user_learns_of_changes_without_the_address_of_the_administrator(world: SharedWorld) {
     let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     admin
         .delete(&format!("{}/lockouts", path(&ann)))
@@ -158,10 +158,10 @@ async fn the_user_learns_of_changes_without_the_address_of_the_administrator(wor
         (&json!(admin.id), &json!(null))
     );
     let own = events.iter().find(|event| event["name"] == "authn_login_success");
-    assert_eq!(own.unwrap()["address"], "127.0.0.1");
+    assert_eq!(own.unwrap()["address"], ann.address().to_string());
 }
 
-async fn unknown_users_are_not_found(world: World) {
+async fn unknown_users_are_not_found(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let mut ids = tests::invalid_id_spellings(admin.id);
     ids.push("999999".to_owned());

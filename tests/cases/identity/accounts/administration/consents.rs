@@ -2,7 +2,7 @@
 
 use super::expect_event;
 use serde_json::{Value, json};
-use tests::{User, World, items, on_every_shape};
+use tests::{SharedWorld, User, World, items, on_every_shape};
 
 const CONSENTS: &str = "/admin/consents";
 
@@ -68,7 +68,7 @@ async fn consents_are_listed_by_user_and_app(world: World) {
     assert!(list(&admin, "?client_id=nobody").await.is_empty());
 }
 
-async fn revoking_a_consent_revokes_its_tokens(world: World) {
+async fn revoking_a_consent_revokes_its_tokens(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let ((ann, app), bob) = (world.user_and_app().await, world.sign_up().await);
     let other = world.app().register();

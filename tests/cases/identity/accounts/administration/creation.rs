@@ -2,12 +2,12 @@
 
 use super::{USERS, expect_event, listed};
 use serde_json::json;
-use tests::{PASSWORD, World, items, on_every_shape};
+use tests::{PASSWORD, SharedWorld, items, on_every_shape};
 
 /// The hash of [`PASSWORD`], computed by crypt(3).
 const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
 
-async fn a_created_user_can_sign_in(world: World) {
+async fn a_created_user_can_sign_in(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     for (member, value) in [("password", PASSWORD), ("password_hash", BCRYPT)] {
         let email = world.fresh_email();
@@ -42,7 +42,7 @@ async fn a_created_user_can_sign_in(world: World) {
     }
 }
 
-async fn an_initial_password_is_shown_once(world: World) {
+async fn an_initial_password_is_shown_once(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let email = world.fresh_email();
     let reply = admin
@@ -66,17 +66,17 @@ async fn an_initial_password_is_shown_once(world: World) {
     refused.expect_error(403, "password_change_required");
 }
 
-async fn invalid_users_are_refused(world: World) {
+async fn invalid_users_are_refused(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let before = world.cli(&["users", "list", "--json"], "");
-    let good = json!({ "email": "new@example.org", "password": PASSWORD });
+    let good = json!({ "email": "refused@example.org", "password": PASSWORD });
     for (member, value, pointers) in [
         ("email", json!("nobody"), ["/email"].as_slice()),
         ("email", json!(null), &["/email"]),
         ("role", json!("root"), &["/role"]),
         ("role", json!(null), &["/role"]),
         ("password", json!("short"), &["/password"]),
-        ("password", json!("new@example.org"), &["/password"]),
+        ("password", json!("refused@example.org"), &["/password"]),
         ("password_hash", json!(BCRYPT), &["/password_hash"]),
         ("id", json!(1), &["/id"]),
         ("email_verified", json!(true), &["/email_verified"]),
@@ -90,7 +90,7 @@ async fn invalid_users_are_refused(world: World) {
         "plain text",
         "$2b$15$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG",
     ] {
-        let body = json!({ "email": "new@example.org", "password_hash": hash });
+        let body = json!({ "email": "refused@example.org", "password_hash": hash });
         let refused = admin.post(USERS).json(&body).await;
         refused.expect_validation_errors(&["/password_hash"]);
     }

@@ -3,9 +3,9 @@
 use super::{USERS, listed, path};
 use serde_json::json;
 use std::future::IntoFuture as _;
-use tests::{Caller, World, items, on_every_shape, run_concurrently};
+use tests::{Caller, SharedWorld, World, items, on_every_shape, run_concurrently};
 
-async fn administrators_do_not_change_their_own_account(world: World) {
+async fn administrators_do_not_change_their_own_account(world: SharedWorld) {
     let (admin, _) = (
         world.user_with_role("admin").await,
         world.user_with_role("admin").await,

@@ -4,7 +4,7 @@ use super::super::commands::Fixture;
 use super::{expect_event, path};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tests::{PASSWORD, Shape, User, World, cursor, ids, items, on_every_shape};
+use tests::{PASSWORD, Shape, SharedWorld, User, World, cursor, ids, items, on_every_shape};
 
 const SESSIONS: &str = "/admin/sessions";
 
@@ -69,7 +69,7 @@ async fn ended_sessions_are_not_listed(shape: Shape) {
     );
 }
 
-async fn ending_a_session_revokes_its_first_party_tokens(world: World) {
+async fn ending_a_session_revokes_its_first_party_tokens(world: SharedWorld) {
     let (admin, ann) = (world.user_with_role("admin").await, world.sign_up().await);
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
     let tokens = ours.tokens(&ann, "posts:read").await;
@@ -93,7 +93,7 @@ async fn ending_a_session_revokes_its_first_party_tokens(world: World) {
     }
 }
 
-async fn signing_a_user_out_ends_all_access(world: World) {
+async fn signing_a_user_out_ends_all_access(world: SharedWorld) {
     let (fixture, admin) = (Fixture::create(&world).await, world.user_with_role("admin").await);
     let bob = world.sign_up().await;
     let ended = admin.delete(&format!("{}/sessions", path(&fixture.ann))).await;

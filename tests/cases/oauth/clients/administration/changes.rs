@@ -8,7 +8,7 @@ use std::time::Duration;
 use storage::fetch_all;
 use tests::{CALLBACK, Caller, Shape, SharedWorld, World, on_every_shape};
 
-async fn changes_take_effect_in_every_process(world: World) {
+async fn changes_take_effect_in_every_process(world: SharedWorld) {
     let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     let app = world.app().scope("posts:read posts:write").register();
     let tokens = app.tokens(&user, "posts:write").await;
@@ -114,7 +114,7 @@ async fn a_new_secret_is_shown_once_and_the_former_one_ends(shape: Shape) {
     expect_authenticated(&world, &current).await;
 }
 
-async fn changes_are_recorded_with_their_administrator(world: World) {
+async fn changes_are_recorded_with_their_administrator(world: SharedWorld) {
     let (admin, app) = (world.user_with_role("admin").await, world.app().register());
     let token = app.tokens(&admin, "admin").await.access;
     for caller in [Caller::clone(&admin), world.anyone().bearer(&token)] {
@@ -135,7 +135,7 @@ async fn changes_are_recorded_with_their_administrator(world: World) {
             (
                 format!("client_{name}"),
                 Some(admin.id),
-                Some("127.0.0.1".to_owned()),
+                Some(admin.address().to_string()),
             )
         };
         let names = ["created", "updated", "secret_rotated", "disabled", "enabled"];

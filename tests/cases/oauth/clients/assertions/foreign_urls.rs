@@ -4,7 +4,7 @@ use super::super::at_each_issuer;
 use super::{Key, claims, create, jwks_file, request};
 use serde_json::json;
 use storage::execute;
-use tests::{Sentinel, Shape, User, World, on_every_shape};
+use tests::{Sentinel, Shape, SharedWorld, User, World, on_every_shape};
 
 /// A world in production mode, as behind an HTTPS proxy, with further flags.
 pub(in crate::oauth::clients) async fn in_production(shape: Shape, flags: &[(&str, &str)]) -> World {
@@ -106,7 +106,7 @@ async fn in_production_no_url_leads_to_the_network_of_the_issuer(shape: Shape) {
     }
 }
 
-async fn invalid_urls_of_keys_are_refused(world: World) {
+async fn invalid_urls_of_keys_are_refused(world: SharedWorld) {
     let file = jwks_file(&world, &json!({ "keys": [Key::rsa("rsa").jwk()] }));
     let long = format!("https://app.test/{}", "a".repeat(2_000));
     let service = |uri| create(&world, &["service", "--jwks-uri", uri]);

@@ -140,7 +140,7 @@ async fn keys_stay_in_use_for_an_hour_while_the_server_of_the_app_fails(shape: S
     sign_in(&world, issuer, &app, &key).await.expect(200);
 }
 
-async fn keys_move_from_a_file_to_a_url_and_back(world: World) {
+async fn keys_move_from_a_file_to_a_url_and_back(world: SharedWorld) {
     let (former, current) = (Key::rsa("former"), Key::rsa("current"));
     let server = StubServer::start().await;
     publish(&server, &[&current]);

@@ -3,9 +3,9 @@
 use super::super::{clients, expect_token_error_soon};
 use super::{Key, claims, create, jwks_file, register, request};
 use serde_json::{Value, json};
-use tests::{World, on_every_shape};
+use tests::{SharedWorld, on_every_shape};
 
-async fn keys_are_replaced_and_disabled_with_their_client(world: World) {
+async fn keys_are_replaced_and_disabled_with_their_client(world: SharedWorld) {
     let (former, current) = (Key::rsa("former"), Key::ec());
     let app = register(&world, &[&former]);
     request(&world.anyone(), &former.assertion(&claims(&world, &app)))
@@ -26,7 +26,7 @@ async fn keys_are_replaced_and_disabled_with_their_client(world: World) {
     assert_eq!(refused.status.code(), Some(64), "{refused:?}");
 }
 
-async fn invalid_keys_are_refused(world: World) {
+async fn invalid_keys_are_refused(world: SharedWorld) {
     let (rsa, ec) = (Key::rsa("rsa").jwk(), Key::ec().jwk());
     let with = |key: &Value, name: &str, value: Value| {
         let mut key = key.clone();
