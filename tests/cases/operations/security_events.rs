@@ -531,7 +531,7 @@ async fn only_administrators_read_events(world: SharedWorld) {
         "users",
         "create",
         "--email",
-        "new@example.org",
+        "only-administrators@example.org",
         "--role",
         "admin",
         "--json",
@@ -540,7 +540,7 @@ async fn only_administrators_read_events(world: SharedWorld) {
         .as_str()
         .unwrap()
         .to_owned();
-    let new = world.log_in("new@example.org", &password).await;
+    let new = world.log_in("only-administrators@example.org", &password).await;
     new.get(list).await.expect_error(403, "password_change_required");
 }
 

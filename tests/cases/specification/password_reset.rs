@@ -60,7 +60,7 @@ async fn a_reset_requires_a_valid_token(world: SharedWorld) {
 }
 
 /// 6: "Security events recorded in structured logs, each correlated by a `traceId`: … password reset".
-async fn a_reset_is_recorded_with_the_trace_id_of_its_response(world: SharedWorld) {
+async fn a_reset_is_recorded_with_the_trace_id_of_its_response(world: World) {
     let ann = world.sign_up().await;
     let token = token(&world, &ann).await;
     let reply = confirm(&world, &token).await.expect(204);

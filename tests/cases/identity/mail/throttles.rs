@@ -112,7 +112,7 @@ async fn sign_up_as(world: &World, email: &str) {
     world.anyone().post("/users").json(&body).await.expect(201);
 }
 
-async fn subaddresses_share_the_budget_of_their_mailbox(world: SharedWorld) {
+async fn subaddresses_share_the_budget_of_their_mailbox(world: World) {
     let addresses = ["", "+a", "+b", "+c", "+a+b"].map(|tag| format!("ann{tag}@example.org"));
     for address in &addresses {
         sign_up_as(&world, address).await;

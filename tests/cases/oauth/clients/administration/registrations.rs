@@ -4,9 +4,9 @@ use super::super::clients;
 use super::urls::{expect_urls_refused, expect_urls_registered};
 use super::{LIST, expect_authenticated, path, registered};
 use serde_json::json;
-use tests::{CALLBACK, SharedWorld, on_every_shape};
+use tests::{CALLBACK, World, on_every_shape};
 
-async fn a_registration_has_the_fields_of_the_shell(world: SharedWorld) {
+async fn a_registration_has_the_fields_of_the_shell(world: World) {
     let admin = world.user_with_role("admin").await;
     let body = json!({
         "id": "shop", "name": "The shop", "type": "web", "redirect_uris": [CALLBACK, "https://shop.test/cb"],
@@ -52,7 +52,7 @@ async fn a_registration_has_the_fields_of_the_shell(world: SharedWorld) {
     expect_urls_registered(&world, &admin).await;
 }
 
-async fn invalid_registrations_are_refused(world: SharedWorld) {
+async fn invalid_registrations_are_refused(world: World) {
     let admin = world.user_with_role("admin").await;
     let before = world.cli(&["clients", "list", "--json"], "");
     let good = json!({ "id": "job", "name": "A job", "type": "service", "scope": "posts:read" });
