@@ -360,16 +360,18 @@ CREATE INDEX logout_notices_due_at ON logout_notices (due_at);
 
 -- Revocations that every API replica enforces. `subject` is a `jti`, the id of a family, a `kid`, or the id of a user or a
 -- client and the epoch that ended, with a period between them. A row can be deleted once the access tokens that it covers
--- have expired. A reader finds the rows that it does not know by their `id`, because transactions that write
--- run one after the other.
+-- have expired. `client_id` is the client whose single token a `jti` is. A reader finds the rows that it does not know by their
+-- `id`, because transactions that write run one after the other.
 CREATE TABLE revocations (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('jti', 'user', 'client', 'family', 'key')),
     subject TEXT NOT NULL,
     revoked_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    client_id TEXT
 );
 CREATE UNIQUE INDEX revocations_subject ON revocations (kind, subject);
+CREATE INDEX revocations_client_id ON revocations (client_id, expires_at) WHERE client_id IS NOT NULL;
 CREATE INDEX revocations_expires_at ON revocations ((expires_at + 0));
 
 -- The installation secret, of which there is one row. The keys of refresh tokens and of flows derive from it. The key

@@ -10,6 +10,13 @@ impl World {
     }
 }
 
+/// Returns the most memory that a process has held so far, in KiB.
+pub fn peak_memory_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.unwrap().trim_end_matches("kB").trim().parse().unwrap()
+}
+
 fn processor_time(pid: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     // The name is in parentheses; user and system time are the 12th and 13th field after it (proc_pid_stat(5)).

@@ -227,6 +227,11 @@ impl<K: PublicKeys> Verifier<K> {
 }
 
 impl Token {
+    /// Returns the `grant_id`: the refresh token family with which the token was issued.
+    pub fn grant_id(&self) -> Option<&str> {
+        Some(self.grant_id.as_str()).filter(|id| !id.is_empty())
+    }
+
     /// Returns the id of the user; `None` if the client acts for itself.
     pub const fn user_id(&self) -> Option<i64> {
         match self.subject {

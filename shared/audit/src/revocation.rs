@@ -13,10 +13,10 @@ use foundation::clock::Timestamp;
 use std::fmt::Display;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{delete_expired, execute, sql};
+use storage::{delete_expired, execute, fetch_one, sql};
 
 sql! {
-    REVOKE = "INSERT INTO revocations (kind, subject, revoked_at, expires_at) VALUES ($1, $2, $3, $4)
+    REVOKE = "INSERT INTO revocations (kind, subject, revoked_at, expires_at, client_id) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (kind, subject) DO NOTHING";
     REVOKE_FAMILIES_SQLITE = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
             SELECT 'family', value, $2, $3 FROM json_each($1) WHERE true
@@ -24,12 +24,22 @@ sql! {
     REVOKE_FAMILIES_POSTGRES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
             SELECT 'family', value, $2, $3 FROM json_array_elements_text($1::json) AS families (value)
             ON CONFLICT (kind, subject) DO NOTHING";
+    HAS_REVOKED_MANY = "SELECT EXISTS (SELECT 1 FROM revocations WHERE client_id = $1 AND expires_at > $2
+                                       LIMIT 1 OFFSET $3)";
     PRUNE = delete_expired!("revocations", "id", "expires_at + 0");
 }
 
-/// The time for which a revocation is kept. The access tokens it covers expire within 600 s. The margin covers clocks
-/// that are wrong for a while.
+/// The time for which a revocation of many tokens is kept. The access tokens it covers expire within 600 s. The margin covers
+/// clocks that are wrong for a while.
 pub const RETENTION: Duration = Duration::from_secs(48 * 3600);
+/// The time for which the revocation of one token is kept after the `exp` of the token: the clock of the process that deletes the row
+/// may be 30 s ahead of that of the database, and the clock of one that still accepts the token 30 s behind it.
+const CLOCK_ALLOWANCE: Duration = Duration::from_secs(60);
+/// The longest time that an access token can be accepted after its revocation, and a margin for tokens that are issued meanwhile: the
+/// tokens live for 600 s at most.
+const LONGEST_LIFETIME: Duration = Duration::from_secs(600 + CLOCK_ALLOWANCE.as_secs());
+/// The number of single tokens that a client may revoke within their lifetime before it ends whole grants instead.
+const MAX_REVOKED_TOKENS: i64 = 1_000;
 
 /// The claim by which a revocation selects access tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +58,16 @@ pub enum Kind {
 
 impl Kind {
     const ALL: [Self; 5] = [Self::Jti, Self::User, Self::Client, Self::Family, Self::Key];
+
+    /// Returns the time until which a process keeps a revocation of this kind that it read at `now`, if it does not know the row.
+    fn expires_at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Jti => now.after(LONGEST_LIFETIME),
+            Self::User | Self::Client | Self::Family => now.after(RETENTION),
+            // A holder of a copied key can sign new tokens at any time.
+            Self::Key => Timestamp::from_micros(i64::MAX),
+        }
+    }
 
     /// Returns the kind with this name.
     fn named(name: &str) -> Option<Self> {
@@ -86,6 +106,20 @@ struct Revocation {
     kind: Kind,
     subject: String,
     revoked_at: Timestamp,
+    /// The time at which its row may be deleted.
+    expires_at: Timestamp,
+}
+
+impl Revocation {
+    /// Returns the revocation of all tokens with this subject that are issued until `now`.
+    fn new(kind: Kind, subject: String, now: Timestamp) -> Self {
+        Self {
+            kind,
+            subject,
+            revoked_at: now,
+            expires_at: kind.expires_at(now),
+        }
+    }
 }
 
 impl PendingAnnouncement {
@@ -96,15 +130,9 @@ impl PendingAnnouncement {
         }
     }
 
-    fn new(kind: Kind, subjects: impl IntoIterator<Item = String>, revoked_at: Timestamp) -> Self {
-        let revocation = |subject| Revocation {
-            kind,
-            subject,
-            revoked_at,
-        };
-        Self {
-            revocations: subjects.into_iter().map(revocation).collect(),
-        }
+    /// Returns whether the transaction revoked nothing.
+    pub const fn is_empty(&self) -> bool {
+        self.revocations.is_empty()
     }
 }
 
@@ -122,7 +150,7 @@ pub async fn revoke_epoch(
     epoch: i64,
     now: Timestamp,
 ) -> Result<PendingAnnouncement, Error> {
-    revoke(tx, kind, epoch_subject(id, epoch), now, now.after(RETENTION)).await
+    revoke(tx, Revocation::new(kind, epoch_subject(id, epoch), now), None).await
 }
 
 /// Revokes, in the caller's transaction, the access tokens of the refresh token families with these ids.
@@ -133,31 +161,67 @@ pub async fn revoke_families(
 ) -> Result<PendingAnnouncement, Error> {
     let sql = tx.on().choose(REVOKE_FAMILIES_SQLITE, REVOKE_FAMILIES_POSTGRES);
     let json = serde_json::json!(ids).to_string();
-    execute!(tx.on(), sql, json, now, now.after(RETENTION))?;
-    Ok(PendingAnnouncement::new(Kind::Family, ids, now))
+    execute!(tx.on(), sql, json, now, Kind::Family.expires_at(now))?;
+    let revocations = ids.into_iter().map(|id| Revocation::new(Kind::Family, id, now));
+    Ok(PendingAnnouncement {
+        revocations: revocations.collect(),
+    })
 }
 
-/// Revokes, in the caller's transaction, the access token with this `jti`.
-pub async fn revoke_token(tx: &mut Tx, jti: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
-    revoke(tx, Kind::Jti, jti.to_owned(), now, now.after(RETENTION)).await
+/// Returns whether this client has revoked so many single tokens that have not expired, 1,000, that it must end the grants of further
+/// ones: every process holds each revoked token in its memory, and a grant has any number of them.
+pub async fn has_revoked_many_tokens(tx: &mut Tx, client_id: &str, now: Timestamp) -> Result<bool, Error> {
+    let (has_many,) = fetch_one!(
+        tx.on(),
+        (bool,),
+        HAS_REVOKED_MANY,
+        client_id,
+        now,
+        MAX_REVOKED_TOKENS - 1
+    )?;
+    Ok(has_many)
+}
+
+/// Revokes, in the caller's transaction, the access token with this `jti`, which was issued to the client `client_id` and expires at
+/// `expires_at`.
+pub async fn revoke_token(
+    tx: &mut Tx,
+    jti: &str,
+    client_id: &str,
+    expires_at: Timestamp,
+    now: Timestamp,
+) -> Result<PendingAnnouncement, Error> {
+    let revocation = Revocation {
+        expires_at: expires_at.after(CLOCK_ALLOWANCE),
+        ..Revocation::new(Kind::Jti, jti.to_owned(), now)
+    };
+    revoke(tx, revocation, Some(client_id)).await
 }
 
 /// Revokes, in the caller's transaction, all access tokens signed by this key. The revocation never expires, because
 /// a holder of a copied key can sign new tokens at any time.
 pub async fn revoke_key(tx: &mut Tx, kid: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
-    let never = Timestamp::from_micros(i64::MAX);
-    revoke(tx, Kind::Key, kid.to_owned(), now, never).await
+    revoke(tx, Revocation::new(Kind::Key, kid.to_owned(), now), None).await
 }
 
+/// Writes the row of a revocation, with the client whose single token it revokes.
 async fn revoke(
     tx: &mut Tx,
-    kind: Kind,
-    subject: String,
-    now: Timestamp,
-    expires_at: Timestamp,
+    revocation: Revocation,
+    client_id: Option<&str>,
 ) -> Result<PendingAnnouncement, Error> {
-    execute!(tx.on(), REVOKE, kind.as_str(), subject.as_str(), now, expires_at)?;
-    Ok(PendingAnnouncement::new(kind, [subject], now))
+    execute!(
+        tx.on(),
+        REVOKE,
+        revocation.kind.as_str(),
+        revocation.subject.as_str(),
+        revocation.revoked_at,
+        revocation.expires_at,
+        client_id,
+    )?;
+    Ok(PendingAnnouncement {
+        revocations: vec![revocation],
+    })
 }
 
 /// Deletes expired revocations and returns their number.

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
-use tests::{LONGEST_BODY, LargeRequest, Shape, World, crawl, fill_page, longest_body, on_one_shape};
+use tests::{
+    LONGEST_BODY, LargeRequest, Shape, World, crawl, fill_page, longest_body, on_one_shape, peak_memory_kib,
+};
 
 /// The number of crawling readers of pages, which have 2.4 GB in all, and of exports.
 const READERS: usize = 300;
@@ -18,14 +20,7 @@ async fn start(shape: Shape) -> World {
 
 /// The most memory that each process has held so far, in KiB.
 fn peak_memory(world: &World) -> BTreeMap<u32, u64> {
-    let of_process = |pid: u32| {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))
-            .unwrap();
-        (pid, line.trim().trim_end_matches(" kB").parse().unwrap())
-    };
+    let of_process = |pid| (pid, peak_memory_kib(pid));
     world.pids().into_iter().map(of_process).collect()
 }
 

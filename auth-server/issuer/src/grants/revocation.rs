@@ -4,7 +4,7 @@ use super::Grants;
 use crate::token_error::TokenError;
 use access_tokens::Error as VerificationError;
 use audit::events::{Event, EventName};
-use audit::revocation;
+use audit::revocation::{self, PendingAnnouncement};
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
@@ -15,7 +15,7 @@ const OF_ANOTHER_CLIENT: TokenError =
 
 impl Grants {
     /// Revokes a token of this client: with a refresh token, used or not, its whole family, and with an access token that
-    /// token alone. On return the revocation is durable. No effect if the token is not valid (RFC 7009 §2.2). Fails if it
+    /// token alone, or its family if the client revokes many (RFC 7009 §2.1 allows either). On return the revocation is durable. No effect if the token is not valid (RFC 7009 §2.2). Fails if it
     /// was issued to another client. The caller has authenticated the client.
     pub async fn revoke(
         &self,
@@ -60,15 +60,22 @@ impl Grants {
             Err(error) => return Err(error.into()),
         };
         let mut tx = self.db.begin().await?;
-        let announcement = revocation::revoke_token(&mut tx, &token.jti, context.now).await?;
-        let event = Event::success(EventName::TokenRevoked)
-            .client(&client.id)
-            .detail(format!("access token {}", token.jti));
-        let event = match token.user_id() {
-            Some(user_id) => event.user(user_id),
-            None => event,
-        };
-        event.record(&mut tx, context).await?;
+        let mut announcement = PendingAnnouncement::none();
+        if let Some(family_id) = token.grant_id()
+            && revocation::has_revoked_many_tokens(&mut tx, &client.id, context.now).await?
+        {
+            announcement = refresh_families::revoke(&mut tx, Selection::Family(family_id), context).await?;
+        }
+        if announcement.is_empty() {
+            let (jti, expires_at) = (&token.jti, token.expires_at);
+            announcement =
+                revocation::revoke_token(&mut tx, jti, &client.id, expires_at, context.now).await?;
+            let event = Event::success(EventName::TokenRevoked)
+                .user(token.user_id())
+                .client(&client.id)
+                .detail(format!("access token {jti}"));
+            event.record(&mut tx, context).await?;
+        }
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())

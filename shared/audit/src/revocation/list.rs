@@ -1,10 +1,9 @@
 //! The list of revocations in Redis, beside the rows in the database, which stay the truth: a key for each revoked subject, which a
 //! resource server in any language can look up, and a stream, which it can follow.
 
-use super::{Kind, Revocation};
+use super::{Kind, LONGEST_LIFETIME, Revocation};
 use ::redis::Script;
 use std::sync::Arc;
-use std::time::Duration;
 use storage::redis::{Redis, Unavailable, data_set_script};
 
 /// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are `epoch`, the
@@ -74,11 +73,6 @@ const READ: &str = "
 const BATCH: usize = 1000;
 /// The largest number of batches that are added at once, so that the reads of new revocations do not wait for long.
 const MAX_BATCHES: usize = 20;
-/// The time after which the last access token that a revocation covers has expired: 600 s, and a margin for tokens that are
-/// issued meanwhile. It is counted from the moment at which the revocation is added, by the clock of Redis, so that no other clock
-/// matters.
-pub(super) const LIFETIME: Duration = Duration::from_secs(660);
-
 /// The list. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct RevocationList {
@@ -224,9 +218,11 @@ impl RevocationList {
             call.arg(format!("{}:{}", revocation.kind.as_str(), revocation.subject));
             call.arg(revocation.revoked_at.seconds());
             call.arg(match revocation.kind {
-                // A holder of a copied key can sign new tokens at any time.
                 Kind::Key => String::new(),
-                Kind::Jti | Kind::User | Kind::Client | Kind::Family => LIFETIME.as_millis().to_string(),
+                // Counted from now on, by the clock of Redis, so that no other clock matters.
+                Kind::Jti | Kind::User | Kind::Client | Kind::Family => {
+                    LONGEST_LIFETIME.as_millis().to_string()
+                }
             });
         }
         self.redis.script(&call).await

@@ -20,6 +20,12 @@ impl ListMaintenance {
         self.missing.extend(revocations);
     }
 
+    /// Forgets which revocations the list has: the next call of [`complete`](Self::complete) adds all.
+    pub(super) fn forget(&mut self) {
+        self.data_set = None;
+        self.missing = Vec::new();
+    }
+
     /// Adds revocations that the list lacks, at most 20,000: new ones, or `all` if Redis was emptied, replaced, started again, or
     /// restored from an older copy, which has no mark any more. Returns whether the list lacked any. After an error, the next call goes on.
     pub(super) async fn complete(

@@ -1,7 +1,6 @@
 //! The revoked subjects that a process knows.
 
-use super::list;
-use super::{Kind, RETENTION, Revocation};
+use super::{Kind, LONGEST_LIFETIME, Revocation};
 use foundation::clock::Timestamp;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -9,13 +8,15 @@ use std::time::Instant;
 
 /// Revoked subjects, in memory.
 #[derive(Debug, Default)]
-pub(super) struct RevokedSubjects(RwLock<HashMap<Kind, HashMap<String, Entry>>>);
+pub(super) struct RevokedSubjects(RwLock<HashMap<Kind, HashMap<Box<str>, Entry>>>);
 
 /// A revoked subject.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The time of the revocation; `None` if it was read from the stream in Redis, which does not have it.
-    revoked_at: Option<Timestamp>,
+    /// The time of the revocation, or of the read if the stream in Redis reported it.
+    revoked_at: Timestamp,
+    /// The time at which the row of the revocation may be deleted.
+    expires_at: Timestamp,
     /// The time at which this process read the revocation.
     read_at: Instant,
 }
@@ -31,15 +32,19 @@ impl RevokedSubjects {
         subjects.iter().any(is_revoked)
     }
 
-    /// Adds the subjects of rows.
-    pub(super) fn add_rows(&self, revocations: &[Revocation]) {
-        let subjects = revocations.iter();
-        self.add(subjects.map(|one| (one.kind, one.subject.clone(), Some(one.revoked_at))));
-    }
-
-    /// Adds subjects from the stream in Redis.
-    pub(super) fn add_from_stream(&self, subjects: Vec<(Kind, String)>) {
-        self.add(subjects.into_iter().map(|(kind, subject)| (kind, subject, None)));
+    /// Adds revocations.
+    pub(super) fn add<'a>(&self, revocations: impl IntoIterator<Item = &'a Revocation>) {
+        let read_at = Instant::now();
+        let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for revocation in revocations {
+            let entry = Entry {
+                revoked_at: revocation.revoked_at,
+                expires_at: revocation.expires_at,
+                read_at,
+            };
+            let of_kind = revoked.entry(revocation.kind).or_default();
+            of_kind.insert(revocation.subject.as_str().into(), entry);
+        }
     }
 
     /// Returns the revocations that the list in Redis must have.
@@ -48,33 +53,64 @@ impl RevokedSubjects {
         let all = revoked
             .iter()
             .flat_map(|(kind, subjects)| subjects.iter().map(|(subject, entry)| (*kind, subject, entry)));
-        let listed =
-            all.filter(|(kind, _, entry)| *kind == Kind::Key || entry.read_at.elapsed() < list::LIFETIME);
-        let revocation = |(kind, subject, entry): (Kind, &String, &Entry)| {
-            let (subject, revoked_at) = (subject.clone(), entry.revoked_at?);
-            Some(Revocation {
-                kind,
-                subject,
-                revoked_at,
-            })
+        let listed = all.filter(|(kind, _, entry)| *kind == Kind::Key || entry.is_recent());
+        let revocation = |(kind, subject, entry): (Kind, &Box<str>, &Entry)| Revocation {
+            kind,
+            subject: subject.to_string(),
+            revoked_at: entry.revoked_at,
+            expires_at: entry.expires_at,
         };
-        listed.filter_map(revocation).collect()
+        listed.map(revocation).collect()
     }
 
-    /// Removes the subjects whose tokens expired long ago. Keys stay, as their rows do.
-    pub(super) fn remove_old(&self) {
+    /// Removes the subjects whose rows may be deleted. A clock that is set forward removes none whose tokens live when it is set back.
+    pub(super) fn remove_expired(&self, now: Timestamp) {
         let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        for (kind, subjects) in revoked.iter_mut() {
-            subjects.retain(|_, entry| *kind == Kind::Key || entry.read_at.elapsed() < RETENTION);
+        for subjects in revoked.values_mut() {
+            subjects.retain(|_, entry| entry.expires_at > now || entry.is_recent());
+            // After a flood, the memory becomes free.
+            if subjects.len() < subjects.capacity() / 4 {
+                subjects.shrink_to_fit();
+            }
         }
     }
+}
 
-    fn add(&self, subjects: impl Iterator<Item = (Kind, String, Option<Timestamp>)>) {
-        let read_at = Instant::now();
-        let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        for (kind, subject, revoked_at) in subjects {
-            let entry = Entry { revoked_at, read_at };
-            revoked.entry(kind).or_default().insert(subject, entry);
+impl Entry {
+    /// Returns whether a token that was issued before this process read the revocation may live.
+    fn is_recent(&self) -> bool {
+        self.read_at.elapsed() < LONGEST_LIFETIME
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_subject_stays_until_its_row_and_its_tokens_have_expired() {
+        let (now, length) = (Timestamp::from_micros(0), Duration::from_secs(660));
+        let subjects = RevokedSubjects::default();
+        let kinds = [Kind::Jti, Kind::Family, Kind::Key];
+        subjects.add(&kinds.map(|kind| Revocation::new(kind, "x".to_owned(), now)));
+        let left_after = |length| {
+            subjects.remove_expired(now.after(length));
+            kinds.map(|kind| subjects.contain_any(&[(kind, "x")]))
+        };
+        // The clock was set forward: the tokens may live when it is set back.
+        assert_eq!(left_after(100 * length), [true; 3]);
+        for entry in subjects
+            .0
+            .write()
+            .unwrap()
+            .values_mut()
+            .flat_map(HashMap::values_mut)
+        {
+            entry.read_at = entry.read_at.checked_sub(length).unwrap();
         }
+        assert_eq!(left_after(Duration::ZERO), [true; 3]);
+        assert_eq!(left_after(length), [false, true, true]);
+        assert_eq!(left_after(400 * length), [false, false, true]);
     }
 }

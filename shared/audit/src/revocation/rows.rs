@@ -3,25 +3,28 @@
 use super::{Kind, Revocation};
 use foundation::clock::Timestamp;
 use storage::db::{Db, Error, Version, Watch};
-use storage::{fetch_all, sql};
+use storage::{fetch_all, fetch_one, sql};
 
 sql! {
+    POSITION_SQLITE = "SELECT CAST(COALESCE(MAX(id), 0) AS TEXT) FROM revocations";
+    // A snapshot: the set of the transactions that were finished.
+    POSITION_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT)";
+    // The next rows of all.
+    PAGE = "SELECT id, kind, subject, revoked_at, expires_at FROM revocations WHERE id > $1 ORDER BY id LIMIT $2";
     // The rows that were committed since the read with the position $1. The first row has the position of this read.
-    NEW_SQLITE = "SELECT CAST(id AS TEXT) AS position, kind, subject, revoked_at
+    NEW_SQLITE = "SELECT CAST(id AS TEXT) AS position, id, kind, subject, revoked_at, expires_at
                   FROM revocations WHERE id > CAST($1 AS INTEGER)
                   ORDER BY id DESC";
-    // The position is a snapshot: the set of the transactions that were finished. Returns a row without a revocation if
-    // there is no new one. The first condition is the one that the index can serve.
-    NEW_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT) AS position, new.kind, new.subject, new.revoked_at
+    // Returns a row without a revocation if there is no new one. The first condition is the one that the index can serve.
+    NEW_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT) AS position, new.id, new.kind, new.subject, new.revoked_at,
+                           new.expires_at
                     FROM (SELECT 1) AS one LEFT JOIN revocations AS new
                         ON new.transaction_id >= pg_snapshot_xmin(CAST($1 AS pg_snapshot))
                        AND NOT pg_visible_in_snapshot(new.transaction_id, CAST($1 AS pg_snapshot))";
 }
 
-/// The position before all rows on SQLite, whose ids begin at 1.
-const START_SQLITE: &str = "0";
-/// The snapshot in which no transaction is finished.
-const START_POSTGRES: &str = "1:1:";
+/// The number of rows that one statement of a read of all rows returns.
+const PAGE_SIZE: i64 = 10_000;
 
 /// A reader of the rows that are new since its previous read.
 #[derive(Debug)]
@@ -36,10 +39,20 @@ pub(super) struct RevocationRows {
 
 #[derive(sqlx::FromRow)]
 struct Row {
+    id: i64,
+    kind: String,
+    subject: String,
+    revoked_at: Timestamp,
+    expires_at: Timestamp,
+}
+
+#[derive(sqlx::FromRow)]
+struct NewRow {
     position: String,
     kind: Option<String>,
     subject: Option<String>,
     revoked_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
 }
 
 impl RevocationRows {
@@ -57,56 +70,81 @@ impl RevocationRows {
         self.position.is_none()
     }
 
-    /// Returns the revocations that were committed since the previous read. Returns all of them at the first read, after a read
-    /// that failed, and if the database was replaced by an older copy.
-    pub(super) async fn read(&mut self) -> Result<Vec<Revocation>, Error> {
+    /// Returns the revocations that were committed since the previous read. At the first read, after a read that failed, and if the
+    /// database was replaced by an older copy, passes all of them to `add`, page by page, and returns `None`.
+    pub(super) async fn read(
+        &mut self,
+        add: impl FnMut(&[Revocation]),
+    ) -> Result<Option<Vec<Revocation>>, Error> {
         let version = self.watch.version().await?;
         // If this read fails or is canceled, there is no position, and the next one reads all rows: the database may
         // have failed over to a server that lost the last transactions and uses their numbers again.
-        let (position, revocations) = match self.position.take() {
-            Some(position) if version.is_some() && version == self.version => (position, Vec::new()),
+        let new = match self.position.take() {
+            Some(position) if version.is_some() && version == self.version => Some((position, Vec::new())),
             Some(position) => self.beyond(position).await?,
-            None => self.all().await?,
+            None => None,
+        };
+        let (position, new) = match new {
+            Some((position, revocations)) => (position, Some(revocations)),
+            None => (self.read_all(add).await?, None),
         };
         self.position = Some(position);
         self.version = version;
-        Ok(revocations)
+        Ok(new)
     }
 
-    /// Returns the new position and the revocations beyond a position, or all revocations if the database was replaced
-    /// by an older copy.
-    async fn beyond(&self, position: String) -> Result<(String, Vec<Revocation>), Error> {
-        let rows = self.fetch_beyond(&position).await?;
-        match rows.first().map(|row| row.position.clone()) {
-            Some(new) if is_earlier(&new, &position) => self.all().await,
-            new => Ok((new.unwrap_or(position), revocations(rows))),
-        }
-    }
-
-    /// Returns the position and all revocations.
-    async fn all(&self) -> Result<(String, Vec<Revocation>), Error> {
-        let start = self.db.engine().choose(START_SQLITE, START_POSTGRES);
-        let rows = self.fetch_beyond(start).await?;
-        let position = rows.first().map_or(start, |row| &row.position).to_owned();
-        Ok((position, revocations(rows)))
-    }
-
-    async fn fetch_beyond(&self, position: &str) -> Result<Vec<Row>, Error> {
+    /// Returns the new position and the revocations beyond a position, or `None` if the database was replaced by an older
+    /// copy.
+    async fn beyond(&self, position: String) -> Result<Option<(String, Vec<Revocation>)>, Error> {
         let sql = self.db.engine().choose(NEW_SQLITE, NEW_POSTGRES);
-        fetch_all!(self.db.reader(), Row, sql, position)
+        let rows = fetch_all!(self.db.reader(), NewRow, sql, position.as_str())?;
+        Ok(match rows.first().map(|row| row.position.clone()) {
+            Some(new) if is_earlier(&new, &position) => None,
+            new => Some((
+                new.unwrap_or(position),
+                rows.into_iter().filter_map(NewRow::revocation).collect(),
+            )),
+        })
+    }
+
+    /// Passes all revocations to `add`. Returns the position from before the read: rows that are committed meanwhile are beyond it.
+    async fn read_all(&self, mut add: impl FnMut(&[Revocation])) -> Result<String, Error> {
+        let sql = self.db.engine().choose(POSITION_SQLITE, POSITION_POSTGRES);
+        let (position,) = fetch_one!(self.db.reader(), (String,), sql)?;
+        let mut last_id = 0;
+        loop {
+            let page = fetch_all!(self.db.reader(), Row, PAGE, last_id, PAGE_SIZE)?;
+            let Some(last) = page.last() else {
+                return Ok(position);
+            };
+            last_id = last.id;
+            add(&Vec::from_iter(page.into_iter().filter_map(Row::revocation)));
+        }
     }
 }
 
-/// Returns the revocations of these rows. A kind that this version does not know is left out.
-fn revocations(rows: Vec<Row>) -> Vec<Revocation> {
-    let revocation = |row: Row| {
+impl Row {
+    /// Returns the revocation; `None` if this version does not know its kind.
+    fn revocation(self) -> Option<Revocation> {
         Some(Revocation {
-            kind: Kind::named(&row.kind?)?,
-            subject: row.subject?,
-            revoked_at: row.revoked_at?,
+            kind: Kind::named(&self.kind)?,
+            subject: self.subject,
+            revoked_at: self.revoked_at,
+            expires_at: self.expires_at,
         })
-    };
-    rows.into_iter().filter_map(revocation).collect()
+    }
+}
+
+impl NewRow {
+    /// Returns the revocation; `None` if there is none, or if this version does not know its kind.
+    fn revocation(self) -> Option<Revocation> {
+        Some(Revocation {
+            kind: Kind::named(&self.kind?)?,
+            subject: self.subject?,
+            revoked_at: self.revoked_at?,
+            expires_at: self.expires_at?,
+        })
+    }
 }
 
 /// Returns whether fewer transactions had begun at one position than at another, which means that the database was
@@ -128,7 +166,9 @@ mod tests {
     }
 
     async fn read(rows: &mut RevocationRows) -> Vec<String> {
-        let revocations = rows.read().await.unwrap();
+        let mut all = Vec::new();
+        let new = rows.read(|page| all.extend_from_slice(page)).await.unwrap();
+        let revocations = new.unwrap_or(all);
         revocations.into_iter().map(|one| one.subject).collect()
     }
 
@@ -142,7 +182,7 @@ mod tests {
         for subject in ["first", "second"] {
             revoke(&db, subject).await;
         }
-        assert_eq!(read(&mut rows).await, ["second", "first"]);
+        assert_eq!(read(&mut rows).await, ["first", "second"]);
         // Any write changes the version of the database.
         let version = rows.version;
         execute!(db.writer(), "CREATE TABLE unrelated (id INTEGER)").unwrap();

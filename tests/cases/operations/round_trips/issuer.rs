@@ -26,7 +26,7 @@ routes! {
         let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.refresh)])
     };
-    revokeToken "access token" [4 4] |f| {
+    revokeToken "access token" [5 5] |f| {
         let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.access)])
     };
