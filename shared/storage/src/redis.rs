@@ -10,6 +10,7 @@ use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::sync::lock;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -97,6 +98,7 @@ struct Inner {
     client: Client,
     connection: ConnectionManager,
     timed_out_at: Mutex<Option<Instant>>,
+    failures: AtomicU64,
     claim: Script,
     epoch: Script,
 }
@@ -115,6 +117,7 @@ impl Redis {
             connection: ConnectionManager::new_lazy_with_config(url.0.clone(), config)?,
             client: url.0.clone(),
             timed_out_at: Mutex::default(),
+            failures: AtomicU64::default(),
             claim: Script::new(&[RUN_ID, CLAIM].concat()),
             epoch: data_set_script(EPOCH),
         })))
@@ -205,6 +208,12 @@ impl Redis {
         self.script(&script).await
     }
 
+    /// Returns the number of commands of this process that have failed. If it changed, Redis may have been replaced by an older copy
+    /// of itself, also one with the same id of the data set and the same run, such as a virtual machine that was set back.
+    pub fn failures(&self) -> u64 {
+        self.0.failures.load(Ordering::Relaxed)
+    }
+
     /// Reads `maxmemory-policy`. Returns [`Evicts`] if Redis evicts keys when its memory is full, because a flood of
     /// keys could then lift a lockout.
     pub async fn eviction(&self) -> Result<Option<Evicts>, Unavailable> {
@@ -224,13 +233,17 @@ impl Redis {
         if timed_out_at.is_some_and(|at| at.elapsed() < FAIL_FAST_PERIOD) {
             return Err(Unavailable("a recent command timed out".to_owned()));
         }
-        match tokio::time::timeout(COMMAND_TIMEOUT, command).await {
-            Ok(result) => Ok(result?),
+        let result = match tokio::time::timeout(COMMAND_TIMEOUT, command).await {
+            Ok(result) => result.map_err(Unavailable::from),
             Err(_) => {
                 *lock(&self.0.timed_out_at) = Some(Instant::now());
                 Err(Unavailable("no response within 250 ms".to_owned()))
             }
+        };
+        if result.is_err() {
+            self.0.failures.fetch_add(1, Ordering::Relaxed);
         }
+        result
     }
 }
 

@@ -142,6 +142,25 @@ async fn a_burst_of_revocations_is_read_once(world: World) {
     world.expect_idle_mirrors().await;
 }
 
+/// A dump that is restored into a new cluster has the transaction numbers of the former one, which the new one reaches years later.
+async fn the_rows_of_a_restored_dump_are_read_once(mut world: World) {
+    let user = world.sign_up().await;
+    let forger = TokenForger::new(&world, &user).await;
+    world.stop().await;
+    let restore = "INSERT INTO revocations (transaction_id, kind, subject, revoked_at, expires_at)
+                   SELECT '900000000000', 'jti', 'restored-' || n, $1, $1 + 660000000 FROM generate_series(1, 5000) AS n";
+    execute!(world.db().await.writer(), restore, world.now()).unwrap();
+    world.restart().await;
+    let restored = forger.with_claim("jti", json!("restored-5000"));
+    world.expect_revoked_soon(&restored).await;
+    world.expect_idle_mirrors().await;
+    // New rows are found beside them.
+    revoke(&world, "jti", "new").await;
+    world
+        .expect_revoked_soon(&forger.with_claim("jti", json!("new")))
+        .await;
+}
+
 on_many_processes!(revocations_that_are_committed_late_hold);
 on_every_shape!(
     revocations_hold_despite_clock_skew,
@@ -152,4 +171,7 @@ on_every_shape!(
     revoking_a_signing_key_rejects_all_its_tokens,
     revocations_survive_a_restart,
 );
-on_postgresql!(a_burst_of_revocations_is_read_once);
+on_postgresql!(
+    a_burst_of_revocations_is_read_once,
+    the_rows_of_a_restored_dump_are_read_once
+);

@@ -188,6 +188,29 @@ async fn a_list_that_lost_its_last_writes_is_filled_again(world: World) {
     report(&repairs);
 }
 
+/// A virtual machine with Redis that is set back by a moment has the marks and the run, but not the last revocation. All that the
+/// processes notice is that their connections break.
+async fn a_list_that_was_set_back_is_filled_again(world: World) {
+    let (_, app, tokens) = user_app_and_tokens(&world).await;
+    let revocation = app.client_call(&world.anyone(), "/revoke", &[("token", &tokens.refresh)]);
+    revocation.await.expect(200);
+    expect_listed(&world, &tokens).await;
+    let mut repairs = Vec::new();
+    for _ in 0..5 {
+        eventually("the list is not complete", async || {
+            world.redis().command(&["EXISTS", COMPLETE]).trim() == "1"
+        })
+        .await;
+        let mut command = vec!["DEL"];
+        let keys = keys_of(&tokens);
+        command.extend(keys.iter().map(String::as_str));
+        world.redis().command(&command);
+        world.redis().command(&["CLIENT", "KILL", "TYPE", "normal"]);
+        repairs.push(expect_listed(&world, &tokens).await);
+    }
+    report(&repairs);
+}
+
 /// The list has so many revocations that they cannot be added at once. Neither the first fill nor the refill delays introspection.
 async fn a_large_list_is_filled_beside_the_reads(world: World) {
     let many = rounds(20_000, 100_000);
@@ -356,6 +379,7 @@ on_many_processes!(
     an_emptied_list_is_filled_again,
     a_restored_list_is_filled_again,
     a_list_that_lost_its_last_writes_is_filled_again,
+    a_list_that_was_set_back_is_filled_again,
     a_large_list_is_filled_beside_the_reads,
     a_revocation_that_was_not_announced_is_listed,
     the_list_is_not_trusted_without_an_issuer,

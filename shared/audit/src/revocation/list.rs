@@ -115,6 +115,11 @@ impl RevocationList {
         self.redis.epoch().await
     }
 
+    /// Returns the number of failures of Redis that this process has met.
+    pub(super) fn failures(&self) -> u64 {
+        self.redis.failures()
+    }
+
     /// Adds revocations whose rows are committed.
     pub(super) async fn add(&self, revocations: &[Revocation]) -> Result<(), Unavailable> {
         for batch in revocations.chunks(BATCH) {

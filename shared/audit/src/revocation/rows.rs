@@ -15,11 +15,14 @@ sql! {
     NEW_SQLITE = "SELECT CAST(id AS TEXT) AS position, id, kind, subject, revoked_at, expires_at
                   FROM revocations WHERE id > CAST($1 AS INTEGER)
                   ORDER BY id DESC";
-    // Returns a row without a revocation if there is no new one. The first condition is the one that the index can serve.
+    // Returns a row without a revocation if there is no new one. The first two conditions are those that the index can serve. The second
+    // one leaves out rows of a dump from another cluster, whose transactions have numbers that this one has not reached yet: the
+    // first read found them, and every further one would find them again.
     NEW_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT) AS position, new.id, new.kind, new.subject, new.revoked_at,
                            new.expires_at
                     FROM (SELECT 1) AS one LEFT JOIN revocations AS new
                         ON new.transaction_id >= pg_snapshot_xmin(CAST($1 AS pg_snapshot))
+                       AND new.transaction_id < pg_snapshot_xmax(pg_current_snapshot())
                        AND NOT pg_visible_in_snapshot(new.transaction_id, CAST($1 AS pg_snapshot))";
 }
 
