@@ -7,6 +7,7 @@ use crate::router::router;
 use access_tokens::{Jwks, Verifier};
 use audit::revocation::RevocationMirror;
 use foundation::clock::now;
+use resources::accounts;
 use resources::idempotency::{self, Idempotency};
 use runtime::startup::Runtime;
 use std::net::SocketAddr;
@@ -28,14 +29,14 @@ pub struct Api {
 }
 
 impl Api {
-    /// Builds the API and starts its background tasks, which fetch the issuer's keys and delete expired idempotency
-    /// keys. Must be called within a tokio runtime. If this process is also the issuer, `own_issuer` is its listen
+    /// Builds the API and starts its background tasks, which fetch the issuer's keys, erase the data of deleted
+    /// accounts and delete expired idempotency keys. Must be called within a tokio runtime. If this process is also the issuer, `own_issuer` is its listen
     /// address; otherwise `None`.
     pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
         let db = runtime.identity.db.clone();
-        tokio::spawn(delete_expired_idempotency_keys(db.clone(), runtime.clock.clone()));
+        tokio::spawn(housekeeping(db.clone(), runtime.clock.clone()));
         let revocations = runtime.identity.revocations.clone();
         let issuer = runtime.urls.issuer.clone();
         let routes = router(App::new(Services {
@@ -82,14 +83,17 @@ impl Api {
     }
 }
 
-/// Deletes expired idempotency keys at regular intervals, unless the clock differs from that of the database. Never
-/// returns.
-async fn delete_expired_idempotency_keys(db: Db, clock: ClockCheck) {
+/// Erases the data of deleted accounts and deletes expired idempotency keys at regular intervals, unless the clock differs from that of
+/// the database. Never returns.
+async fn housekeeping(db: Db, clock: ClockCheck) {
     loop {
-        if clock.measure().await.is_ok()
-            && let Err(error) = idempotency::prune(&db, now()).await
-        {
-            tracing::warn!(%error, "cannot delete expired idempotency keys");
+        if clock.measure().await.is_ok() {
+            if let Err(error) = accounts::erase_remaining(&db, now()).await {
+                tracing::warn!(%error, "cannot erase the data of deleted accounts");
+            }
+            if let Err(error) = idempotency::prune(&db, now()).await {
+                tracing::warn!(%error, "cannot delete expired idempotency keys");
+            }
         }
         tokio::time::sleep(CLEANUP_INTERVAL).await;
     }

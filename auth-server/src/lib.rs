@@ -123,6 +123,7 @@ impl Issuer {
                 clients,
                 published_keys: PublishedKeys::new(http),
                 revocations: identity.revocations.clone(),
+                events: identity.events.clone(),
                 refresh_tokens: RefreshTokens::new(&secret),
                 verifier: Verifier::new(
                     keys.clone(),

@@ -114,8 +114,8 @@ CREATE INDEX posts_status_author_created_at ON posts (status, author_id, created
     WHERE deleted_at IS NULL AND created_at + 0 >= 0;
 CREATE INDEX posts_status_author_title ON posts (status, author_id, title, id)
     WHERE deleted_at IS NULL AND length(title) >= 0;
--- The posts whose text is erased when their author is deleted.
-CREATE INDEX posts_never_published ON posts (author_id) WHERE published_at IS NULL;
+-- The posts whose text is erased when their author is deleted, until it is.
+CREATE INDEX posts_never_published ON posts (author_id) WHERE published_at IS NULL AND title <> '';
 
 CREATE TABLE comments (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -554,6 +554,11 @@ CREATE INDEX security_events_administrator_id ON security_events (administrator_
 CREATE TABLE unfinished_pseudonyms (
     user_id BIGINT PRIMARY KEY,
     pseudonym BIGINT NOT NULL
+);
+
+-- Deleted accounts of which posts and replies under idempotency keys remain, because they have more than the deletion itself erases.
+CREATE TABLE unfinished_erasures (
+    user_id BIGINT PRIMARY KEY
 );
 
 -- The processes that delete or change many rows in batches, one for each task. A lease ends unless it is renewed.

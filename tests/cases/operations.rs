@@ -8,6 +8,7 @@ mod documentation;
 mod list_plans;
 mod pruning;
 mod redis;
+mod repeated_events;
 mod round_trips;
 mod schema;
 mod security_events;

@@ -12,6 +12,7 @@
 
 mod accounts;
 mod crawling_readers;
+mod large_accounts;
 mod many_families;
 mod pages;
 mod revocations;

@@ -1,16 +1,28 @@
 //! Deletion of an account with its data in the API.
 
 use crate::{idempotency, posts};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::Identity;
 use identity::accounts;
 use identity::accounts::Error;
 use identity::credential_check::PresentedCredentials;
 use identity::sessions::Session;
+use storage::db::{self, Db, Tx};
+use storage::{execute, fetch_optional, sql};
+
+sql! {
+    ADD_UNFINISHED = "INSERT INTO unfinished_erasures (user_id) VALUES ($1)";
+    FIND_UNFINISHED = "SELECT user_id FROM unfinished_erasures ORDER BY user_id LIMIT 1";
+    DELETE_UNFINISHED = "DELETE FROM unfinished_erasures WHERE user_id = $1";
+}
+
+/// The number of posts and of replies that the deletion of an account erases itself, in a few milliseconds. Few accounts have more.
+const ERASED_AT_ONCE: i64 = 500;
 
 /// Verifies the credentials of the session's user and deletes their account, the posts that were never published, and
-/// the replies that are stored under idempotency keys. Other posts, comments and payments remain and belong to the
-/// anonymized user. Fails like [`accounts::delete`].
+/// the replies that are stored under idempotency keys. If there are many of these, [`erase_remaining`] deletes the others after the
+/// commit. Other posts, comments and payments remain and belong to the anonymized user. Fails like [`accounts::delete`].
 pub async fn delete(
     identity: &Identity,
     session: &Session,
@@ -18,9 +30,37 @@ pub async fn delete(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let (mut tx, announcement) = accounts::delete(identity, session, presented, context).await?;
-    posts::delete_never_published(&mut tx, session.user.id, context.now).await?;
-    idempotency::delete_of_user(&mut tx, session.user.id).await?;
+    let user_id = session.user.id;
+    if !erase_batch(&mut tx, user_id, ERASED_AT_ONCE, context.now).await? {
+        execute!(tx.on(), ADD_UNFINISHED, user_id)?;
+    }
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
     Ok(())
+}
+
+/// Erases what [`delete`] left, in small transactions with pauses. Stops if another process does the same. Fails if the database does;
+/// the next call goes on.
+pub async fn erase_remaining(db: &Db, now: Timestamp) -> Result<(), db::Error> {
+    db.change_under_lease("erasures", |limit| async move {
+        let mut tx = db.begin().await?;
+        let Some((user_id,)) = fetch_optional!(tx.on(), (i64,), FIND_UNFINISHED)? else {
+            return Ok(0);
+        };
+        if erase_batch(&mut tx, user_id, limit, now).await? {
+            execute!(tx.on(), DELETE_UNFINISHED, user_id)?;
+        }
+        tx.commit().await?;
+        // There may be data of another account.
+        Ok(limit.cast_unsigned())
+    })
+    .await
+    .map(|_| ())
+}
+
+/// Erases at most `limit` posts and `limit` replies of a deleted account. Returns whether none are left.
+async fn erase_batch(tx: &mut Tx, user_id: i64, limit: i64, now: Timestamp) -> Result<bool, db::Error> {
+    let posts = posts::delete_never_published(tx, user_id, limit, now).await?;
+    let replies = idempotency::delete_of_user(tx, user_id, limit).await?;
+    Ok(posts.max(replies) < limit.cast_unsigned())
 }

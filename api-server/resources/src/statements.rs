@@ -1,10 +1,11 @@
 //! The SQL statements of this crate, for the test that prepares each of them on both database engines.
 
-use crate::{comments, idempotency, payments, posts};
+use crate::{accounts, comments, idempotency, payments, posts};
 
 /// Returns every SQL statement that this crate can run, as pairs of a name and the statement's text.
 pub fn statements() -> Vec<(String, String)> {
     let constant = [
+        accounts::STATEMENTS,
         comments::store::STATEMENTS,
         idempotency::stored::STATEMENTS,
         payments::store::STATEMENTS,

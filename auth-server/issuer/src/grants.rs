@@ -39,7 +39,7 @@ use crate::keys::Keyring;
 use crate::refresh_tokens::RefreshTokens;
 use crate::token_error::TokenError;
 use access_tokens::Verifier;
-use audit::events::Event;
+use audit::events::{Event, EventRecorder};
 use audit::revocation::RevocationMirror;
 use dpop::Proofs;
 use foundation::context::RequestContext;
@@ -63,6 +63,8 @@ pub struct Grants {
     pub published_keys: PublishedKeys,
     /// Announces revocations to every process.
     pub revocations: RevocationMirror,
+    /// Records events that a client can cause in any number.
+    pub events: EventRecorder,
     /// The signing keys.
     pub keys: Keyring,
     /// Derives refresh tokens.
@@ -117,8 +119,12 @@ impl Grants {
     /// durable, and this process accepts none of the family's access tokens.
     async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
         let mut tx = self.db.begin().await?;
-        cause.record(&mut tx, context).await?;
         let announcement = refresh_families::revoke(&mut tx, Selection::Family(id), context).await?;
+        match announcement.is_empty() {
+            // The family had ended before, which a client can repeat in any number.
+            true => self.events.record_in(&mut tx, cause, context).await?,
+            false => cause.record(&mut tx, context).await?,
+        }
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())

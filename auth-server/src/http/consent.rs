@@ -144,7 +144,7 @@ pub(crate) async fn submit(
     let request_uri = begun.request_uri.as_ref();
     let to = match is_allowed {
         true => Box::pin(app.grants.allow(request, request_uri, &session, &context)).await?,
-        false => app.grants.deny(&request, &session, &context).await?,
+        false => app.grants.deny(&request, &session, &context).await,
     };
     Ok(see_other(&to))
 }

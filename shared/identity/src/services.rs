@@ -36,7 +36,7 @@ pub struct Identity {
     pub confirmations_per_domain: usize,
     /// The in-memory copy of all revocations.
     pub revocations: RevocationMirror,
-    /// The recorder of refused requests.
+    /// The recorder of events that a client can cause in any number.
     pub events: EventRecorder,
     /// The queue of mails to users.
     pub mails: Mails,

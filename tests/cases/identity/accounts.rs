@@ -6,6 +6,7 @@ mod connected_apps;
 mod deletion_and_export;
 mod ended_mid_request;
 mod erasure;
+mod large_accounts;
 mod mfa;
 mod mfa_guesses;
 mod mfa_races;

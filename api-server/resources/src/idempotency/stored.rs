@@ -31,7 +31,8 @@ sql! {
             WHERE id = $1 AND expires_at > $2";
     SAVE_SQLITE = save!("");
     SAVE_POSTGRES = save!(" FOR SHARE");
-    DELETE_OF_USER = "DELETE FROM idempotency_keys WHERE user_id = $1";
+    DELETE_OF_USER = "DELETE FROM idempotency_keys
+                      WHERE id IN (SELECT id FROM idempotency_keys WHERE user_id = $1 LIMIT $2)";
     PRUNE = delete_expired!("idempotency_keys", "id", "expires_at + 0");
 }
 
@@ -130,7 +131,7 @@ pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, db::Error> {
     db.prune(PRUNE, now).await
 }
 
-/// Deletes the replies that are stored for a user.
-pub async fn delete_of_user(tx: &mut Tx, user_id: i64) -> Result<(), db::Error> {
-    execute!(tx.on(), DELETE_OF_USER, user_id).map(|_| ())
+/// Deletes at most `limit` of the replies that are stored for a user. Returns their number.
+pub async fn delete_of_user(tx: &mut Tx, user_id: i64, limit: i64) -> Result<u64, db::Error> {
+    execute!(tx.on(), DELETE_OF_USER, user_id, limit)
 }

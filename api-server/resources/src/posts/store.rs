@@ -78,9 +78,10 @@ sql! {
     UPDATE_SQLITE = update!("");
     UPDATE_POSTGRES = update!(" FOR SHARE");
     DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
-    // Only the author and moderators ever saw these posts, so their text is erased too.
+    // Only the author and moderators ever saw these posts, so their text is erased too. No other post has an empty title.
     DELETE_NEVER_PUBLISHED = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
-                     WHERE author_id = $1 AND published_at IS NULL";
+                     WHERE id IN (SELECT id FROM posts
+                                  WHERE author_id = $1 AND published_at IS NULL AND title <> '' LIMIT $3)";
     DELETE_VERSION = "UPDATE posts SET deleted_at = $3
                       WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
 }
@@ -293,7 +294,12 @@ pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), 
     }
 }
 
-/// Deletes the posts that an author never published, and erases their text.
-pub async fn delete_never_published(tx: &mut Tx, author_id: i64, now: Timestamp) -> Result<(), db::Error> {
-    execute!(tx.on(), DELETE_NEVER_PUBLISHED, author_id, now).map(|_| ())
+/// Deletes at most `limit` of the posts that an author never published, and erases their text. Returns their number.
+pub async fn delete_never_published(
+    tx: &mut Tx,
+    author_id: i64,
+    limit: i64,
+    now: Timestamp,
+) -> Result<u64, db::Error> {
+    execute!(tx.on(), DELETE_NEVER_PUBLISHED, author_id, now, limit)
 }

@@ -215,12 +215,12 @@ impl Grants {
         checked: &CheckedRequest,
         session: &Session,
         context: &RequestContext,
-    ) -> Result<String, db::Error> {
+    ) -> String {
         let event = Event::failure(EventName::Consent)
             .user(session.user.id)
             .client(&checked.client.id);
-        event.record_alone(&self.db, context).await?;
-        Ok(self.error_redirect(&checked.request, "access_denied", "the user denied the request"))
+        self.events.record(event, "", context).await;
+        self.error_redirect(&checked.request, "access_denied", "the user denied the request")
     }
 
     /// Returns the redirect to the client for a request that admits no page although one is needed.
@@ -266,7 +266,7 @@ impl Grants {
             .user(user_id)
             .client(client_id)
             .detail(issue.scope.to_string());
-        event.record(&mut tx, context).await?;
+        self.events.record_in(&mut tx, event, context).await?;
         tx.commit().await?;
         Ok(code)
     }

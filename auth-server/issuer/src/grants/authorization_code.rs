@@ -109,7 +109,8 @@ impl Grants {
             keep,
         };
         let mut tx = self.db.begin().await?;
-        let announcement = refresh_families::revoke(&mut tx, unused, context).await?;
+        let announcement =
+            refresh_families::revoke_repeatedly(&mut tx, unused, &self.events, context).await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())

@@ -132,7 +132,7 @@ impl Grants {
             client_id: &family.client_id,
             keep: i64::from(self.lifetimes.max_families),
         };
-        refresh_families::revoke(tx, unused, context).await
+        refresh_families::revoke_repeatedly(tx, unused, &self.events, context).await
     }
 
     /// Revokes the family that a used device code began, if the client presents the code again, as for authorization codes (RFC 6749

@@ -155,7 +155,7 @@ impl Grants {
             false => Event::failure(EventName::Consent),
         };
         let event = event.user(session.user.id).client(&shown.client_id);
-        event.record(&mut tx, context).await?;
+        self.events.record_in(&mut tx, event, context).await?;
         tx.commit().await?;
         Ok(true)
     }

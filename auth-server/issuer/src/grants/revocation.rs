@@ -41,7 +41,9 @@ impl Grants {
             _ => return Ok(()),
         }
         let mut tx = self.db.begin().await?;
-        let announcement = refresh_families::revoke(&mut tx, Selection::Family(family_id), context).await?;
+        let announcement =
+            refresh_families::revoke_repeatedly(&mut tx, Selection::Family(family_id), &self.events, context)
+                .await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())
@@ -64,7 +66,13 @@ impl Grants {
         if let Some(family_id) = token.grant_id()
             && revocation::has_revoked_many_tokens(&mut tx, &client.id, context.now).await?
         {
-            announcement = refresh_families::revoke(&mut tx, Selection::Family(family_id), context).await?;
+            announcement = refresh_families::revoke_repeatedly(
+                &mut tx,
+                Selection::Family(family_id),
+                &self.events,
+                context,
+            )
+            .await?;
         }
         if announcement.is_empty() {
             let (jti, expires_at) = (&token.jti, token.expires_at);
@@ -74,7 +82,7 @@ impl Grants {
                 .user(token.user_id())
                 .client(&client.id)
                 .detail(format!("access token {jti}"));
-            event.record(&mut tx, context).await?;
+            self.events.record_in(&mut tx, event, context).await?;
         }
         tx.commit().await?;
         self.revocations.announce(announcement).await;

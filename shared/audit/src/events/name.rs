@@ -143,11 +143,15 @@ impl EventName {
         }
     }
 
-    /// Returns whether such an event is a refused request, which a client can send in any number.
-    pub(super) const fn is_refused_request(self) -> bool {
+    /// Returns whether a client can cause any number of such events with little effort.
+    pub(super) const fn is_counted(self) -> bool {
         matches!(
             self,
-            Self::LoginFail | Self::CsrfFail | Self::AuthorizationFail | Self::IdempotencyConflict
+            Self::LoginFail
+                | Self::CsrfFail
+                | Self::AuthorizationFail
+                | Self::IdempotencyConflict
+                | Self::Consent
         )
     }
 

@@ -38,8 +38,8 @@ sql! {
 
 /// The number of bits of a pseudonym: JSON parsers that read numbers as doubles keep 53 bits exact (RFC 8259 §6).
 const BITS: u32 = 53;
-/// The number of events that the deletion of an account changes itself, in less than a tenth of a second. Few accounts have more.
-const CHANGED_AT_ONCE: i64 = 5_000;
+/// The number of events that the deletion of an account changes itself, in a few milliseconds. Few accounts have more.
+const CHANGED_AT_ONCE: i64 = 500;
 
 /// Returns the pseudonym of a user: the HMAC of the id under a key derived from `key`, as a negative number, so that it
 /// is no user's id. It does not change, and nobody without `key` can tell to which user it belongs.
@@ -56,7 +56,7 @@ pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
     -((number >> (u64::BITS - BITS)).max(1).cast_signed())
 }
 
-/// Replaces the user's id by `pseudonym` in all alerts and in the oldest 5,000 events, and the addresses of the user's requests by
+/// Replaces the user's id by `pseudonym` in all alerts and in the oldest 500 events, and the addresses of the user's requests by
 /// labels. [`replace_remaining`] changes further events after the commit. The caller has locked the user's row against
 /// new events, and marks it as deleted in this transaction. Fails if the database does.
 pub async fn replace(tx: &mut Tx, user_id: i64, pseudonym: i64) -> Result<(), Error> {

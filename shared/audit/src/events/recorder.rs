@@ -1,4 +1,4 @@
-//! The recorder of refused requests, which a client can send in any number. It writes the first event of a kind at once,
+//! The recorder of events that a client can cause in any number, such as refused requests. It writes the first event of a kind at once,
 //! and counts the others of the same minute in memory: they become one row with their number when the minute has ended,
 //! or when the process stops. A process that is killed loses the counts of its last minute, and no first event.
 
@@ -11,7 +11,7 @@ use foundation::context::RequestContext;
 use foundation::sync::lock;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use storage::db::{Db, Error};
+use storage::db::{Db, Error, Tx};
 
 /// The time between two searches for minutes that have ended.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -34,8 +34,8 @@ impl EventRecorder {
         }
     }
 
-    /// Writes the event in a transaction of its own, or counts it if it is a refused request and not the first of its name,
-    /// route, user, client, `subject` and network in this minute. A caller whose response must not reveal whether there is a
+    /// Writes the event in a transaction of its own, or counts it if a client can cause any number of its kind and it is not the first of
+    /// its name, route, user, client, `subject` and, without a user or for a failed sign-in, network in this minute. A caller whose response must not reveal whether there is a
     /// user passes a `subject` that distinguishes unknown ones too; the failed sign-ins of a network are written at once for the first
     /// few subjects of a minute only. If 10,000 different ones are counted, others are counted by name, route and user only. An event
     /// that cannot be written is reported in the log only, because the request is refused in either case.
@@ -51,13 +51,27 @@ impl EventRecorder {
         subject: &str,
         context: &RequestContext,
     ) -> Result<(), Error> {
-        if !event.name.is_refused_request() {
+        if !event.name.is_counted() {
             return event.record_alone(&self.db, context).await;
         }
         let kind = Kind::new(&event, subject, context);
         let first = lock(&self.counts).add(kind, &event, context);
         let Some(kind) = first else { return Ok(()) };
         let written = event.record_alone(&self.db, context).await;
+        if written.is_err() {
+            lock(&self.counts).forget(&kind);
+        }
+        written
+    }
+
+    /// Writes the event in the caller's transaction, or counts it if it is not the first of its kind in this minute, as
+    /// [`record`](Self::record) does. For events that a client can cause in any number, by requests that have an effect. An event that
+    /// is counted stays so if the transaction is rolled back. Fails if the database does.
+    pub async fn record_in(&self, tx: &mut Tx, event: Event, context: &RequestContext) -> Result<(), Error> {
+        let kind = Kind::new(&event, "", context);
+        let first = lock(&self.counts).add(kind, &event, context);
+        let Some(kind) = first else { return Ok(()) };
+        let written = event.record(tx, context).await;
         if written.is_err() {
             lock(&self.counts).forget(&kind);
         }

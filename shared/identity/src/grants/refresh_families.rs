@@ -6,7 +6,7 @@ pub(crate) mod revocation;
 pub(crate) mod rotation;
 
 pub(crate) use revocation::revoke_all_of_user;
-pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri};
+pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri, revoke_repeatedly};
 pub use rotation::{PresentedToken, nullable_array, rotate};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};

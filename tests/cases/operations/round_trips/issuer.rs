@@ -22,16 +22,17 @@ routes! {
         service.token(&f.world.anyone(), &[("grant_type", "client_credentials")])
     };
     exchangeToken "signed assertion" [1 1] |f| signed_request(f);
+    // The event of a user is counted if it is not the first one of a minute, so each call is for a new user.
     revokeToken "refresh token" [6 6] |f| {
-        let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
+        let tokens = f.first_party_app.tokens(&f.world.sign_up().await, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.refresh)])
     };
     revokeToken "access token" [5 5] |f| {
-        let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
+        let tokens = f.first_party_app.tokens(&f.world.sign_up().await, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.access)])
     };
     revokeTokenInCookie "refresh token" [6 6] |f| {
-        let tokens = f.first_party_app.tokens(&f.owner, "posts:read").await;
+        let tokens = f.first_party_app.tokens(&f.world.sign_up().await, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/token/revoke", &[("token", &tokens.refresh)])
     };
     introspectToken "access token" [0 0] |f| {
@@ -189,7 +190,7 @@ routes! {
         browser.open_call(url.as_str())
     };
     submitConsent "signed in" [8 8] |f| {
-        let mut browser = f.owner.browser();
+        let mut browser = f.world.sign_up().await.browser();
         let url = consent_url(f, &mut browser).await;
         let page = browser.open(url.as_str()).await;
         browser.submit_call(&page, &[("decision", "allow")])
@@ -201,7 +202,7 @@ routes! {
         browser.submit_call(&page, &[("user_code", &device.user_code)])
     };
     confirmDevice "signed in" [8 8] |f| {
-        let (device, mut browser) = (device(f).await, f.owner.browser());
+        let (device, mut browser) = (device(f).await, f.world.sign_up().await.browser());
         let page = browser.enter_user_code(&device.user_code).await;
         browser.submit_call(&page, &[("decision", "allow")])
     };

@@ -1,4 +1,4 @@
-//! The counts of refused requests by kind and minute.
+//! The counts of events by kind and minute.
 
 use crate::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -29,13 +29,15 @@ pub(super) struct Counts {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
     name: EventName,
+    outcome: &'static str,
     route: String,
     user_id: Option<i64>,
     client_id: Option<String>,
     /// The subject of the event; `None` for the failed sign-ins of a network beyond [`SUBJECTS_PER_NETWORK`], and beyond
     /// [`CAPACITY`].
     subject: Option<String>,
-    /// Empty beyond [`CAPACITY`].
+    /// Empty beyond [`CAPACITY`], and for a known user, who may use many networks. Failed sign-ins are told apart by network, because
+    /// alerts count it.
     network: String,
     /// The minutes since the epoch.
     minute: i64,
@@ -54,11 +56,15 @@ impl Kind {
     pub(super) fn new(event: &Event, subject: &str, context: &RequestContext) -> Self {
         Self {
             name: event.name,
+            outcome: event.outcome,
             route: context.route().to_owned(),
             user_id: event.user_id,
             client_id: event.client_id.clone(),
             subject: Some(subject.to_owned()),
-            network: context.network(),
+            network: match event.user_id {
+                Some(_) if event.name != EventName::LoginFail => String::new(),
+                _ => context.network(),
+            },
             minute: minute_of(context.now),
         }
     }

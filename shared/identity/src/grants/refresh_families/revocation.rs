@@ -1,8 +1,9 @@
 //! Revocation of refresh token families, with the access tokens that were issued with them.
 
 use super::is_unrevoked;
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, EventRecorder};
 use audit::revocation::{self, Kind, PendingAnnouncement};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
 use storage::{fetch_all, fetch_one, sql};
@@ -113,7 +114,34 @@ pub async fn revoke(
     selection: Selection<'_>,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
-    let now = context.now;
+    let (announcement, event) = revoke_selected(tx, selection, context.now).await?;
+    if let Some(event) = event {
+        event.record(tx, context).await?;
+    }
+    Ok(announcement)
+}
+
+/// Revokes refresh families as [`revoke`] does. The event is counted if it is not the first of its kind in this minute: for requests that
+/// a client can repeat in any number.
+pub async fn revoke_repeatedly(
+    tx: &mut Tx,
+    selection: Selection<'_>,
+    events: &EventRecorder,
+    context: &RequestContext,
+) -> Result<PendingAnnouncement, Error> {
+    let (announcement, event) = revoke_selected(tx, selection, context.now).await?;
+    if let Some(event) = event {
+        events.record_in(tx, event, context).await?;
+    }
+    Ok(announcement)
+}
+
+/// Revokes refresh families, and returns the event to record, if there is one.
+async fn revoke_selected(
+    tx: &mut Tx,
+    selection: Selection<'_>,
+    now: Timestamp,
+) -> Result<(PendingAnnouncement, Option<Event>), Error> {
     let (by_user_and_client, longest_unused, by_session) = tx.on().choose(
         (
             REVOKE_BY_USER_AND_CLIENT_SQLITE,
@@ -139,7 +167,7 @@ pub async fn revoke(
         Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now)?,
     };
     let Some(first) = rows.first() else {
-        return Ok(PendingAnnouncement::none());
+        return Ok((PendingAnnouncement::none(), None));
     };
     let event = Event::success(EventName::TokenRevoked).user(first.user_id);
     let event = match rows.len() {
@@ -149,8 +177,7 @@ pub async fn revoke(
     let ids: Vec<String> = rows.into_iter().map(|family| family.id).collect();
     let event = event.detail(format!("grants {}", ids.join(" ")));
     let announcement = revocation::revoke_families(tx, ids, now).await?;
-    event.record(tx, context).await?;
-    Ok(announcement)
+    Ok((announcement, Some(event)))
 }
 
 /// Revokes at most `limit` families of a client that began with this redirect URI, and records one event for all of them. Returns

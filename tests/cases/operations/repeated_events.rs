@@ -1,0 +1,45 @@
+//! Security events that a client can cause in any number are counted by user, route and minute.
+
+use super::security_events::counted;
+use std::time::Duration;
+use tests::{Shape, Tokens, World, eventually, on_every_shape};
+
+/// A client with one user repeats what it is allowed to do, and what it is not, from many networks.
+async fn repeated_grants_revocations_and_refusals_are_counted_by_user(shape: Shape) {
+    const REPETITIONS: i64 = 20;
+    let builder = World::builder(shape).clock();
+    let world = builder.flag("--trusted-proxies", "127.0.0.1").start().await;
+    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (app, post) = (world.app().first_party().register(), bob.publish("A post").await);
+    let (anyone, mut browser) = (world.anyone(), ann.browser());
+    for n in 0..REPETITIONS {
+        let grant = app.authorize(&mut browser, &ann, "posts:read").await;
+        let tokens = Tokens::parse(app.exchange(&anyone, &grant).await);
+        for token in [&tokens.access, &tokens.refresh] {
+            let revocation = app.client_call(&anyone, "/revoke", &[("token", token)]);
+            revocation.await.expect(200);
+        }
+        app.exchange(&anyone, &grant)
+            .await
+            .expect_token_error(400, "invalid_grant");
+        let of_another = ann.with("x-forwarded-for", &format!("2001:db8:{n}::1"));
+        of_another.delete(&post.path).await.expect_error(403, "forbidden");
+    }
+    world.advance(Duration::from_secs(60));
+    for (name, sent) in [
+        ("authz_consent", REPETITIONS),
+        ("authn_token_revoked", 2 * REPETITIONS),
+        ("authn_code_reuse", REPETITIONS),
+        ("authz_fail", REPETITIONS),
+    ] {
+        eventually("the counts were not written", || async {
+            counted(&world, name).await.1 == sent
+        })
+        .await;
+        // Each of two processes has the first of a minute and the number of the others, in at most three minutes.
+        let (rows, _) = counted(&world, name).await;
+        assert!(rows <= 12, "{rows} rows of {name}");
+    }
+}
+
+on_every_shape!(repeated_grants_revocations_and_refusals_are_counted_by_user);
