@@ -18,7 +18,29 @@ async fn a_staged_key_is_published_and_does_not_sign(world: World) {
     assert_eq!(app.tokens(&ann, "posts:read").await.kid(), active);
 }
 
-/// The key that is staged at the first start may sign at once, because there never was a key set without it.
+/// No verifier can have cached a key set without the key that is staged at the first start. Caches may lack the next one.
+async fn a_young_installation_rotates_its_keys_at_once(shape: Shape) {
+    let world = World::builder(shape).empty().start().await;
+    let (ann, app) = world.user_and_app().await;
+    let mut tokens = app.tokens(&ann, "posts:read").await;
+    let first = tokens.access.clone();
+    let (active, staged) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
+    let rotated = world.cli(&["keys", "retire", &active, "--json"], "");
+    assert_eq!(
+        (
+            &rotated["done"],
+            &rotated["active"],
+            &rotated["caches_may_lack_it_until"]
+        ),
+        (&json!("rotated"), &json!(staged), &json!(null))
+    );
+    wait_until_signed_by(&world, &app, &mut tokens, &staged).await;
+    for token in [&first, &tokens.access] {
+        world.expect_accepted(token).await;
+    }
+    assert!(expect_command_error(&world, &["keys", "rotate"]).contains("may not sign"));
+}
+
 async fn early_rotations_fail_and_name_the_earliest_time(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (ann, app) = world.user_and_app().await;
@@ -201,6 +223,7 @@ async fn the_issuer_starts_while_no_key_may_sign(shape: Shape) {
 
 on_every_shape!(
     a_staged_key_is_published_and_does_not_sign,
+    a_young_installation_rotates_its_keys_at_once,
     early_rotations_fail_and_name_the_earliest_time,
     rotation_changes_the_signing_key_and_keeps_old_tokens_valid,
     the_active_key_can_be_retired_by_kid,
