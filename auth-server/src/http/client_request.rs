@@ -2,6 +2,7 @@
 //! authentication of the client, and the form of the responses.
 
 use super::token_errors;
+use crate::app::App;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -20,7 +21,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use web::csrf::Mismatch;
 use web::headers::single;
-use web::{Error, body};
+use web::{Error, body, rate_limits};
 
 /// The reason why the request of a client failed.
 pub(super) enum Failure {
@@ -28,8 +29,8 @@ pub(super) enum Failure {
     Token(TokenError),
     /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value removes it.
     UselessCookie(TokenError, HeaderValue),
-    /// The request relies on a cookie and may be forged.
-    Forged(Mismatch),
+    /// The request relies on a cookie and may be forged, or the client is over its rate limit.
+    Refused(Error),
 }
 
 impl From<TokenError> for Failure {
@@ -40,18 +41,25 @@ impl From<TokenError> for Failure {
 
 impl From<Mismatch> for Failure {
     fn from(mismatch: Mismatch) -> Self {
-        Self::Forged(mismatch)
+        Self::Refused(mismatch.into())
     }
 }
 
-/// Reads the parameters of a request, authenticates its client, and responds with the result of `handle`, which must not
-/// be cached, or with the error.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// Reads the parameters of a request, authenticates its client, counts the request under a client that proved who it is, and responds
+/// with the result of `handle`, which must not be cached, or with the error.
 pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
-    grants: &Grants,
+    app: &App,
     request: Request,
     context: &RequestContext,
     handle: impl AsyncFnOnce(&Client, &HeaderMap, T) -> Result<R, Failure>,
 ) -> Response {
+    let grants = app.grants.as_ref();
     let (parts, body) = request.into_parts();
     let bytes = match body::read(body, body::DEFAULT_LIMIT).await {
         Ok(bytes) => bytes,
@@ -66,6 +74,9 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
             kept.map_err(TokenError::from)?;
         }
         let client = authenticate(grants, &parts.headers, &params, context.now).await?;
+        if client.kind.is_confidential() {
+            rate_limits::by_client(&app.rate_limiter, &parts.extensions, &client.id)?;
+        }
         let request = params.read();
         let request = request.map_err(|error| TokenError::Internal(error.to_string()))?;
         handle(&client, &parts.headers, request).await
@@ -80,7 +91,7 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
             let refusal = token_errors::respond(&error, &parts.headers, context);
             ([(header::SET_COOKIE, removal)], refusal).into_response()
         }
-        Err(Failure::Forged(mismatch)) => Error::from(mismatch).into_response(),
+        Err(Failure::Refused(error)) => error.into_response(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::client_request;
 use super::token_errors::DeviceErrorResponses;
+use crate::app::App;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use issuer::grants::{DeviceAuthorizationRequest, DeviceAuthorizationResponse, Grants};
-use std::sync::Arc;
+use issuer::grants::{DeviceAuthorizationRequest, DeviceAuthorizationResponse};
 use web::Context;
 
 /// Begin the authorization of a device
@@ -27,16 +27,18 @@ use web::Context;
     )
 )]
 pub(crate) async fn authorize(
-    State(grants): State<Arc<Grants>>,
+    State(app): State<App>,
     Context(context): Context,
     request: Request,
 ) -> Response {
     client_request::respond(
-        &grants,
+        &app,
         request,
         &context,
         async |client, _, request: DeviceAuthorizationRequest| {
-            Ok(Json(grants.authorize_device(client, &request, &context).await?))
+            Ok(Json(
+                app.grants.authorize_device(client, &request, &context).await?,
+            ))
         },
     )
     .await

@@ -2,12 +2,12 @@
 
 use super::client_request;
 use super::token_errors::IntrospectionErrorResponses;
+use crate::app::App;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use issuer::grants::{Grants, Introspection, PresentedTokenRequest};
-use std::sync::Arc;
+use issuer::grants::{Introspection, PresentedTokenRequest};
 use web::Context;
 use web::content_negotiation::prefers_to_json;
 
@@ -35,21 +35,26 @@ const SIGNED: &str = "application/token-introspection+jwt";
     )
 )]
 pub(crate) async fn introspect(
-    State(grants): State<Arc<Grants>>,
+    State(app): State<App>,
     Context(context): Context,
     request: Request,
 ) -> Response {
     client_request::respond(
-        &grants,
+        &app,
         request,
         &context,
         async |client, headers, request: PresentedTokenRequest| {
-            grants.documents.check_usable(client, context.now).await?;
-            let introspection = grants.introspect(client, request.token()?, context.now).await?;
+            app.grants.documents.check_usable(client, context.now).await?;
+            let introspection = app
+                .grants
+                .introspect(client, request.token()?, context.now)
+                .await?;
             if !prefers_to_json(headers, SIGNED) {
                 return Ok(Json(introspection).into_response());
             }
-            let signed = grants.sign_introspection(client, &introspection, context.now)?;
+            let signed = app
+                .grants
+                .sign_introspection(client, &introspection, context.now)?;
             Ok(([(header::CONTENT_TYPE, SIGNED)], signed).into_response())
         },
     )

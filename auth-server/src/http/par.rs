@@ -2,13 +2,13 @@
 
 use super::client_request;
 use super::token_errors::PushErrorResponses;
+use crate::app::App;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use issuer::grants::{AuthorizationRequest, Grants, PushedRequest};
+use issuer::grants::{AuthorizationRequest, PushedRequest};
 use issuer::token_error::TokenError;
-use std::sync::Arc;
 use web::openapi::error_responses::code;
 use web::{Context, Error, dpop};
 
@@ -30,24 +30,20 @@ use web::{Context, Error, dpop};
         PushErrorResponses, code::NotFound,
     )
 )]
-pub(crate) async fn push(
-    State(grants): State<Arc<Grants>>,
-    Context(context): Context,
-    request: Request,
-) -> Response {
-    if !grants.pushed_requests.is_on() {
+pub(crate) async fn push(State(app): State<App>, Context(context): Context, request: Request) -> Response {
+    if !app.grants.pushed_requests.is_on() {
         return Error::not_found().into_response();
     }
     client_request::respond(
-        &grants,
+        &app,
         request,
         &context,
         async |client, headers, request: AuthorizationRequest| {
-            grants.documents.check_usable(client, context.now).await?;
+            app.grants.documents.check_usable(client, context.now).await?;
             let proof = dpop::proof(headers).map_err(TokenError::from)?;
-            let proof = grants.accept_proof("/par", proof, context.now).await?;
+            let proof = app.grants.accept_proof("/par", proof, context.now).await?;
             let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
-            let pushed = grants.push(client, request, key, context.now).await?;
+            let pushed = app.grants.push(client, request, key, context.now).await?;
             let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
             Ok((StatusCode::CREATED, next_nonce, Json(pushed)))
         },

@@ -3,13 +3,13 @@
 use super::client_request;
 use super::refresh_cookie;
 use super::token_errors::RevocationErrorResponses;
+use crate::app::App;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use issuer::grants::{Grants, PresentedTokenRequest};
-use std::sync::Arc;
+use issuer::grants::PresentedTokenRequest;
+use web::Context;
 use web::openapi::error_responses::code;
-use web::{Context, Policy};
 
 /// Revoke a token
 ///
@@ -27,17 +27,13 @@ use web::{Context, Policy};
         RevocationErrorResponses,
     )
 )]
-pub(crate) async fn revoke(
-    State(grants): State<Arc<Grants>>,
-    Context(context): Context,
-    request: Request,
-) -> Response {
+pub(crate) async fn revoke(State(app): State<App>, Context(context): Context, request: Request) -> Response {
     client_request::respond(
-        &grants,
+        &app,
         request,
         &context,
         async |client, _, request: PresentedTokenRequest| {
-            grants.revoke(client, request.token()?, &context).await?;
+            app.grants.revoke(client, request.token()?, &context).await?;
             Ok(StatusCode::OK)
         },
     )
@@ -61,22 +57,21 @@ pub(crate) async fn revoke(
     )
 )]
 pub(crate) async fn revoke_in_cookie(
-    State(grants): State<Arc<Grants>>,
-    State(policy): State<Arc<Policy>>,
+    State(app): State<App>,
     Context(context): Context,
     request: Request,
 ) -> Response {
     client_request::respond(
-        &grants,
+        &app,
         request,
         &context,
         async |client, headers, request: PresentedTokenRequest| {
             if !client.refresh_cookie || !request.token.is_empty() {
-                grants.revoke(client, request.token()?, &context).await?;
+                app.grants.revoke(client, request.token()?, &context).await?;
                 return Ok((None, StatusCode::OK));
             }
-            if let Some(token) = refresh_cookie::read(client, headers, &policy)? {
-                grants.revoke(client, token.expose(), &context).await?;
+            if let Some(token) = refresh_cookie::read(client, headers, &app.policy)? {
+                app.grants.revoke(client, token.expose(), &context).await?;
             }
             let removal = [(header::SET_COOKIE, refresh_cookie::clear(client))];
             Ok((Some(removal), StatusCode::OK))

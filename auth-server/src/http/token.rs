@@ -3,6 +3,7 @@
 use super::client_request::{self, Failure};
 use super::refresh_cookie;
 use super::token_errors::TokenErrorResponses;
+use crate::app::App;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
@@ -11,7 +12,6 @@ use foundation::context::RequestContext;
 use identity::grants::clients::{Client, ClientType};
 use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
-use std::sync::Arc;
 use web::openapi::error_responses::code;
 use web::{Context, Policy, dpop};
 
@@ -40,19 +40,15 @@ use web::{Context, Policy, dpop};
         TokenErrorResponses, code::CsrfMismatch,
     )
 )]
-pub(crate) async fn token(
-    State(grants): State<Arc<Grants>>,
-    State(policy): State<Arc<Policy>>,
-    Context(context): Context,
-    request: Request,
-) -> Response {
+pub(crate) async fn token(State(app): State<App>, Context(context): Context, request: Request) -> Response {
+    let grants = &app.grants;
     client_request::respond(
-        &grants,
+        &app,
         request,
         &context,
         async |client, headers, mut request: TokenRequest| {
             if client.refresh_cookie {
-                read_cookie(&mut request, client, headers, &policy)?;
+                read_cookie(&mut request, client, headers, &app.policy)?;
             }
             let proof = dpop::proof(headers).map_err(TokenError::from)?;
             let proof = grants.accept_proof("/token", proof, context.now).await?;
@@ -60,7 +56,7 @@ pub(crate) async fn token(
                 return Err(TokenError::MissingProof.into());
             }
             let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
-            let granted = grant(&grants, client, request, key.as_deref(), &context).await;
+            let granted = grant(grants, client, request, key.as_deref(), &context).await;
             let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, client))?;
             let cookie = match client.refresh_cookie {
                 true => refresh_cookie::move_from(&mut tokens, client, grants.lifetimes.refresh.idle),

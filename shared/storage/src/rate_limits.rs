@@ -15,6 +15,8 @@ use std::time::Duration;
 pub const WINDOW: Duration = Duration::from_secs(60);
 /// The largest number of counts, which take some tens of megabytes.
 const CAPACITY: usize = 100_000;
+/// The name of the limit by address.
+const ADDRESS: &str = "address";
 
 /// The numbers of requests that are allowed per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub struct Quotas {
     pub writes: u32,
     /// Requests from one network: an IPv4 address or an IPv6 /64.
     pub address: u32,
+    /// Requests of one client that has authenticated, from all addresses.
+    pub client: u32,
 }
 
 /// A rate limit.
@@ -63,8 +67,8 @@ pub struct RateLimiter {
 struct Count {
     window: i64,
     requests: u32,
-    /// The requests that are not yet added to the shared total.
-    unshared: u32,
+    /// The requests that are not yet added to the shared total. Negative if requests were taken back after they were added.
+    unshared: i64,
 }
 
 impl RateLimiter {
@@ -84,7 +88,7 @@ impl RateLimiter {
     /// Counts a request from the network of an address. Returns `None` if requests are not limited.
     pub fn by_address(&self, address: IpAddr, now: Timestamp) -> Option<Decision> {
         let limit = Limit {
-            name: "address",
+            name: ADDRESS,
             quota: self.quotas?.address,
         };
         Some(self.count_request(&network::of_address(address), limit, now))
@@ -101,10 +105,34 @@ impl RateLimiter {
         Some(self.count_request(principal, Limit { name, quota }, now))
     }
 
+    /// Counts a request of a client that has authenticated under its `client_id`, and takes it back from the network of the address under
+    /// which [`by_address`](Self::by_address) counted it at the same time `now`. Returns `None` if requests are not limited.
+    pub fn by_client(&self, client_id: &str, address: Option<IpAddr>, now: Timestamp) -> Option<Decision> {
+        let quotas = self.quotas?;
+        if let Some(address) = address {
+            self.take_back(&network::of_address(address), ADDRESS, now);
+        }
+        let limit = Limit {
+            name: "client",
+            quota: quotas.client,
+        };
+        Some(self.count_request(client_id, limit, now))
+    }
+
+    /// Takes back a request that was counted at `now`, unless its count was evicted since.
+    fn take_back(&self, caller: &str, limit_name: &str, now: Timestamp) {
+        let mut counts = lock(&self.counts);
+        let count = counts.get_mut(&key_of(limit_name, caller));
+        if let Some(count) = count.filter(|count| count.window == window_at(now)) {
+            count.requests = count.requests.saturating_sub(1);
+            count.unshared = count.unshared.saturating_sub(1);
+        }
+    }
+
     /// Counts a request, whether or not it is within the limit.
-    fn count_request(&self, key: &str, limit: Limit, now: Timestamp) -> Decision {
+    fn count_request(&self, caller: &str, limit: Limit, now: Timestamp) -> Decision {
         let window = window_at(now);
-        let key = format!("{} {key}", limit.name);
+        let key = key_of(limit.name, caller);
         let mut counts = lock(&self.counts);
         if !counts.contains_key(&key) {
             make_room(&mut counts, window);
@@ -127,6 +155,11 @@ impl RateLimiter {
             resets_in: start_of(window + 1).since(now),
         }
     }
+}
+
+/// Returns the key of the count of one caller under the limit with this name.
+fn key_of(limit_name: &str, caller: &str) -> String {
+    format!("{limit_name} {caller}")
 }
 
 /// Returns the number of the window that contains `time`.
@@ -157,6 +190,7 @@ mod tests {
         reads: 3,
         writes: 2,
         address: 4,
+        client: 5,
     };
 
     fn at(seconds: u64) -> Timestamp {
@@ -199,6 +233,28 @@ mod tests {
         let request = limiter.by_address("192.0.2.1".parse().unwrap(), at(0)).unwrap();
         assert_eq!((request.limit.name, request.remaining), ("address", 3));
         assert_eq!(RateLimiter::new(None).by_principal("1", true, at(0)), None);
+    }
+
+    #[test]
+    fn requests_of_authenticated_clients_are_taken_back_from_the_address() {
+        let limiter = RateLimiter::new(Some(QUOTAS));
+        let address = "192.0.2.1".parse().unwrap();
+        let by_address = |now| limiter.by_address(address, now).unwrap().remaining;
+        for remaining in (0..QUOTAS.client).rev() {
+            assert_eq!(by_address(at(0)), QUOTAS.address - 1);
+            let decision = limiter.by_client("a", Some(address), at(0)).unwrap();
+            assert_eq!((decision.limit.name, decision.remaining), ("client", remaining));
+            assert!(decision.is_allowed);
+        }
+        assert!(!limiter.by_client("a", None, at(0)).unwrap().is_allowed);
+        assert_eq!(by_address(at(0)), QUOTAS.address - 1);
+        assert_eq!(by_address(at(60)), QUOTAS.address - 1);
+        assert!(limiter.by_client("b", Some(address), at(0)).unwrap().is_allowed);
+        assert_eq!(
+            by_address(at(60)),
+            QUOTAS.address - 2,
+            "the request of the client was counted in another window"
+        );
     }
 
     #[test]

@@ -87,6 +87,11 @@ pub struct RateLimitArgs {
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_ADDRESS", global = true, default_value_t = 600, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_address: u32,
+
+    /// The number of requests allowed per minute for one app that authenticates at the issuer. They are not counted under its address.
+    #[arg(long, env = "LATCHKEY_RATE_LIMIT_CLIENT", global = true, default_value_t = 3000, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rate_limit_client: u32,
 }
 
 impl DatabaseArgs {
@@ -177,6 +182,7 @@ impl RateLimitArgs {
             reads: self.rate_limit_reads,
             writes: self.rate_limit_writes,
             address: self.rate_limit_address,
+            client: self.rate_limit_client,
         })
     }
 }
@@ -191,6 +197,7 @@ mod tests {
             reads: 1200,
             writes: 300,
             address: 600,
+            client: 3000,
         };
         for (rate_limits, on_loopback, in_production) in [
             (RateLimitMode::Auto, None, Some(quotas)),
@@ -202,6 +209,7 @@ mod tests {
                 rate_limit_reads: 1200,
                 rate_limit_writes: 300,
                 rate_limit_address: 600,
+                rate_limit_client: 3000,
             };
             assert_eq!(settings.quotas(false), on_loopback, "{rate_limits:?}");
             assert_eq!(settings.quotas(true), in_production, "{rate_limits:?}");

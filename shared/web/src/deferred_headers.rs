@@ -15,6 +15,11 @@ impl DeferredHeaders {
         lock(&self.0).append(name, value);
     }
 
+    /// Removes the headers of this name that were added so far.
+    pub(crate) fn remove(&self, name: &HeaderName) {
+        lock(&self.0).remove(name);
+    }
+
     /// Moves the headers into a response.
     pub(crate) fn write_to(&self, headers: &mut HeaderMap) {
         let deferred = std::mem::take(&mut *lock(&self.0));

@@ -50,6 +50,18 @@ pub(crate) fn count_address(limiter: &RateLimiter, request: &Request) -> Result<
     }
 }
 
+/// Counts the request of a client that has authenticated under the client and no longer under the address from which it came: the
+/// back end of an app calls for all its users from one address. Fails with 429 if the client is over its limit.
+pub fn by_client(limiter: &RateLimiter, extensions: &Extensions, client_id: &str) -> Result<(), Error> {
+    let context = request_context(extensions)?;
+    let decision = limiter.by_client(client_id, context.address, context.now);
+    if let Some(deferred) = extensions.get::<DeferredHeaders>() {
+        deferred.remove(&RATE_LIMIT_POLICY);
+        deferred.remove(&RATE_LIMIT);
+    }
+    apply(decision, extensions)
+}
+
 /// Counts the request under its principal, and adds the `RateLimit` headers to its response. The principal is a user
 /// (`client_id` is empty), a client (`user_id` is `None`), or a user with a client. Fails with 429 if it is over its limit.
 pub fn by_principal(

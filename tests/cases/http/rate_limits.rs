@@ -3,12 +3,13 @@
 use serde_json::json;
 use std::time::Duration;
 use tests::{
-    Call, Caller, Reply, Shape, SharedWorld, World, WorldBuilder, on_every_shape, on_many_processes,
+    App, Call, Caller, Reply, Shape, SharedWorld, World, WorldBuilder, on_every_shape, on_many_processes,
 };
 
 const READS: u32 = 8;
 const WRITES: u32 = 4;
 const ADDRESS: u32 = 12;
+const CLIENT: u32 = 30;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A world with rate limits, a test clock, and client addresses from `X-Forwarded-For`.
@@ -156,6 +157,50 @@ async fn addresses_have_a_limit(shape: Shape) {
     flood.get("/posts").await.expect_error(401, "unauthenticated");
 }
 
+/// The back end of an app calls the issuer for all its users from one address.
+async fn authenticated_clients_are_counted_by_their_own_name(shape: Shape) {
+    let setup = limited(shape)
+        .env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string())
+        .env("LATCHKEY_RATE_LIMIT_CLIENT", &CLIENT.to_string());
+    let world = setup.start().await;
+    let register = || world.app().kind("service").scope("posts:read").register();
+    let (busy, other, public) = (register(), register(), world.app().register());
+    let address = at(&world, "192.0.2.1");
+    let introspect = |app: &App| app.client_call(&address, "/introspect", &[("token", "x")]);
+    for n in 0..ADDRESS {
+        let issued = busy.token(&address, &[("grant_type", "client_credentials")]);
+        let issued = issued.await.expect(200);
+        assert!(!issued.header("ratelimit").contains("address"), "{n}: {issued}");
+        introspect(&busy).await.expect(200);
+    }
+    let reply = busy
+        .client_call(&address, "/revoke", &[("token", "x")])
+        .await
+        .expect(200);
+    assert_eq!(limit_numbers(&reply, "client")[0], CLIENT, "{reply}");
+    // None of that was counted under the address, nor under another client there.
+    for _ in 0..ADDRESS / 2 {
+        address.get("/csrf").await.expect(200);
+    }
+    introspect(&other).await.expect(200);
+    // The limit of the client is the same at every address.
+    let elsewhere = at(&world, "192.0.2.2");
+    let exceeding = || busy.client_call(&elsewhere, "/introspect", &[("token", "x")]);
+    expect_rate_limited(exhaust(CLIENT, exceeding).await, "client", CLIENT);
+    introspect(&busy).await.expect_error(429, "rate_limited");
+    introspect(&other).await.expect(200);
+    // Who did not authenticate is counted under the address, whatever client it names.
+    let (third, fourth) = (at(&world, "192.0.2.3"), at(&world, "192.0.2.4"));
+    let wrong = App {
+        secret: Some("wrong".to_owned()),
+        ..other.clone()
+    };
+    let guess = || wrong.client_call(&third, "/introspect", &[("token", "x")]);
+    expect_rate_limited(exhaust(ADDRESS, guess).await, "address", ADDRESS);
+    let refresh = || public.refresh(&fourth, "x");
+    expect_rate_limited(exhaust(ADDRESS, refresh).await, "address", ADDRESS);
+}
+
 async fn rate_limit_errors_are_readable_by_browsers(shape: Shape) {
     let setup = limited(shape).env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
     let world = setup.start().await;
@@ -210,6 +255,7 @@ on_every_shape!(
     writes_have_their_own_limit_and_rejected_ones_write_nothing,
     each_client_of_a_user_is_counted_separately,
     addresses_have_a_limit,
+    authenticated_clients_are_counted_by_their_own_name,
     rate_limit_errors_are_readable_by_browsers,
     limits_are_off_on_loopback_by_default,
 );

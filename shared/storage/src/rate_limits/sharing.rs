@@ -15,11 +15,11 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// The largest number of totals in one Redis pipeline.
 const BATCH_SIZE: usize = 1_000;
 
-/// The new requests of one caller under one limit since the last exchange.
+/// The new requests of one caller under one limit since the last exchange, less those that were taken back.
 struct Increment {
     key: String,
     window: i64,
-    requests: u32,
+    requests: i64,
 }
 
 impl RateLimiter {
@@ -49,7 +49,7 @@ impl RateLimiter {
         let mut counts = lock(&self.counts);
         let unshared = counts
             .iter_mut()
-            .filter(|(_, count)| count.window == current && count.unshared > 0);
+            .filter(|(_, count)| count.window == current && count.unshared != 0);
         unshared
             .map(|(key, count)| Increment {
                 key: key.clone(),
@@ -70,10 +70,11 @@ impl RateLimiter {
 
     /// Raises each count to its total plus the requests since the exchange. A lower total, which an emptied Redis
     /// returns, changes nothing.
-    fn apply_totals(&self, increments: &[Increment], totals: &[u32]) {
+    fn apply_totals(&self, increments: &[Increment], totals: &[i64]) {
         for (increment, total) in increments.iter().zip(totals) {
             self.update(increment, |count| {
-                count.requests = count.requests.max(total.saturating_add(count.unshared));
+                let total = total.saturating_add(count.unshared).clamp(0, u32::MAX.into());
+                count.requests = count.requests.max(u32::try_from(total).unwrap_or(u32::MAX));
             });
         }
     }
@@ -89,7 +90,7 @@ impl RateLimiter {
 }
 
 /// Adds increments to their totals in Redis and returns the new totals.
-async fn add_to_totals(redis: &Redis, increments: &[Increment]) -> Result<Vec<u32>, Unavailable> {
+async fn add_to_totals(redis: &Redis, increments: &[Increment]) -> Result<Vec<i64>, Unavailable> {
     let mut pipeline = Pipeline::new();
     for increment in increments {
         // Hashed, because keys contain addresses.
@@ -113,6 +114,7 @@ mod tests {
             reads: 10,
             writes: 1,
             address: 1,
+            client: 1,
         };
         let (limiter, now) = (RateLimiter::new(Some(quotas)), Timestamp::from_micros(0));
         let read = || limiter.by_principal("1", true, now).unwrap().remaining;
