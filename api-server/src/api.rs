@@ -4,7 +4,7 @@ use crate::app::{App, Services};
 use crate::config::ApiArgs;
 use crate::resource_metadata::Metadata;
 use crate::router::router;
-use access_tokens::{Jwks, Verifier};
+use access_tokens::{ApiSettings, Jwks, Verifier};
 use audit::revocation::RevocationMirror;
 use foundation::clock::now;
 use resources::accounts;
@@ -29,12 +29,22 @@ pub struct Api {
 }
 
 impl Api {
-    /// Builds the API and starts its background tasks, which fetch the issuer's keys, erase the data of deleted
-    /// accounts and delete expired idempotency keys. Must be called within a tokio runtime. If this process is also the issuer, `own_issuer` is its listen
+    /// Builds the API and starts its background tasks, which fetch the issuer's keys, compare the settings of the two services if the
+    /// issuer is another process, erase the data of deleted accounts and delete expired idempotency keys. Must be called within a tokio
+    /// runtime. If this process is also the issuer, `own_issuer` is its listen
     /// address; otherwise `None`.
     pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
+        if own_issuer.is_none() {
+            let shared = ApiSettings {
+                issuer: runtime.urls.issuer.clone(),
+                audience: runtime.urls.audience.clone(),
+                resource: runtime.policy.url(""),
+            };
+            let url = settings.issuer_metadata_url(&runtime.urls);
+            tokio::spawn(jwks.clone().compare_settings(shared, url));
+        }
         let db = runtime.identity.db.clone();
         tokio::spawn(housekeeping(db.clone(), runtime.clock.clone()));
         let revocations = runtime.identity.revocations.clone();

@@ -21,6 +21,11 @@ pub struct ApiArgs {
     pub idempotency_key_lifetime: Duration,
 }
 
+/// The path of the issuer's key set.
+const KEYS: &str = "/.well-known/jwks.json";
+/// The path of the issuer's metadata (RFC 8414 §3).
+const METADATA: &str = "/.well-known/oauth-authorization-server";
+
 impl ApiArgs {
     /// Returns the URL of the issuer's key set: the setting `jwks_url`, if it is set; otherwise
     /// `/.well-known/jwks.json` at `own_issuer` or, if that is `None`, below the issuer's URL. If this process is also
@@ -28,9 +33,17 @@ impl ApiArgs {
     pub fn jwks_url(&self, urls: &Urls, own_issuer: Option<SocketAddr>) -> String {
         match (&self.jwks_url, own_issuer) {
             (Some(url), _) => url.to_string(),
-            (None, Some(address)) => format!("http://{address}/.well-known/jwks.json"),
-            (None, None) => format!("{}/.well-known/jwks.json", urls.issuer),
+            (None, Some(address)) => format!("http://{address}{KEYS}"),
+            (None, None) => format!("{}{KEYS}", urls.issuer),
         }
+    }
+
+    /// Returns the URL of the issuer's metadata (RFC 8414 §3): beside the key set, if that is at its usual path, and otherwise below the
+    /// issuer's URL.
+    pub fn issuer_metadata_url(&self, urls: &Urls) -> String {
+        let configured = self.jwks_url.as_ref().map(Url::as_str);
+        let internal = configured.and_then(|url| url.strip_suffix(KEYS));
+        format!("{}{METADATA}", internal.unwrap_or(&urls.issuer))
     }
 }
 

@@ -135,6 +135,7 @@ impl Issuer {
                 proofs: runtime.proofs.clone(),
                 issuer: runtime.urls.issuer.clone(),
                 audience: runtime.urls.audience.clone(),
+                base_url: runtime.policy.url(""),
                 lifetimes: settings.lifetimes(),
                 session_lifetime: identity.session_lifetimes.absolute,
                 pushed_requests: settings.pushed_authorization_requests,

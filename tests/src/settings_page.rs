@@ -9,7 +9,7 @@ Every setting is a flag and an environment variable. The flag takes precedence. 
 that holds the value. Durations are numbers with a unit: `s`, `m`, `h` or `d`.
 
 Two features have no setting and are always on: the port of a redirect URI on a loopback address may differ from the registered one
-(RFC 8252), and `resource` is accepted in requests (RFC 8707), with the value of `AUDIENCE`.
+(RFC 8252), and `resource` is accepted in requests (RFC 8707), with the value of `AUDIENCE` or of the issuer's `BASE_URL`.
 
 A token has one audience. Codes, refresh tokens and device codes have none: after a change of `AUDIENCE`, also those from before it give
 access tokens for the new audience. Access tokens from before it are refused.

@@ -77,6 +77,8 @@ pub struct Grants {
     pub issuer: String,
     /// The `aud` of access tokens.
     pub audience: String,
+    /// The base URL. It names the API too if both have one origin, whatever `aud` the tokens have.
+    pub base_url: String,
     /// The lifetimes of codes, tokens and the JWKS.
     pub lifetimes: TokenLifetimes,
     /// The longest lifetime of a session. ID tokens serve as hints for so long after their key was retired.
@@ -95,16 +97,25 @@ pub struct Grants {
 const ONE_RESOURCE: &str = "this issuer gives tokens for one resource only, which its documentation names";
 
 impl Grants {
-    /// Returns whether access tokens for these resources are issued (RFC 8707 §2): each is the audience of all access
-    /// tokens, with or without a slash at the end. A request may name none.
+    /// Returns the names of the API in `resource` (RFC 8707 §2): the audience of all access tokens and, if it differs, the base URL. The
+    /// metadata of the API names its base URL (RFC 9728 §2), because clients refuse metadata that names another URL than they called
+    /// (§3.3). Both give tokens with the same `aud`, to which RFC 8707 §2 lets an issuer map the resource.
+    pub fn resources(&self) -> Vec<&str> {
+        let is_same = without_slash(&self.audience) == without_slash(&self.base_url);
+        let base_url = (!is_same).then_some(self.base_url.as_str());
+        [self.audience.as_str()].into_iter().chain(base_url).collect()
+    }
+
+    /// Returns whether access tokens for these resources are issued: each is a name of the API, with or without a slash at the end.
+    /// A request may name none.
     fn issues_tokens_for(&self, resources: &[String]) -> bool {
-        fn without_slash(uri: &str) -> &str {
-            uri.strip_suffix('/').unwrap_or(uri)
-        }
-        let audience = without_slash(&self.audience);
-        resources
-            .iter()
-            .all(|resource| without_slash(resource) == audience)
+        let names = self.resources();
+        let is_name = |resource: &String| {
+            names
+                .iter()
+                .any(|name| without_slash(name) == without_slash(resource))
+        };
+        resources.iter().all(is_name)
     }
 
     /// Fails with `invalid_target` if a token request is for another resource.
@@ -152,4 +163,8 @@ pub struct TokenResponse {
     pub id_token: Option<String>,
     /// The scope of the access token.
     pub scope: Scope,
+}
+
+fn without_slash(uri: &str) -> &str {
+    uri.strip_suffix('/').unwrap_or(uri)
 }

@@ -54,7 +54,7 @@ const CLAIMS: [&str; 14] = [
 ];
 
 /// The metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3, OpenID Connect RP-Initiated
-/// Logout 1.0 §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1, RFC 9126 §5, RFC 9449 §5.1, RFC 8628 §4). A member is `false` where its absence would mean
+/// Logout 1.0 §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1, RFC 9126 §5, RFC 9449 §5.1, RFC 8628 §4, RFC 9728 §4). A member is `false` where its absence would mean
 /// `true`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata<'a> {
@@ -96,6 +96,8 @@ pub(crate) struct IssuerMetadata<'a> {
     #[schema(required = false, nullable = false)]
     pushed_authorization_request_endpoint: Option<String>,
     require_pushed_authorization_requests: bool,
+    /// The names of the API in `resource` (RFC 9728 §4). The first is the `aud` of access tokens.
+    protected_resources: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     dpop_signing_alg_values_supported: Option<&'a [&'static str]>,
@@ -209,6 +211,7 @@ fn metadata_of(grants: &Grants, registration: ClientRegistration) -> Response {
             .is_on()
             .then(|| format!("{issuer}/par")),
         require_pushed_authorization_requests: grants.pushed_requests == PushedRequestMode::Required,
+        protected_resources: grants.resources(),
         dpop_signing_alg_values_supported: grants.proofs.algorithms(),
         device_authorization_endpoint: has_devices.then(|| format!("{issuer}/device_authorization")),
         registration_endpoint: (registration != ClientRegistration::Off)

@@ -3,10 +3,12 @@
 
 mod claims;
 mod error;
+mod issuer_metadata;
 mod jwks;
 mod member;
 mod verifier;
 
 pub use error::Error;
+pub use issuer_metadata::ApiSettings;
 pub use jwks::{Jwks, KeySet};
 pub use verifier::{PublicKeys, Subject, Token, Verifier};

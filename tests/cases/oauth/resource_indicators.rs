@@ -1,7 +1,7 @@
 //! `resource` (RFC 8707): this issuer has one resource, the API.
 
 use serde_json::json;
-use tests::{Shape, SharedWorld, Tokens, World, claims, on_every_shape};
+use tests::{Shape, SharedWorld, Tokens, World, claims, eventually, on_every_shape, on_many_processes};
 
 async fn the_api_is_the_only_resource(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
@@ -40,8 +40,81 @@ async fn an_audience_may_end_with_a_slash(shape: Shape) {
         let token = reply["access_token"].as_str().unwrap();
         assert_eq!(claims(token)["aud"], "https://api.test/");
     }
-    let other = request(world.base()).await;
+    let other = request("https://other.test/").await;
     other.expect_token_error(400, "invalid_target");
+}
+
+/// A client that knows only the URL of the API learns the rest from its metadata (RFC 9728 §5), whatever `aud` the tokens have.
+async fn who_follows_the_metadata_of_the_api_gets_tokens_for_it(shape: Shape) {
+    for audience in ["https://api.test/", "the-blog"] {
+        let world = World::builder(shape).flag("--audience", audience).start().await;
+        let (user, app) = world.user_and_app().await;
+        let read = async |path: &str| world.anyone().get(path).await.expect(200).json();
+        let metadata = read("/.well-known/oauth-protected-resource").await;
+        // RFC 9728 §3.3: clients refuse the metadata of another URL than that of the API.
+        assert_eq!(metadata["resource"], world.base());
+        let issuer = read("/.well-known/oauth-authorization-server").await;
+        assert_eq!(issuer["protected_resources"], json!([audience, world.base()]));
+        for resource in [world.base(), audience] {
+            let request = app
+                .authorization()
+                .set("resource", resource)
+                .set("scope", "posts:read");
+            let grant = request.allow(&mut user.browser(), &user).await;
+            let exchange = [
+                ("grant_type", "authorization_code"),
+                ("code", &grant.code),
+                ("redirect_uri", &app.redirect_uri),
+                ("code_verifier", &grant.verifier),
+                ("resource", resource),
+            ];
+            let tokens = Tokens::parse(app.token(&world.anyone(), &exchange).await);
+            assert_eq!(claims(&tokens.access)["aud"], audience);
+            world.expect_accepted(&tokens.access).await;
+            let refresh = [
+                ("grant_type", "refresh_token"),
+                ("refresh_token", &tokens.refresh),
+                ("resource", resource),
+            ];
+            let tokens = Tokens::parse(app.token(&world.anyone(), &refresh).await);
+            world.expect_accepted(&tokens.access).await;
+        }
+    }
+}
+
+/// The API compares its settings with the metadata of the issuer when it starts.
+async fn services_that_disagree_say_so_at_their_start(shape: Shape) {
+    let world = World::builder(shape).start().await;
+    let base = world.base().to_owned();
+    for (flags, report) in [
+        (
+            [("--audience", "https://api.test"), ("--base-url", &base)],
+            format!(
+                "it accepts those for the audience https://api.test, and those of the issuer are for {base}. Set AUDIENCE to {base}"
+            ),
+        ),
+        (
+            [("--audience", &base), ("--base-url", "http://other.localhost")],
+            format!(
+                "they ask for the resource http://other.localhost, and the issuer knows {base}. Set AUDIENCE"
+            ),
+        ),
+        (
+            [("--issuer", "http://issuer.localhost"), ("--audience", &base)],
+            format!("the issuer http://issuer.localhost, and the issuer calls itself {base}. Set ISSUER"),
+        ),
+    ] {
+        assert!(!world.log().contains(&report), "{report}");
+        let url = format!("{base}/.well-known/jwks.json");
+        let flags = [flags.as_slice(), &[("--jwks-url", &url)]].concat();
+        let _api = world.start_api_replica(&flags).await;
+        eventually("the disagreement is not reported", async || {
+            world.log().matches(&report).count() == 1
+        })
+        .await;
+    }
+    assert_eq!(world.log().matches("Set AUDIENCE").count(), 2);
+    assert_eq!(world.log().matches("Set ISSUER").count(), 1);
 }
 
 async fn another_resource_is_an_invalid_target(world: SharedWorld) {
@@ -145,9 +218,12 @@ async fn a_json_request_names_one_resource_or_a_list(world: SharedWorld) {
     reply.expect_token_error(400, "invalid_request");
 }
 
+on_many_processes!(services_that_disagree_say_so_at_their_start);
+
 on_every_shape!(
     the_api_is_the_only_resource,
     an_audience_may_end_with_a_slash,
+    who_follows_the_metadata_of_the_api_gets_tokens_for_it,
     another_resource_is_an_invalid_target,
     a_repeated_resource_is_checked_each_time,
     a_json_request_names_one_resource_or_a_list,
