@@ -153,7 +153,7 @@ impl Issuer {
             Ok(Self(App::new(Services {
                 flows: flows::Flows {
                     key: secret,
-                    store: identity.expiring.clone(),
+                    db: identity.db.clone(),
                 },
                 identity,
                 policy: Arc::clone(&runtime.policy),

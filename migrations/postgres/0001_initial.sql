@@ -265,6 +265,14 @@ CREATE UNIQUE INDEX authorization_codes_request_uri_hash ON authorization_codes 
 CREATE INDEX authorization_codes_expires_at ON authorization_codes ((expires_at + 0));
 CREATE INDEX authorization_codes_user_id ON authorization_codes (user_id);
 
+-- The authorization flows that the user has answered, until they would have expired. Each is written with the code or the refusal, so
+-- that a flow finishes once.
+CREATE TABLE finished_flows (
+    id TEXT PRIMARY KEY NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX finished_flows_expires_at ON finished_flows ((expires_at + 0));
+
 -- The authorization requests that clients pushed (RFC 9126), as form-encoded text, until they expire.
 CREATE TABLE pushed_requests (
     request_uri_hash BYTEA PRIMARY KEY NOT NULL,

@@ -1,6 +1,7 @@
 //! Authorization flows. Each carries an authorization request from `/authorize` to the issue of the code. It
 //! travels sealed in the URLs and forms of the pages, and is bound to the browser that began it. The server
-//! stores nothing until a flow finishes, so a flood of requests cannot displace anyone's sign-in.
+//! stores nothing until a flow finishes, so a flood of requests cannot displace anyone's sign-in. The end of a flow is a row, written
+//! in the transaction of the code or of the refusal.
 
 use crate::params::Params;
 use crate::pushed_requests::RequestUri;
@@ -11,8 +12,14 @@ use foundation::secret;
 use foundation::secret::Secret;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use storage::expiring::ExpiringStore;
-use storage::redis::Unavailable;
+use storage::db::{Db, Error, Tx};
+use storage::{delete_expired, execute, fetch_optional, sql};
+
+sql! {
+    FINISH = "INSERT INTO finished_flows (id, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    FIND_FINISHED = "SELECT expires_at FROM finished_flows WHERE id = $1";
+    PRUNE = delete_expired!("finished_flows", "id", "expires_at + 0");
+}
 
 /// The time that a user has to sign in and consent.
 pub const LIFETIME: Duration = Duration::from_secs(30 * 60);
@@ -25,7 +32,7 @@ pub struct Flows {
     /// Seals the flows: the installation secret.
     pub key: SealingKey,
     /// Records the finished flows until they expire.
-    pub store: ExpiringStore,
+    pub db: Db,
 }
 
 /// An authorization request on its way through the pages.
@@ -39,10 +46,12 @@ pub struct FlowRequest {
     pub received_at: Timestamp,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Flow {
+/// A flow that a browser has begun.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Flow {
     id: String,
-    request: FlowRequest,
+    /// Its authorization request.
+    pub request: FlowRequest,
     /// The hash of the browser's secret, in base64url.
     browser: String,
 }
@@ -51,6 +60,18 @@ impl Flow {
     fn expires_at(&self) -> Timestamp {
         self.request.received_at.after(LIFETIME)
     }
+
+    /// Finishes the flow, if the transaction commits. Returns false if it was finished before: of several concurrent transactions, one
+    /// gets true.
+    pub(crate) async fn finish(&self, tx: &mut Tx) -> Result<bool, Error> {
+        let inserted = execute!(tx.on(), FINISH, self.id.as_str(), self.expires_at())?;
+        Ok(inserted == 1)
+    }
+}
+
+/// Deletes the records of flows that have expired. Returns their number.
+pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
+    db.prune(PRUNE, now).await
 }
 
 impl Flows {
@@ -65,37 +86,13 @@ impl Flows {
         secret::encode(&self.key.seal(SEAL_NAME, &text))
     }
 
-    /// Returns the request of a flow, or `None` if the flow is malformed, expired, finished or bound to another
-    /// browser. Fails if the store of finished flows does not answer.
-    pub async fn find(
-        &self,
-        sealed: &str,
-        browser: &Secret,
-        now: Timestamp,
-    ) -> Result<Option<FlowRequest>, Unavailable> {
+    /// Returns a flow, or `None` if it is malformed, expired, finished or bound to another browser.
+    pub async fn find(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Result<Option<Flow>, Error> {
         let Some(flow) = self.open(sealed, browser, now) else {
             return Ok(None);
         };
-        let is_finished = self.store.is_claimed(&store_key(&flow.id), now).await?;
-        Ok((!is_finished).then_some(flow.request))
-    }
-
-    /// Finishes a flow. Returns its request as [`Flows::find`] does; of several concurrent calls, one gets the request
-    /// and the others get `None`.
-    pub async fn finish(
-        &self,
-        sealed: &str,
-        browser: &Secret,
-        now: Timestamp,
-    ) -> Result<Option<FlowRequest>, Unavailable> {
-        let Some(flow) = self.open(sealed, browser, now) else {
-            return Ok(None);
-        };
-        let is_first = self
-            .store
-            .claim(&store_key(&flow.id), flow.expires_at(), now)
-            .await?;
-        Ok(is_first.then_some(flow.request))
+        let finished = fetch_optional!(self.db.reader(), (Timestamp,), FIND_FINISHED, flow.id.as_str())?;
+        Ok(finished.is_none().then_some(flow))
     }
 
     fn open(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Flow> {
@@ -108,8 +105,4 @@ impl Flows {
 
 fn fingerprint(browser: &Secret) -> String {
     secret::encode(&browser.hash())
-}
-
-fn store_key(id: &str) -> String {
-    format!("flow {id}")
 }

@@ -22,6 +22,7 @@ pub fn statements() -> Vec<(String, String)> {
         &codes::statements(),
         clients::assertions::STATEMENTS,
         device_requests::STATEMENTS,
+        flows::STATEMENTS,
         clients::documents::snapshots::STATEMENTS,
         &keys::statements(),
         pushed_requests::STATEMENTS,

@@ -105,7 +105,7 @@ async fn answer_without_pages(
     }
     let request_uri = received.request_uri.as_ref();
     let signed_out = app.grants.refuse(&request, MissingInteraction::SignIn);
-    match Box::pin(app.grants.allow(request, request_uri, &session, context)).await {
+    match Box::pin(app.grants.allow(request, None, request_uri, &session, context)).await {
         Err(AuthorizationError::SessionEnded) => Ok(see_other(&signed_out)),
         to => Ok(see_other(&to?)),
     }

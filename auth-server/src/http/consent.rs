@@ -18,8 +18,8 @@ use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::sessions::Session;
 use issuer::clients::documents::Step;
-use issuer::flows::FlowRequest;
-use issuer::grants::authorization::CheckedRequest;
+use issuer::flows::Flow;
+use issuer::grants::authorization::{AuthorizationError, CheckedRequest};
 use issuer::grants::interaction::MissingInteraction;
 use web::Context;
 
@@ -52,10 +52,7 @@ pub(crate) async fn show(
     let request = Box::pin(check(&app, &begun, Step::Show, flow, &session, &context)).await?;
     let user_id = session.user.id;
     let Some(missing) = app.grants.missing_consent(&request, user_id).await? else {
-        let finished = app.flows.finish(flow, &secret, context.now).await?;
-        finished.ok_or(FlowError::NotFound)?;
-        let request_uri = begun.request_uri.as_ref();
-        let to = Box::pin(app.grants.allow(request, request_uri, &session, &context)).await?;
+        let to = Box::pin(allow(&app, request, &begun, &session, &context)).await?;
         return Ok(see_other(&to));
     };
     let logo = app.grants.documents.logo(&request.client).await?;
@@ -66,24 +63,40 @@ pub(crate) async fn show(
 /// first, and to the client if it expects another user.
 async fn check(
     app: &App,
-    begun: &FlowRequest,
+    begun: &Flow,
     step: Step,
     flow: &str,
     session: &Session,
     context: &RequestContext,
 ) -> Result<CheckedRequest, FlowError> {
     let user_id = session.user.id;
-    let checked = app.grants.check_request(&begun.params, step, user_id, context);
+    let checked = app
+        .grants
+        .check_request(&begun.request.params, step, user_id, context);
     let request = checked.await?;
     let demands = &request.demands;
     if !demands.admits(user_id) {
         let refused = app.grants.refuse(&request, MissingInteraction::SignIn);
         return Err(FlowError::Response(see_other(&refused)));
     }
-    if demands.needs_sign_in_since(begun.received_at, session.signed_in_at, context.now) {
+    if demands.needs_sign_in_since(begun.request.received_at, session.signed_in_at, context.now) {
         return Err(FlowError::Response(see_other(&paths::sign_in(Some(flow)))));
     }
     Ok(request)
+}
+
+/// Finishes the flow with a code. Returns the redirect to the client.
+async fn allow(
+    app: &App,
+    request: CheckedRequest,
+    begun: &Flow,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<String, AuthorizationError> {
+    let request_uri = begun.request.request_uri.as_ref();
+    app.grants
+        .allow(request, Some(begun), request_uri, session, context)
+        .await
 }
 
 /// Renders the consent page. It names the user of the session, and its form is bound to this user.
@@ -139,12 +152,9 @@ pub(crate) async fn submit(
     if request.client_version() != fields.client_version {
         return Err(client_changed());
     }
-    let finished = app.flows.finish(flow, &secret, context.now).await?;
-    finished.ok_or(FlowError::NotFound)?;
-    let request_uri = begun.request_uri.as_ref();
     let to = match is_allowed {
-        true => Box::pin(app.grants.allow(request, request_uri, &session, &context)).await?,
-        false => app.grants.deny(&request, &session, &context).await,
+        true => Box::pin(allow(&app, request, &begun, &session, &context)).await?,
+        false => app.grants.deny(&request, &begun, &session, &context).await?,
     };
     Ok(see_other(&to))
 }

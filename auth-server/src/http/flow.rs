@@ -77,7 +77,7 @@ pub(super) async fn find(
         },
         Some(flow) => {
             let begun = app.flows.find(flow, &cookie.required()?, now).await?;
-            begun.map(Some).ok_or(FlowError::NotFound)
+            begun.map(|flow| Some(flow.request)).ok_or(FlowError::NotFound)
         }
     }
 }
@@ -110,8 +110,6 @@ fn cookie_attributes(policy: &Policy) -> &'static str {
 pub(crate) enum FlowError {
     /// The flow is finished, expired, unknown, or bound to another browser.
     NotFound,
-    /// The store of finished flows does not answer.
-    Unavailable(Unavailable),
     /// The authorization request failed.
     Authorization(AuthorizationError),
     /// The database failed.
@@ -123,11 +121,10 @@ pub(crate) enum FlowError {
 impl IntoResponse for FlowError {
     fn into_response(self) -> Response {
         match self {
-            Self::NotFound => {
+            Self::NotFound | Self::Authorization(AuthorizationError::FlowFinished) => {
                 let text = text::of("flow-not-found");
                 pages::error_with_link(StatusCode::BAD_REQUEST, &text, paths::ACCOUNT)
             }
-            Self::Unavailable(error) => unavailable(&error),
             Self::Authorization(AuthorizationError::Page(message)) => {
                 pages::error_of_app(&text::of("invalid-authorization"), &message)
             }
@@ -158,12 +155,6 @@ fn unavailable(error: &Unavailable) -> Response {
     tracing::error!(%error, "authorization flow state unavailable");
     let page = pages::error(StatusCode::SERVICE_UNAVAILABLE, &text::of("flow-unavailable"));
     ([(header::RETRY_AFTER, "1")], page).into_response()
-}
-
-impl From<Unavailable> for FlowError {
-    fn from(error: Unavailable) -> Self {
-        Self::Unavailable(error)
-    }
 }
 
 impl From<AuthorizationError> for FlowError {

@@ -1,5 +1,5 @@
-//! State that expires: failed attempts in sliding windows, claims of keys that may be used once, and remembered keys. A
-//! loss of the store resets all counts and frees all claims; it affects no other data.
+//! State that expires: failed attempts in sliding windows, and remembered keys. A loss of the store resets all counts; it affects no
+//! other data.
 
 mod attempts;
 mod memory;
@@ -127,23 +127,6 @@ impl ExpiringStore {
         match self {
             Self::Memory(memory) => Ok(memory.apply(counts, operation, now)),
             Self::Redis(store) => store.apply(counts, operation, now).await,
-        }
-    }
-
-    /// Claims `key` until `expires_at`. Returns true to the first caller and false to all others until then. Redis
-    /// keeps a claim 60 s longer. A store in memory that is full returns false to every caller.
-    pub async fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> Result<bool, Unavailable> {
-        match self {
-            Self::Memory(memory) => Ok(memory.claim(key, expires_at, now)),
-            Self::Redis(store) => store.claim(key, expires_at, now).await,
-        }
-    }
-
-    /// Returns whether `key` is claimed.
-    pub async fn is_claimed(&self, key: &str, now: Timestamp) -> Result<bool, Unavailable> {
-        match self {
-            Self::Memory(memory) => Ok(memory.is_claimed(key, now)),
-            Self::Redis(store) => store.is_claimed(key).await,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The sign-in and consent pages: HTML forms bound to the browser that began the flow.
 
 mod changed_users;
+mod finished_flows;
 mod lost_flows;
 mod races;
 

@@ -11,6 +11,7 @@ use super::interaction::{Demands, Interaction, MissingInteraction};
 use super::oxide::{self, PendingAuthorization, RequestError};
 use super::{AuthorizationRequest, Grants, ONE_RESOURCE};
 use crate::codes::{self, NewCode};
+use crate::flows::Flow;
 use crate::params::{Params, REPEATED};
 use crate::pkce::CodeChallenge;
 use crate::pushed_requests::RequestUri;
@@ -56,6 +57,8 @@ struct CodeIssue<'a> {
     code_challenge: &'a CodeChallenge,
     nonce: Option<&'a str>,
     request_uri: Option<&'a RequestUri>,
+    /// The flow that the code finishes; `None` for a request without pages.
+    flow: Option<&'a Flow>,
     dpop_jkt: Option<&'a str>,
 }
 
@@ -175,12 +178,14 @@ impl Grants {
         Ok((asks_consent || !is_remembered).then_some(MissingConsent { granted }))
     }
 
-    /// Records the consent of the user of the session. Returns the redirect to the client, with a code. `request_uri` is the
-    /// reference of a pushed request, for which one code is issued. Fails with [`AuthorizationError::Page`] if the client was
-    /// disabled meanwhile, or if the pushed request has its code, and with [`AuthorizationError::SessionEnded`].
+    /// Records the consent of the user of the session, and the end of the flow if the request has one. Returns the redirect to the
+    /// client, with a code. `request_uri` is the reference of a pushed request, for which one code is issued. Fails with
+    /// [`AuthorizationError::Page`] if the client was disabled meanwhile, or if the pushed request has its code, with
+    /// [`AuthorizationError::FlowFinished`], and with [`AuthorizationError::SessionEnded`].
     pub async fn allow(
         &self,
         checked: CheckedRequest,
+        flow: Option<&Flow>,
         request_uri: Option<&RequestUri>,
         session: &Session,
         context: &RequestContext,
@@ -201,6 +206,7 @@ impl Grants {
             code_challenge: &code_challenge,
             nonce: request.nonce.as_deref(),
             request_uri,
+            flow,
             dpop_jkt: request.dpop_jkt.as_deref(),
         };
         let issued = self.issue_code(&issue, context);
@@ -209,18 +215,25 @@ impl Grants {
         Ok(self.redirect(&request, &[("code", code.expose())]))
     }
 
-    /// Records the user's refusal. Returns the redirect to the client, with the error `access_denied`.
+    /// Records the user's refusal, which finishes the flow. Returns the redirect to the client, with the error `access_denied`. Fails
+    /// with [`AuthorizationError::FlowFinished`].
     pub async fn deny(
         &self,
         checked: &CheckedRequest,
+        flow: &Flow,
         session: &Session,
         context: &RequestContext,
-    ) -> String {
+    ) -> Result<String, AuthorizationError> {
         let event = Event::failure(EventName::Consent)
             .user(session.user.id)
             .client(&checked.client.id);
-        self.events.record(event, "", context).await;
-        self.error_redirect(&checked.request, "access_denied", "the user denied the request")
+        let mut tx = self.db.begin().await?;
+        if !flow.finish(&mut tx).await? {
+            return Err(AuthorizationError::FlowFinished);
+        }
+        self.events.record_in(&mut tx, event, context).await?;
+        tx.commit().await?;
+        Ok(self.error_redirect(&checked.request, "access_denied", "the user denied the request"))
     }
 
     /// Returns the redirect to the client for a request that admits no page although one is needed.
@@ -229,8 +242,8 @@ impl Grants {
         self.error_redirect(&checked.request, error, description)
     }
 
-    /// Stores the consent and the code in one transaction. Fails if the client is disabled, if the pushed request has a code, or
-    /// if the session has ended: an account that is being deleted must not get a consent.
+    /// Stores the consent, the code and the end of the flow in one transaction. Fails if the client is disabled, if the flow is finished,
+    /// if the pushed request has a code, or if the session has ended: an account that is being deleted must not get a consent.
     async fn issue_code(
         &self,
         issue: &CodeIssue<'_>,
@@ -242,6 +255,11 @@ impl Grants {
         let authority = issue.session.authority();
         if !authority.lock_session(&mut tx, context.now).await? {
             return Err(AuthorizationError::SessionEnded);
+        }
+        if let Some(flow) = issue.flow
+            && !flow.finish(&mut tx).await?
+        {
+            return Err(AuthorizationError::FlowFinished);
         }
         let consent_id = consents::add_scope(&mut tx, user_id, client, issue.scope, context.now).await?;
         let consent_id = consent_id.ok_or_else(AuthorizationError::client_changed)?;

@@ -168,7 +168,8 @@ fn rejection(error: AuthorizationError) -> TokenError {
             },
         },
         AuthorizationError::Database(error) => error.into(),
-        error @ (AuthorizationError::SessionEnded
+        error @ (AuthorizationError::FlowFinished
+        | AuthorizationError::SessionEnded
         | AuthorizationError::Read(_)
         | AuthorizationError::TooManyDocuments { .. }
         | AuthorizationError::StoreUnavailable(_)

@@ -18,8 +18,6 @@ pub struct MemoryStore(Arc<Maps>);
 #[derive(Debug, Default)]
 struct Maps {
     attempts: Mutex<HashMap<String, (Window, Attempts)>>,
-    /// The claimed keys with their expiry.
-    claims: Mutex<HashMap<String, Timestamp>>,
     /// The remembered keys with their expiry.
     remembered: Mutex<HashMap<String, Timestamp>>,
 }
@@ -49,23 +47,6 @@ impl MemoryStore {
             };
         }
         outcome
-    }
-
-    pub(super) fn claim(&self, key: &str, expires_at: Timestamp, now: Timestamp) -> bool {
-        let mut claims = lock(&self.0.claims);
-        if claims.get(key).is_some_and(|expiry| *expiry > now) {
-            return false;
-        }
-        // A valid claim is never evicted, because its key could then be claimed twice.
-        let has_room = make_room(&mut claims, CAPACITY, |expiry| *expiry <= now, |_| None);
-        if has_room {
-            claims.insert(key.to_owned(), expires_at);
-        }
-        has_room
-    }
-
-    pub(super) fn is_claimed(&self, key: &str, now: Timestamp) -> bool {
-        lock(&self.0.claims).get(key).is_some_and(|expiry| *expiry > now)
     }
 
     pub(super) fn remember(&self, key: &str, expires_at: Timestamp, now: Timestamp) {
@@ -134,14 +115,5 @@ mod tests {
                 until: at(900)
             }
         );
-    }
-
-    #[test]
-    fn a_key_is_claimed_once_until_it_expires() {
-        let memory = MemoryStore::default();
-        assert!(memory.claim("a", at(10), at(0)));
-        assert!(!memory.claim("a", at(20), at(9)));
-        assert!(memory.is_claimed("a", at(9)) && !memory.is_claimed("a", at(10)));
-        assert!(memory.claim("a", at(20), at(10)));
     }
 }

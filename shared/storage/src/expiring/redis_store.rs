@@ -24,7 +24,7 @@ return 1
 ";
 /// The number of tries of a compare-and-swap. Each failed try means that another caller made progress.
 const MAX_TRIES: usize = 100;
-/// The time for which Redis keeps attempts and claims after their expiry, in case its clock differs from that of this
+/// The time for which Redis keeps attempts after their expiry, in case its clock differs from that of this
 /// process.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 
@@ -96,25 +96,6 @@ impl RedisStore {
             }
         }
         Ok((AttemptDecision::Busy, Vec::new()))
-    }
-
-    pub(super) async fn claim(
-        &self,
-        key: &str,
-        expires_at: Timestamp,
-        now: Timestamp,
-    ) -> Result<bool, Unavailable> {
-        let change = Change {
-            key: &self.key("claims", key),
-            expected: String::new(),
-            new: "1".to_owned(),
-            time_to_live: expires_at.since(now) + CLOCK_TOLERANCE,
-        };
-        self.compare_and_swap(&[change]).await
-    }
-
-    pub(super) async fn is_claimed(&self, key: &str) -> Result<bool, Unavailable> {
-        self.redis.query(&Cmd::exists(self.key("claims", key))).await
     }
 
     pub(super) async fn remember(

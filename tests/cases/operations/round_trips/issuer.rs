@@ -184,12 +184,12 @@ routes! {
         let page = browser.open("/signout").await;
         browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
-    showConsent "signed in" [2 2] |f| {
+    showConsent "signed in" [3 3] |f| {
         let mut browser = f.owner.browser();
         let url = consent_url(f, &mut browser).await;
         browser.open_call(url.as_str())
     };
-    submitConsent "signed in" [8 8] |f| {
+    submitConsent "signed in" [10 10] |f| {
         let mut browser = f.world.sign_up().await.browser();
         let url = consent_url(f, &mut browser).await;
         let page = browser.open(url.as_str()).await;

@@ -11,7 +11,7 @@ const FEW: i64 = 50;
 const MANY: i64 = 20_000;
 /// The large tables with their columns, and the values of the `n`th row. `CLIENT_ID` is that of an app. Nothing
 /// expires.
-const LARGE_TABLES: [(&str, &str); 16] = [
+const LARGE_TABLES: [(&str, &str); 17] = [
     (
         "users (id, email, email_key, email_verified, role, password_hash, epoch, password_change_required, created_at,
                 updated_at)",
@@ -47,6 +47,10 @@ const LARGE_TABLES: [(&str, &str); 16] = [
                               redirect_uri, code_challenge, scope, expires_at, request_uri_hash)",
         "sha256(n::TEXT::BYTEA), 'f' || n, 'CLIENT_ID', 0, 1000000 + n, 1000000 + n, 'c' || n, '', '', '', 5000000000000000,
          sha256(n::TEXT::BYTEA)",
+    ),
+    (
+        "finished_flows (id, expires_at)",
+        "'flow' || n, 5000000000000000",
     ),
     (
         "pushed_requests (request_uri_hash, client_id, params, expires_at)",

@@ -16,6 +16,9 @@ pub enum AuthorizationError {
     /// An error response, which the client gets.
     #[error("the request was rejected by a redirect to the client")]
     Redirect(ErrorResponse),
+    /// The flow has its code, or the user has refused it.
+    #[error("the flow is finished")]
+    FlowFinished,
     /// The session of the user ended while the user decided.
     #[error("the session has ended")]
     SessionEnded,
