@@ -31,6 +31,7 @@ pub use table::{Key, State, all};
 use foundation::clock::Timestamp;
 use identity::administrators;
 use std::time::Duration;
+use storage::clock_check::ClockDiffers;
 use storage::db;
 
 /// Returns the statements of this module's parts, with their names.
@@ -99,6 +100,9 @@ pub enum Error {
     /// No key has this `kid`.
     #[error("no signing key has the kid {0:?}")]
     Unknown(String),
+    /// The clock of this machine differs: only a compromised key can be retired.
+    #[error(transparent)]
+    ClockDiffers(#[from] ClockDiffers),
     /// A concurrent change came first at every attempt.
     #[error("other changes of the signing keys came first; retry")]
     Contended,

@@ -7,7 +7,6 @@ mod registration_tokens;
 pub(super) use arguments::Command;
 
 use super::{Error, Services, print};
-use foundation::context::RequestContext;
 use foundation::json;
 use foundation::settings::InvalidSetting;
 use http_client::{ForeignUrl, Guard};
@@ -117,7 +116,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 dpop_bound_access_tokens: dpop_bound,
                 device_authorization: device,
             };
-            let context = RequestContext::without_request();
+            let context = services.context();
             let client = update(
                 &services.db,
                 &services.revocations,
@@ -130,18 +129,18 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             print_client(&client, args.json)
         }
         Command::RotateSecret { args, overlap } => {
-            let context = RequestContext::without_request();
+            let context = services.context();
             let overlap = overlap.unwrap_or(DEFAULT_OVERLAP);
             let (client, secret) = rotate_secret(&services.db, &args.id, overlap, &context).await?;
             print_with_secret(&client, Some(&secret), args.json)
         }
         Command::Disable(args) => {
-            let context = RequestContext::without_request();
+            let context = services.context();
             let client = disable(&services.db, &services.revocations, &args.id, &context).await?;
             print_client(&client, args.json)
         }
         Command::Enable(args) => {
-            let client = enable(&services.db, &args.id, &RequestContext::without_request()).await?;
+            let client = enable(&services.db, &args.id, &services.context()).await?;
             print_client(&client, args.json)
         }
         Command::RegistrationTokens(command) => registration_tokens::run(command, services).await,
@@ -149,13 +148,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
 }
 
 async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
-    let (client, secret) = register(
-        &services.db,
-        &services.issuer,
-        registration,
-        &RequestContext::without_request(),
-    )
-    .await?;
+    let (client, secret) =
+        register(&services.db, &services.issuer, registration, &services.context()).await?;
     print_with_secret(&client, secret.as_ref(), json)
 }
 

@@ -6,7 +6,6 @@ use super::{Error, Services, print};
 use clap::Subcommand;
 use drill::DrillArgs;
 use foundation::clock::Timestamp;
-use foundation::context::RequestContext;
 use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome, Resealed};
 
 /// The commands for signing keys.
@@ -54,9 +53,7 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             print(json, &keys, &lines)
         }
         Command::Rotate { json } => {
-            let change = key_store(&services)?
-                .rotate(&RequestContext::without_request())
-                .await?;
+            let change = key_store(&services)?.rotate(&services.context()).await?;
             print(json, &change, &describe(&change))
         }
         Command::Retire {
@@ -64,7 +61,7 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             compromised,
             json,
         } => {
-            let (store, context) = (key_store(&services)?, RequestContext::without_request());
+            let (store, context) = (key_store(&services)?, services.context());
             let change = match compromised {
                 true => store.discard(&kid, &context).await?,
                 false => store.retire(&kid, &context).await?,
@@ -73,7 +70,7 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
         }
         Command::Drill(args) => drill::run(args, services).await,
         Command::Reseal { json } => {
-            let context = RequestContext::without_request();
+            let context = services.context();
             let done = keys::reseal(&services.db, &services.keys.master?, &context).await?;
             print(json, &done, &[describe_reseal(&done)])
         }

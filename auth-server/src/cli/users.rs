@@ -2,7 +2,6 @@
 
 use super::{Error, Services, print};
 use clap::{Args, Subcommand};
-use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
@@ -109,18 +108,17 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         }
         Command::Disable(args) => {
             let id = find(services, &args).await?.user.id;
-            let context = RequestContext::without_request();
+            let context = services.context();
             let account = administration::disable(&services.db, &services.revocations, id, &context).await?;
             print_account(&account, "  disabled", args.json)
         }
         Command::Enable(args) => {
             let id = find(services, &args).await?.user.id;
-            let account =
-                administration::enable(&services.db, id, &RequestContext::without_request()).await?;
+            let account = administration::enable(&services.db, id, &services.context()).await?;
             print_account(&account, "  enabled", args.json)
         }
         Command::SetRole { args, role } => {
-            let (account, context) = (find(services, &args).await?, RequestContext::without_request());
+            let (account, context) = (find(services, &args).await?, services.context());
             let (db, revocations) = (&services.db, &services.revocations);
             let account = administration::set_role(db, revocations, &account, role, &context).await?;
             print_account(&account, "", args.json)
@@ -128,7 +126,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         Command::SetPassword { args, password_stdin } => set_password(services, &args, password_stdin).await,
         Command::Unlock(args) => {
             let account = find(services, &args).await?;
-            let context = RequestContext::without_request();
+            let context = services.context();
             administration::unlock(&services.db, account.user.id, &context).await?;
             print_account(&account, "  unlocked", args.json)
         }
@@ -154,7 +152,7 @@ async fn create(
         role,
         password,
     };
-    let context = RequestContext::without_request();
+    let context = services.context();
     let account = administration::create(&services.db, &new, &context).await?;
     print_with_password(&account, generated.as_ref(), json)
 }
@@ -167,7 +165,7 @@ async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) ->
     };
     let (password, generated) = password.hash(&services.passwords).await?;
     let (db, revocations) = (&services.db, &services.revocations);
-    let context = RequestContext::without_request();
+    let context = services.context();
     let account = administration::set_password(db, revocations, &mails, id, &password, &context).await?;
     print_with_password(&account, generated.as_ref(), args.json)
 }
@@ -175,7 +173,7 @@ async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) ->
 async fn reset_mfa(services: &Services, args: &UserArgs) -> Result<(), Error> {
     let (mails, account) = (services.mails()?, find(services, args).await?);
     let (db, revocations) = (&services.db, &services.revocations);
-    let context = RequestContext::without_request();
+    let context = services.context();
     administration::reset_mfa(db, revocations, &mails, &account, &context).await?;
     let account = Account {
         mfa_enabled: false,

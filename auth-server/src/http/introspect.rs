@@ -8,8 +8,8 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use issuer::grants::{Introspection, PresentedTokenRequest};
-use web::Context;
 use web::content_negotiation::prefers_to_json;
+use web::{Context, Error};
 
 /// The media type of a signed response (RFC 9701 §5).
 const SIGNED: &str = "application/token-introspection+jwt";
@@ -49,7 +49,12 @@ pub(crate) async fn introspect(
                 .grants
                 .introspect(client, request.token()?, context.now)
                 .await?;
-            if !prefers_to_json(headers, SIGNED) {
+            let is_signed = prefers_to_json(headers, SIGNED);
+            // A process whose clock differs signs nothing, and cannot know that a token has not expired.
+            if context.clock.differs() && (is_signed || introspection.is_active()) {
+                return Err(Error::dependency_unavailable().into());
+            }
+            if !is_signed {
                 return Ok(Json(introspection).into_response());
             }
             let signed = app

@@ -34,6 +34,31 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
 }
 
+/// The clock by which a request or command is judged: that of this machine or, while that is known to differ too much from the clock of
+/// the database, the latter as far as it was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// The microseconds by which the clock of this machine is ahead, negative if it is behind. Zero while the two agree.
+    ahead_by: i64,
+}
+
+impl Clock {
+    /// Creates the clock of a database that the clock of this machine is ahead of by these microseconds.
+    pub const fn of_database(ahead_by: i64) -> Self {
+        Self { ahead_by }
+    }
+
+    /// Returns the present.
+    pub fn now(self) -> Timestamp {
+        Timestamp(now().0.saturating_sub(self.ahead_by))
+    }
+
+    /// Returns whether the clock of this machine differs: then only what protects is done.
+    pub const fn differs(self) -> bool {
+        self.ahead_by != 0
+    }
+}
+
 impl Timestamp {
     /// The latest timestamp.
     pub const MAX: Self = Self(i64::MAX);

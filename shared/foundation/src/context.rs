@@ -1,6 +1,6 @@
 //! The data about the current request that domain functions need: its time, trace id, client address and user agent.
 
-use crate::clock::{self, Timestamp};
+use crate::clock::{Clock, Timestamp};
 use crate::{network, random};
 use std::net::IpAddr;
 use std::sync::OnceLock;
@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 pub struct RequestContext {
     /// The time at which the request arrived or the action began.
     pub now: Timestamp,
+    /// The clock by which that is the time.
+    pub clock: Clock,
     /// The W3C trace id, which for a request is also the correlation id of the response.
     pub trace_id: String,
     /// The IP address of the HTTP client; `None` without a request.
@@ -36,8 +38,14 @@ pub struct Administrator {
 impl RequestContext {
     /// Returns the context of a command or of a background task: the current time and a new trace id.
     pub fn without_request() -> Self {
+        Self::of_command(Clock::default())
+    }
+
+    /// Returns the context of a command that is judged by this clock.
+    pub fn of_command(clock: Clock) -> Self {
         Self {
-            now: clock::now(),
+            now: clock.now(),
+            clock,
             trace_id: random::trace_id(),
             address: None,
             user_agent: None,
@@ -61,7 +69,7 @@ impl RequestContext {
     #[must_use]
     pub fn at_present(&self) -> Self {
         Self {
-            now: clock::now(),
+            now: self.clock.now(),
             ..self.clone()
         }
     }

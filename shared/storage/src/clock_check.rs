@@ -4,11 +4,12 @@
 use crate::db::{Db, Error};
 use crate::{fetch_one, sql};
 use foundation::clock;
-use foundation::clock::Timestamp;
+use foundation::clock::{Clock, Timestamp};
 use std::future::pending;
+use std::mem;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::watch;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, watch};
 
 sql! {
     TIME_POSTGRES = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
@@ -27,7 +28,17 @@ const REPEAT_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct ClockCheck {
     db: Db,
-    agreement: Arc<watch::Sender<Agreement>>,
+    last: Arc<watch::Sender<Measurement>>,
+    /// Held during a measurement for a request, so that one request measures for all.
+    measuring: Arc<Mutex<()>>,
+}
+
+/// The result of a measurement and the time at which it ended, by both clocks of this machine.
+#[derive(Clone, Copy, Debug)]
+struct Measurement {
+    agreement: Agreement,
+    wall: Timestamp,
+    monotonic: Instant,
 }
 
 /// The agreement of the clock with that of the database.
@@ -37,8 +48,33 @@ enum Agreement {
     Close,
     /// Within [`MAX_DIFFERENCE`].
     Sufficient,
-    /// Not measured yet, or beyond [`MAX_DIFFERENCE`].
-    None,
+    /// Beyond [`MAX_DIFFERENCE`]. The clock of this machine is ahead by these microseconds, or behind if they are negative.
+    None(i64),
+    /// Not measured yet.
+    Unknown,
+}
+
+impl Agreement {
+    const fn is_sufficient(self) -> bool {
+        matches!(self, Self::Close | Self::Sufficient)
+    }
+}
+
+impl Measurement {
+    fn ended(agreement: Agreement) -> Self {
+        Self {
+            agreement,
+            wall: clock::now(),
+            monotonic: Instant::now(),
+        }
+    }
+
+    /// Returns the time by which the wall clock was set since, forward or back.
+    fn set_since(&self) -> Duration {
+        let by_monotonic = self.wall.after(self.monotonic.elapsed());
+        let by_wall = clock::now();
+        by_wall.since(by_monotonic).max(by_monotonic.since(by_wall))
+    }
 }
 
 /// The error of a process whose clock differs from that of the database by more than 30 s, or was not compared with it
@@ -53,33 +89,69 @@ impl ClockCheck {
     /// Creates a check. On PostgreSQL it fails until the first [`measure`](Self::measure). On SQLite it always
     /// succeeds, because the database has the clock of this machine.
     pub fn new(db: Db) -> Self {
-        let agreement = db.engine().choose(Agreement::Close, Agreement::None);
+        let agreement = db.engine().choose(Agreement::Close, Agreement::Unknown);
         Self {
             db,
-            agreement: Arc::new(watch::Sender::new(agreement)),
+            last: Arc::new(watch::Sender::new(Measurement::ended(agreement))),
+            measuring: Arc::default(),
         }
     }
 
     /// Fails if the clock differed at the last measurement, or if it was never measured.
     pub fn check(&self) -> Result<(), ClockDiffers> {
-        match *self.agreement.borrow() {
-            Agreement::Close | Agreement::Sufficient => Ok(()),
-            Agreement::None => Err(ClockDiffers),
+        match self.last.borrow().agreement.is_sufficient() {
+            true => Ok(()),
+            false => Err(ClockDiffers),
         }
+    }
+
+    /// Returns the clock by which to judge what may be done although the clock of this machine differs: that of the database, as last
+    /// measured. Fails if it was never measured.
+    pub fn clock(&self) -> Result<Clock, ClockDiffers> {
+        match self.last.borrow().agreement {
+            Agreement::Close | Agreement::Sufficient => Ok(Clock::default()),
+            Agreement::None(ahead_by) => Ok(Clock::of_database(ahead_by)),
+            Agreement::Unknown => Err(ClockDiffers),
+        }
+    }
+
+    /// Returns the clock as [`clock`](Self::clock) does, for a request that may be about to sign something. If the clock of this
+    /// machine was set since the last measurement, which its monotonic clock tells, measures it first.
+    pub async fn clock_for_request(&self) -> Result<Clock, ClockDiffers> {
+        if self.was_set() {
+            let _one_at_a_time = self.measuring.lock().await;
+            if self.was_set() {
+                // The result is read below.
+                let _ = self.measure().await;
+            }
+        }
+        self.clock()
+    }
+
+    fn was_set(&self) -> bool {
+        let compares = self.db.engine().choose(false, true);
+        compares && self.last.borrow().set_since() > MAX_DIFFERENCE
     }
 
     /// Measures the clock, and logs a change of the result. Fails if the clock differs by more than 30 s in two
     /// measurements a second apart: a single one may fall into the moment at which a clock is set. If the database does
     /// not answer, the previous result holds.
     pub async fn measure(&self) -> Result<(), ClockDiffers> {
-        let mut difference = self.difference().await;
-        if difference.as_ref().is_ok_and(|length| *length > MAX_DIFFERENCE) {
+        let mut ahead_by = self.ahead_by().await;
+        if ahead_by
+            .as_ref()
+            .is_ok_and(|micros| length(*micros) > MAX_DIFFERENCE)
+        {
             tokio::time::sleep(REPEAT_INTERVAL).await;
-            difference = self.difference().await;
+            ahead_by = self.ahead_by().await;
         }
-        match difference {
-            Ok(difference) => self.record(difference),
-            Err(error) => tracing::warn!(%error, "cannot compare the clock with that of the database"),
+        match ahead_by {
+            Ok(ahead_by) => self.record(ahead_by),
+            Err(error) => {
+                tracing::warn!(%error, "cannot compare the clock with that of the database");
+                self.last
+                    .send_modify(|last| *last = Measurement::ended(last.agreement));
+            }
         }
         self.check()
     }
@@ -100,12 +172,12 @@ impl ClockCheck {
     /// Runs a task while the clock agrees. Drops the task when a measurement finds that the clock differs, and starts
     /// it again when the clock agrees again. Never returns.
     pub async fn run<F: Future<Output = ()>>(self, task: impl Fn() -> F) {
-        let mut agreement = self.agreement.subscribe();
+        let mut last = self.last.subscribe();
         loop {
             // The sender cannot be dropped, because `self` has it.
-            let _ = agreement.wait_for(|is| *is != Agreement::None).await;
+            let _ = last.wait_for(|last| last.agreement.is_sufficient()).await;
             let until_it_differs = async {
-                let _ = agreement.wait_for(|is| *is == Agreement::None).await;
+                let _ = last.wait_for(|last| !last.agreement.is_sufficient()).await;
             };
             let forever = async {
                 task().await;
@@ -118,32 +190,38 @@ impl ClockCheck {
         }
     }
 
-    /// Returns the smallest difference of the two clocks that explains the measurement: the database may have read its
-    /// clock at any time between the query and the answer.
-    async fn difference(&self) -> Result<Duration, Error> {
+    /// Returns the microseconds by which the clock of this machine is ahead of that of the database, negative if it is behind: the smallest
+    /// difference that explains the measurement, because the database may have read its clock at any time between the query and the
+    /// answer.
+    async fn ahead_by(&self) -> Result<i64, Error> {
         let Some(sql) = self.db.engine().choose(None, Some(TIME_POSTGRES)) else {
-            return Ok(Duration::ZERO);
+            return Ok(0);
         };
         let before = clock::now();
         let (database,) = fetch_one!(self.db.reader(), (Timestamp,), sql)?;
         let after = clock::now();
-        Ok(before.since(database).max(database.since(after)))
+        let micros = database.micros();
+        let ahead = before.micros().saturating_sub(micros).max(0);
+        let behind = micros.saturating_sub(after.micros()).max(0);
+        Ok(ahead.saturating_sub(behind))
     }
 
     /// Stores the result of a measurement, and logs it if it is new.
-    fn record(&self, difference: Duration) {
-        let agreement = match difference {
-            length if length > MAX_DIFFERENCE => Agreement::None,
+    fn record(&self, ahead_by: i64) {
+        let agreement = match length(ahead_by) {
+            length if length > MAX_DIFFERENCE => Agreement::None(ahead_by),
             length if length > MAX_UNREPORTED_DIFFERENCE => Agreement::Sufficient,
             _ => Agreement::Close,
         };
-        let is_new = self
-            .agreement
-            .send_if_modified(|is| std::mem::replace(is, agreement) != agreement);
-        let seconds = difference.as_secs_f64();
+        let former = self.last.send_replace(Measurement::ended(agreement));
+        let is_new = mem::discriminant(&former.agreement) != mem::discriminant(&agreement);
+        let seconds = length(ahead_by).as_secs_f64();
         match agreement {
-            Agreement::None if is_new => {
-                tracing::error!(seconds, "{ClockDiffers}. Until then this process answers 503");
+            Agreement::None(_) if is_new => {
+                tracing::error!(
+                    seconds,
+                    "{ClockDiffers}. Until then this process signs and rotates nothing, and serves only what protects"
+                );
             }
             Agreement::Sufficient if is_new => {
                 tracing::warn!(
@@ -154,4 +232,9 @@ impl ClockCheck {
             _ => {}
         }
     }
+}
+
+/// Returns the length of a difference in microseconds.
+fn length(micros: i64) -> Duration {
+    Duration::from_micros(micros.unsigned_abs())
 }

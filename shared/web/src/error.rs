@@ -119,7 +119,7 @@ impl Error {
     }
 
     /// Creates a 503 whose cause is in the log already.
-    pub(crate) fn dependency_unavailable() -> Self {
+    pub fn dependency_unavailable() -> Self {
         Self::new(
             Code::DependencyUnavailable,
             "A part of the service does not answer. Try again in a moment.",

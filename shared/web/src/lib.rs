@@ -29,6 +29,7 @@ mod outgoing;
 mod path_id;
 mod policy;
 pub mod program;
+mod protection;
 pub mod rate_limits;
 mod request_log;
 mod services;

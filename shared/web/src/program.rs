@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::openapi::set_server;
 use crate::outgoing::Outgoing;
-use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log};
+use crate::{Cors, Policy, compression, cors, csrf, health, host, protection, rate_limits, request_log};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
@@ -11,7 +11,7 @@ use axum::http::{Method, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
-use storage::clock_check::ClockCheck;
+use storage::clock_check::{ClockCheck, ClockDiffers};
 use storage::rate_limits::RateLimiter;
 use tower::util::MapRequestLayer;
 use utoipa_axum::router::OpenApiRouter;
@@ -51,8 +51,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the program with these routes. Except for the health checks, they answer 503 while the clock differs
-    /// from that of the database, because nearly all of them compare times.
+    /// Returns the program with these routes. While the clock differs from that of the database, only the health checks are served
+    /// and what protects, see [`protection`].
     pub fn new(routes: Router, policy: Arc<Policy>, clock: ClockCheck) -> Self {
         Self {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
@@ -71,12 +71,18 @@ impl Program {
             clock,
             outgoing,
         } = self;
+        let clock = clock.clock_for_request().await;
         let is_head = *request.method() == Method::HEAD;
         let respond = |mut request: Request| async move {
             if let Err(error) = host::check(&request) {
                 return error.into_response();
             }
-            if clock.check().is_err() && !health::PATHS.contains(&request.uri().path()) {
+            let path = request.uri().path();
+            let is_served = match clock {
+                Ok(clock) => !clock.differs() || protection::is_served(request.method(), path),
+                Err(ClockDiffers) => false,
+            };
+            if !is_served && !health::PATHS.contains(&path) {
                 return Error::dependency_unavailable().into_response();
             }
             if is_head {
@@ -85,7 +91,7 @@ impl Program {
             }
             compression::negotiate(routes, &outgoing, request).await
         };
-        let response = request_log::wrap(&policy, request, respond).await;
+        let response = request_log::wrap(&policy, clock.unwrap_or_default(), request, respond).await;
         match is_head {
             true => without_body(response),
             false => response,

@@ -11,9 +11,10 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
+use foundation::clock::Clock;
 use foundation::context::RequestContext;
 use foundation::log::ACCESS;
-use foundation::{clock, random};
+use foundation::random;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
@@ -31,9 +32,11 @@ struct ResponseContext {
     deferred_headers: DeferredHeaders,
 }
 
-/// Creates the request context, calls `respond` within the time limit, completes the response and logs the request.
+/// Creates the request context with the time of this clock, calls `respond` within the time limit, completes the response and logs the
+/// request.
 pub(crate) async fn wrap<F: Future<Output = Response>>(
     policy: &Policy,
+    clock: Clock,
     mut request: Request,
     respond: impl FnOnce(Request) -> F,
 ) -> Response {
@@ -44,7 +47,8 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     let user_agent = user_agent(request.headers());
     let deferred_headers = DeferredHeaders::default();
     let context = Arc::new(RequestContext {
-        now: clock::now(),
+        now: clock.now(),
+        clock,
         trace_id: trace_id.clone(),
         address,
         user_agent,

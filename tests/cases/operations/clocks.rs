@@ -1,13 +1,15 @@
 //! Programs whose clock differs from that of the database.
 
+mod protection;
+
 use std::time::Duration;
 use storage::{execute, fetch_all};
 use tests::{Shape, StubServer, World, eventually, on_postgresql, on_shapes};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Expects that every process answers 503 to everything but its health checks.
-async fn expect_nothing_served(world: &World) {
+/// Expects that every process notices the difference and answers 503 to what depends on the time.
+async fn expect_noticed(world: &World) {
     for port in [world.issuer_ports(), world.api_ports()].concat() {
         let process = world.anyone().at(&format!("http://localhost:{port}"));
         eventually("a process does not notice that its clock differs", async || {
@@ -18,19 +20,19 @@ async fn expect_nothing_served(world: &World) {
         assert_eq!(readiness["checks"]["clock"], "unavailable");
         assert_eq!(readiness["checks"]["database"], "ok");
         process.get("/livez").await.expect(200);
-        let refused = process.get("/csrf").may_fail().await;
+        let refused = process.get("/me").may_fail().await;
         assert_eq!(refused.header("retry-after"), "1");
         refused.expect_error(503, "dependency_unavailable");
     }
 }
 
-async fn a_process_serves_nothing_while_its_clock_differs(shape: Shape) {
+async fn a_process_grants_nothing_while_its_clock_differs(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read").await;
     // Sessions end after an hour without use, so a process that trusted its clock would end this one.
     world.advance_programs(61 * MINUTE);
-    expect_nothing_served(&world).await;
+    expect_noticed(&world).await;
     let log = world.log();
     let of_requests = log
         .lines()
@@ -80,7 +82,7 @@ async fn a_process_deletes_nothing_while_its_clock_differs(shape: Shape) {
     execute!(db.writer(), insert, "valid", now, now.after(30 * MINUTE)).unwrap();
     world.advance_programs(61 * MINUTE);
     world.restart_unready().await;
-    expect_nothing_served(&world).await;
+    expect_noticed(&world).await;
     assert_eq!(rows().await, ["expired", "valid"]);
     world.stop().await;
     world.set_programs_back(61 * MINUTE);
@@ -117,7 +119,7 @@ async fn a_process_begins_no_delivery_while_its_clock_differs(shape: Shape) {
     }
     eventually("nothing is delivered", async || !server.received().is_empty()).await;
     world.advance_programs(61 * MINUTE);
-    expect_nothing_served(&world).await;
+    expect_noticed(&world).await;
     let begun = server.received().len();
     eventually("the deliveries under way are not recorded", async || {
         let left = fetch_all!(db.reader(), (i64,), "SELECT id FROM logout_notices").unwrap();
@@ -142,7 +144,7 @@ async fn a_small_difference_is_reported(shape: Shape) {
 
 on_shapes!(a_process_begins_no_delivery_while_its_clock_differs: postgres Postgres);
 on_postgresql!(
-    a_process_serves_nothing_while_its_clock_differs,
+    a_process_grants_nothing_while_its_clock_differs,
     a_process_deletes_nothing_while_its_clock_differs,
     a_small_difference_is_reported,
 );

@@ -76,6 +76,13 @@ struct SignedIntrospection<'a> {
     token_introspection: &'a Introspection,
 }
 
+impl Introspection {
+    /// Returns whether the token can be used now.
+    pub const fn is_active(&self) -> bool {
+        self.active
+    }
+}
+
 impl Grants {
     /// Returns the state of a token. A refresh token is active only for the client that it was issued to. Fails if the
     /// client is public. The caller has authenticated the client.

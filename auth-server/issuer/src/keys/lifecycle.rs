@@ -12,6 +12,7 @@ use foundation::context::RequestContext;
 use foundation::sealing::SealingKey;
 use identity::administrators;
 use std::time::Duration;
+use storage::clock_check::ClockDiffers;
 use storage::db;
 use storage::db::{Db, Tx};
 use storage::notifications::{Notification, Notifications};
@@ -37,9 +38,12 @@ pub struct KeyStore {
 }
 
 impl KeyStore {
-    /// Retires the active key, activates the staged one and stages a new one. Fails with [`Error::NoneStaged`], or with
-    /// [`Error::SignsLater`] if the staged key may not sign yet.
+    /// Retires the active key, activates the staged one and stages a new one. Fails with [`Error::NoneStaged`], with
+    /// [`Error::SignsLater`] if the staged key may not sign yet, and with [`Error::ClockDiffers`].
     pub async fn rotate(&self, context: &RequestContext) -> Result<KeyChange, Error> {
+        if context.clock.differs() {
+            return Err(ClockDiffers.into());
+        }
         let keys = table::list_published(self.db.reader()).await?;
         let active = in_state(&keys, State::Active).map(|key| key.kid.as_str());
         let staged = in_state(&keys, State::Staged).ok_or(Error::NoneStaged)?;
@@ -54,12 +58,16 @@ impl KeyStore {
             true => Outcome::Rotated,
             false => Outcome::Overtaken,
         };
-        self.announce(outcome, active).await
+        self.announce(outcome, active, context).await
     }
 
     /// Rotates the keys if the key `kid` is active, or deletes it if it is retired. Fails with [`Error::StillNeeded`]
-    /// if a token of the retired key may still be valid, and with [`Error::Staged`] if the key is staged.
+    /// if a token of the retired key may still be valid, with [`Error::Staged`] if the key is staged, and with
+    /// [`Error::ClockDiffers`].
     pub async fn retire(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
+        if context.clock.differs() {
+            return Err(ClockDiffers.into());
+        }
         let key = self.find(kid).await?;
         if let Some(at) = key.deleted_at {
             return Err(Error::Deleted { kid: key.kid, at });
@@ -74,7 +82,7 @@ impl KeyStore {
                     true => Outcome::Deleted,
                     false => Outcome::Overtaken,
                 };
-                self.announce(outcome, Some(kid)).await
+                self.announce(outcome, Some(kid), context).await
             }
             (State::Staged | State::Deleted, _) => Err(Error::Staged(key.kid)),
         }
@@ -91,7 +99,7 @@ impl KeyStore {
             let new = self.generate(&keys).await?;
             if let Some(revocation) = self.replace_compromised(&key, &keys, &new, context).await? {
                 self.revocations.announce(revocation).await;
-                return self.announce(Outcome::Discarded, Some(kid)).await;
+                return self.announce(Outcome::Discarded, Some(kid), context).await;
             }
         }
         Err(Error::Contended)
@@ -232,14 +240,19 @@ impl KeyStore {
     }
 
     /// Notifies every process of a change. Returns the change with the keys after it.
-    async fn announce(&self, outcome: Outcome, kid: Option<&str>) -> Result<KeyChange, Error> {
+    async fn announce(
+        &self,
+        outcome: Outcome,
+        kid: Option<&str>,
+        context: &RequestContext,
+    ) -> Result<KeyChange, Error> {
         let keys = table::list_published(self.db.reader()).await?;
         let (_, etag) = keyring::jwk_set(&keys);
         self.notifications
             .publish(Notification::SigningKeysChanged(etag))
             .await;
         let kid_in = |state| in_state(&keys, state).map(|key| key.kid.clone());
-        let early = in_state(&keys, State::Active).filter(|active| active.sign_after > clock::now());
+        let early = in_state(&keys, State::Active).filter(|active| active.sign_after > context.clock.now());
         Ok(KeyChange {
             outcome,
             kid: kid.map(str::to_owned),

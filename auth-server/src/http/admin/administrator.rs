@@ -7,7 +7,6 @@ use access_tokens::{Subject, Token};
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
-use foundation::clock;
 use foundation::context::{self, RequestContext};
 use identity::sessions::Session;
 use identity::users::Role;
@@ -75,7 +74,7 @@ impl FromRequestParts<App> for Administrator {
 
 impl Authorization<App> for Administrator {
     async fn check_again(&self, app: &App) -> Result<(), Error> {
-        let now = clock::now();
+        let now = self.0.clock.now();
         match &self.0.credentials {
             Credentials::Token(token) => access_token::verify_again(&app.grants, token, now).await,
             Credentials::Session(session) => {

@@ -111,6 +111,7 @@ fn error_response(error: keys::Error) -> Error {
     match error {
         keys::Error::Database(error) => error.into(),
         keys::Error::AdministratorSignedOut => administrators::Error::SignedOut.into(),
+        keys::Error::ClockDiffers(_) => Error::dependency_unavailable(),
         keys::Error::Unknown(_) => Error::not_found(),
         keys::Error::SignsLater { until, .. } | keys::Error::StillNeeded { until, .. } => {
             conflict(&error).retry_after(until.since(clock::now()))
