@@ -27,11 +27,14 @@ impl World {
 
     /// All mails to an address, oldest first.
     pub fn mails(&self, to: &str) -> Vec<Mail> {
-        let mut mails: Vec<_> = files(&self.outbox())
-            .iter()
-            .map(|file| Mail::read(file))
-            .collect();
-        mails.retain(|mail| mail.header("to").eq_ignore_ascii_case(to));
+        let mut read = self.read_mails();
+        for file in files(&self.outbox()) {
+            read.entry(file).or_insert_with_key(|file| Mail::read(file));
+        }
+        let to_address = read
+            .values()
+            .filter(|mail| mail.header("to").eq_ignore_ascii_case(to));
+        let mut mails: Vec<_> = to_address.cloned().collect();
         mails.sort_by_key(Mail::number);
         mails
     }

@@ -12,6 +12,7 @@ pub(crate) use shared::end_shared_deployments;
 
 use crate::clock::environment_with_offset;
 use crate::http::{Caller, Origin};
+use crate::outbox::Mail;
 use crate::polling::{eventually, record_revocation};
 use crate::postgres::{PostgresProxy, PostgresServer};
 use crate::program::{Program, ProgramConfig, Running};
@@ -20,11 +21,12 @@ use crate::shape::Shape;
 use deployment::{Process, start_all};
 use foundation::clock::Timestamp;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 use storage::db::Db;
 
@@ -52,6 +54,11 @@ impl World {
     /// The deployment, if it belongs to this test alone.
     fn own(&mut self) -> &mut Deployment {
         Arc::get_mut(&mut self.deployment).unwrap()
+    }
+
+    /// The mails of the outbox that were read up to now, by file.
+    pub(crate) fn read_mails(&self) -> MutexGuard<'_, HashMap<PathBuf, Mail>> {
+        self.deployment.mails.lock().unwrap()
     }
 
     /// Returns a caller without credentials.

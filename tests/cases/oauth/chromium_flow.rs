@@ -1,8 +1,8 @@
 //! The sign-in and consent pages in Chromium without JavaScript.
 
-use tests::{Chromium, PASSWORD, Shape, SharedWorld, Tokens, on_one_process, on_one_shape};
+use tests::{Chromium, PASSWORD, Shape, Tokens, World, on_one_process, on_one_shape};
 
-async fn a_user_signs_in_and_consents_without_javascript(world: SharedWorld) {
+async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     let user = world.sign_up().await;
     let base = world.base();
     let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -43,7 +43,7 @@ async fn a_user_signs_in_and_consents_without_javascript(world: SharedWorld) {
     assert!(redirect.starts_with(&format!("{callback}?code=")), "{redirect}");
 }
 
-async fn a_user_connects_a_device_without_javascript(world: SharedWorld) {
+async fn a_user_connects_a_device_without_javascript(world: World) {
     let (user, anyone) = (world.sign_up().await, world.anyone());
     let app = world.app().kind("native").option(&["--device"]).register();
     let device = app.device(&anyone, "posts:read").await;

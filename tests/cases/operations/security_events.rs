@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{
-    PASSWORD, Reply, Shape, SharedWorld, User, World, eventually, items, on_every_shape, run_concurrently,
-};
+use tests::{PASSWORD, Reply, Shape, User, World, eventually, items, on_every_shape, run_concurrently};
 
 /// The name, outcome, user id, client id, address and detail of an event.
 type Event = (
@@ -55,7 +53,7 @@ async fn expect_event(
     assert_eq!(logged["outcome"], outcome);
 }
 
-async fn signing_in_and_out_is_recorded(world: SharedWorld) {
+async fn signing_in_and_out_is_recorded(world: World) {
     let ann = world.sign_up().await;
     let anyone = world.anyone();
     let body = json!({ "email": world.fresh_email(), "password": PASSWORD });
@@ -220,7 +218,7 @@ async fn a_lockout_is_recorded_at_once(shape: Shape) {
     assert!(names.ends_with(&["authn_login_lock"]), "{names:?}");
 }
 
-async fn password_changes_are_recorded(world: SharedWorld) {
+async fn password_changes_are_recorded(world: World) {
     let ann = world.sign_up().await;
     let body = json!({ "current_password": PASSWORD, "new_password": "a new good password" });
     let changed = ann.call("PUT", "/me/password").json(&body).await.expect(204);
@@ -235,7 +233,7 @@ async fn password_changes_are_recorded(world: SharedWorld) {
     .await;
 }
 
-async fn rejected_requests_are_recorded(world: SharedWorld) {
+async fn rejected_requests_are_recorded(world: World) {
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let post = ann.publish("A post").await;
     let forbidden = bob.delete(&post.path).await.expect_error(403, "forbidden");
@@ -512,7 +510,7 @@ async fn administrators_read_events_page_by_page(world: World) {
     assert_eq!(String::from_utf8(lines.stdout).unwrap().lines().count(), 3);
 }
 
-async fn only_administrators_read_events(world: SharedWorld) {
+async fn only_administrators_read_events(world: World) {
     let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
     let list = "/admin/security-events";
     world

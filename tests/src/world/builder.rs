@@ -13,7 +13,7 @@ use crate::shape::Shape;
 use foundation::sealing::SealingKey;
 use std::fs::{DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The environment variable with the path of the socket on which `latchkey_counting_allocations` reports its count.
 const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
@@ -155,6 +155,7 @@ impl WorldBuilder {
             }),
             postgres_proxy: database.as_ref().filter(|_| self.has_postgres_proxy).map(proxy),
             database,
+            mails: Mutex::default(),
             dir,
         };
         if deployment.clock.is_some() {

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::contract::Contract;
 use crate::http::{Caller, Canaries, Origin};
+use crate::outbox::Mail;
 use crate::polling::pause;
 use crate::ports::free_port;
 use crate::postgres::{Database, PostgresProxy};
@@ -12,10 +13,12 @@ use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use foundation::clock::Timestamp;
 use foundation::random;
-use std::io::{self, Read as _, Write as _};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use storage::db::Db;
 use tempfile::TempDir;
@@ -43,6 +46,8 @@ pub(crate) struct Deployment {
     pub(super) redis: Option<RedisServer>,
     pub(super) postgres_proxy: Option<PostgresProxy>,
     pub(super) database: Option<Database>,
+    /// The mails of the outbox that were read, by file.
+    pub(super) mails: Mutex<HashMap<PathBuf, Mail>>,
     pub(super) dir: TempDir,
 }
 
@@ -65,14 +70,34 @@ impl Process {
     pub(super) fn log_so_far(&self) -> String {
         let read = || std::fs::read_to_string(&self.log).unwrap_or_default();
         let trace_id = random::trace_id();
+        let mut log = read();
         // A process that does not respond has stopped, and has written its last lines.
         if self.running.is_some() && self.call_livez(&trace_id).is_ok() {
-            let began = Instant::now();
-            while !read().contains(&trace_id) && began.elapsed() < LOG_TIMEOUT {
+            let (began, former) = (Instant::now(), log.len());
+            let is_written = |log: &str| log.get(former..).is_some_and(|new| new.contains(&trace_id));
+            while !is_written(&log) && began.elapsed() < LOG_TIMEOUT {
                 pause();
+                log = self.with_new_lines(log);
             }
         }
-        read()
+        log
+    }
+
+    /// Reads what was added to a log that was read before, which may be long.
+    fn with_new_lines(&self, mut log: String) -> String {
+        let mut new = Vec::new();
+        if let Ok(mut file) = File::open(&self.log) {
+            let start = SeekFrom::Start(log.len().try_into().unwrap());
+            file.seek(start).unwrap();
+            file.read_to_end(&mut new).unwrap();
+        }
+        // The last line may be incomplete, within a character.
+        let complete = new
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
+        log.push_str(str::from_utf8(&new[..complete]).unwrap());
+        log
     }
 
     /// Requests `/livez` with this trace id, and waits for the response.
