@@ -88,19 +88,31 @@ async fn services_that_disagree_say_so_at_their_start(shape: Shape) {
     let base = world.base().to_owned();
     for (flags, report) in [
         (
-            [("--audience", "https://api.test"), ("--base-url", &base)],
+            [
+                ("--issuer", base.as_str()),
+                ("--audience", "https://api.test"),
+                ("--base-url", &base),
+            ],
             format!(
                 "it accepts those for the audience https://api.test, and those of the issuer are for {base}. Set AUDIENCE to {base}"
             ),
         ),
         (
-            [("--audience", &base), ("--base-url", "http://other.localhost")],
+            [
+                ("--issuer", &base),
+                ("--audience", &base),
+                ("--base-url", "http://other.localhost"),
+            ],
             format!(
                 "they ask for the resource http://other.localhost, and the issuer knows {base}. Set AUDIENCE"
             ),
         ),
         (
-            [("--issuer", "http://issuer.localhost"), ("--audience", &base)],
+            [
+                ("--issuer", "http://issuer.localhost"),
+                ("--audience", &base),
+                ("--base-url", &base),
+            ],
             format!("the issuer http://issuer.localhost, and the issuer calls itself {base}. Set ISSUER"),
         ),
     ] {

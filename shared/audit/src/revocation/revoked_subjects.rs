@@ -52,11 +52,11 @@ impl RevokedSubjects {
         let revoked = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let all = revoked
             .iter()
-            .flat_map(|(kind, subjects)| subjects.iter().map(|(subject, entry)| (*kind, subject, entry)));
+            .flat_map(|(kind, subjects)| subjects.iter().map(|(subject, entry)| (*kind, &**subject, entry)));
         let listed = all.filter(|(kind, _, entry)| *kind == Kind::Key || entry.is_recent());
-        let revocation = |(kind, subject, entry): (Kind, &Box<str>, &Entry)| Revocation {
+        let revocation = |(kind, subject, entry): (Kind, &str, &Entry)| Revocation {
             kind,
-            subject: subject.to_string(),
+            subject: subject.to_owned(),
             revoked_at: entry.revoked_at,
             expires_at: entry.expires_at,
         };
