@@ -52,7 +52,7 @@ pub struct Program {
 
 impl Program {
     /// Returns the program with these routes. While the clock differs from that of the database, only the health checks are served
-    /// and what protects, see [`protection`].
+    /// and what protects, see the module `protection`.
     pub fn new(routes: Router, policy: Arc<Policy>, clock: ClockCheck) -> Self {
         Self {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
