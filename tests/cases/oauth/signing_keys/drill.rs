@@ -228,7 +228,7 @@ async fn rate_limited_drills_fail_and_name_the_remedy(shape: Shape) {
     let world = World::builder(shape)
         .flag("--jwks-max-age", "1s")
         .flag("--rate-limits", "on")
-        .flag("--rate-limit-reads", "100")
+        .flag("--rate-limit-reads", "20")
         .start()
         .await;
     let (code, report, message) = drill(&world, &[], &["--rotations", "1"]);
