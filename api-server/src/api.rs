@@ -31,8 +31,7 @@ pub struct Api {
 impl Api {
     /// Builds the API and starts its background tasks, which fetch the issuer's keys, compare the settings of the two services if the
     /// issuer is another process, erase the data of deleted accounts and delete expired idempotency keys. Must be called within a tokio
-    /// runtime. If this process is also the issuer, `own_issuer` is its listen
-    /// address; otherwise `None`.
+    /// runtime. If this process is also the issuer, `own_issuer` is its listen address; otherwise `None`.
     pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));

@@ -119,7 +119,7 @@ struct Services {
 impl Command {
     /// Returns whether the command runs although the clock of this machine differs from that of the database: it reads, or it ends what
     /// may be lost or stolen.
-    const fn protects(&self) -> bool {
+    const fn runs_with_wrong_clock(&self) -> bool {
         use {clients::Command as Clients, keys::Command as Keys, users::Command as Users};
         matches!(
             self,
@@ -167,7 +167,7 @@ pub fn run<'a>(
         db.migrate().await?;
         let check = ClockCheck::new(db.clone());
         let clock = match check.measure().await {
-            Err(differs) if !command.protects() => Err(differs),
+            Err(differs) if !command.runs_with_wrong_clock() => Err(differs),
             _ => check.clock(),
         };
         let clock = clock.map_err(|differs| startup::Error::Other(differs.to_string()))?;

@@ -14,7 +14,8 @@ use web::openapi::error_responses::code;
 /// Revoke a token
 ///
 /// Revokes a token of the client (RFC 7009). A refresh token ends its whole grant, with all access tokens; an access token ends
-/// alone, or with its grant if the client has revoked 1,000 others that have not expired. The response is the same for a token that is not valid any more.
+/// alone, or with its grant if the client has revoked 1,000 others that have not expired. The response is the same for a token that is
+/// not valid any more.
 #[utoipa::path(
     post, path = "/revoke", operation_id = "revokeToken", tag = "OAuth",
     request_body(content(

@@ -53,7 +53,7 @@ impl Clock {
         Timestamp(now().0.saturating_sub(self.ahead_by))
     }
 
-    /// Returns whether the clock of this machine differs: then only what protects is done.
+    /// Returns whether the clock of this machine differs: then nothing is granted, signed or rotated.
     pub const fn differs(self) -> bool {
         self.ahead_by != 0
     }

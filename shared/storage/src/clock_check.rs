@@ -220,7 +220,7 @@ impl ClockCheck {
             Agreement::None(_) if is_new => {
                 tracing::error!(
                     seconds,
-                    "{ClockDiffers}. Until then this process signs and rotates nothing, and serves only what protects"
+                    "{ClockDiffers}. Until then this process grants, signs and rotates nothing, and serves only keys, metadata, sign-out and revocations"
                 );
             }
             Agreement::Sufficient if is_new => {

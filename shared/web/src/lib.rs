@@ -29,10 +29,10 @@ mod outgoing;
 mod path_id;
 mod policy;
 pub mod program;
-mod protection;
 pub mod rate_limits;
 mod request_log;
 mod services;
+mod wrong_clock;
 
 pub use body::{Authorized, JsonBody};
 pub use context::Context;

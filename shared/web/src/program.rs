@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::openapi::set_server;
 use crate::outgoing::Outgoing;
-use crate::{Cors, Policy, compression, cors, csrf, health, host, protection, rate_limits, request_log};
+use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log, wrong_clock};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
@@ -51,8 +51,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the program with these routes. While the clock differs from that of the database, only the health checks are served
-    /// and what protects, see the module `protection`.
+    /// Returns the program with these routes. While the clock differs from that of the database, only the health checks and
+    /// the requests in the table of the module `wrong_clock` are served.
     pub fn new(routes: Router, policy: Arc<Policy>, clock: ClockCheck) -> Self {
         Self {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
@@ -79,7 +79,7 @@ impl Program {
             }
             let path = request.uri().path();
             let is_served = match clock {
-                Ok(clock) => !clock.differs() || protection::is_served(request.method(), path),
+                Ok(clock) => !clock.differs() || wrong_clock::serves(request.method(), path),
                 Err(ClockDiffers) => false,
             };
             if !is_served && !health::PATHS.contains(&path) {

@@ -189,7 +189,7 @@ async fn authenticated_clients_are_counted_by_their_own_name(shape: Shape) {
     expect_rate_limited(exhaust(CLIENT, exceeding).await, "client", CLIENT);
     introspect(&busy).await.expect_error(429, "rate_limited");
     introspect(&other).await.expect(200);
-    // Who did not authenticate is counted under the address, whatever client it names.
+    // A request that did not authenticate is counted under the address, whatever client it names.
     let (third, fourth) = (at(&world, "192.0.2.3"), at(&world, "192.0.2.4"));
     let wrong = App {
         secret: Some("wrong".to_owned()),

@@ -1,29 +1,38 @@
 //! `resource` (RFC 8707): this issuer has one resource, the API.
 
 use serde_json::json;
-use tests::{Shape, SharedWorld, Tokens, World, claims, eventually, on_every_shape, on_many_processes};
+use tests::{
+    App, Shape, SharedWorld, Tokens, User, World, claims, eventually, on_every_shape, on_many_processes,
+};
+
+/// Gets tokens for an authorization code, and with the refresh token among them further ones. Each request names this resource.
+async fn code_and_refresh_tokens(world: &World, user: &User, app: &App, resource: &str) -> [Tokens; 2] {
+    let request = app.authorization().set("resource", resource);
+    let grant = request.allow(&mut user.browser(), user).await;
+    let exchange = [
+        ("grant_type", "authorization_code"),
+        ("code", &grant.code),
+        ("redirect_uri", &app.redirect_uri),
+        ("code_verifier", &grant.verifier),
+        ("resource", resource),
+    ];
+    let first = Tokens::parse(app.token(&world.anyone(), &exchange).await);
+    let refresh = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", &first.refresh),
+        ("resource", resource),
+    ];
+    let second = Tokens::parse(app.token(&world.anyone(), &refresh).await);
+    [first, second]
+}
 
 async fn the_api_is_the_only_resource(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let resource = world.base().to_owned();
     for resource in [resource.clone(), format!("{resource}/")] {
-        let request = app.authorization().set("resource", &resource);
-        let grant = request.allow(&mut user.browser(), &user).await;
-        let fields = [
-            ("grant_type", "authorization_code"),
-            ("code", &grant.code),
-            ("redirect_uri", &app.redirect_uri),
-            ("code_verifier", &grant.verifier),
-            ("resource", &resource),
-        ];
-        let tokens = Tokens::parse(app.token(&world.anyone(), &fields).await);
-        assert_eq!(claims(&tokens.access)["aud"], world.base());
-        let refresh = [
-            ("grant_type", "refresh_token"),
-            ("refresh_token", &tokens.refresh),
-            ("resource", &resource),
-        ];
-        Tokens::parse(app.token(&world.anyone(), &refresh).await);
+        for tokens in code_and_refresh_tokens(&world, &user, &app, &resource).await {
+            assert_eq!(claims(&tokens.access)["aud"], world.base());
+        }
     }
 }
 
@@ -56,28 +65,10 @@ async fn who_follows_the_metadata_of_the_api_gets_tokens_for_it(shape: Shape) {
         let issuer = read("/.well-known/oauth-authorization-server").await;
         assert_eq!(issuer["protected_resources"], json!([audience, world.base()]));
         for resource in [world.base(), audience] {
-            let request = app
-                .authorization()
-                .set("resource", resource)
-                .set("scope", "posts:read");
-            let grant = request.allow(&mut user.browser(), &user).await;
-            let exchange = [
-                ("grant_type", "authorization_code"),
-                ("code", &grant.code),
-                ("redirect_uri", &app.redirect_uri),
-                ("code_verifier", &grant.verifier),
-                ("resource", resource),
-            ];
-            let tokens = Tokens::parse(app.token(&world.anyone(), &exchange).await);
-            assert_eq!(claims(&tokens.access)["aud"], audience);
-            world.expect_accepted(&tokens.access).await;
-            let refresh = [
-                ("grant_type", "refresh_token"),
-                ("refresh_token", &tokens.refresh),
-                ("resource", resource),
-            ];
-            let tokens = Tokens::parse(app.token(&world.anyone(), &refresh).await);
-            world.expect_accepted(&tokens.access).await;
+            for tokens in code_and_refresh_tokens(&world, &user, &app, resource).await {
+                assert_eq!(claims(&tokens.access)["aud"], audience);
+                world.expect_accepted(&tokens.access).await;
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Programs whose clock differs from that of the database.
 
-mod protection;
+mod served_requests;
 
 use std::time::Duration;
 use storage::{execute, fetch_all};

@@ -18,7 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between an event and its commit, if it is counted: to the end of the minute, and a margin.
 pub(crate) const COUNTING_DELAY: Duration = Duration::from_secs(65);
 
-/// Records events outside the transaction of another change. Clones share the counts.
+/// Writes events, and counts those that repeat within a minute. Clones share the counts.
 #[derive(Clone, Debug)]
 pub struct EventRecorder {
     db: Db,
@@ -34,9 +34,10 @@ impl EventRecorder {
         }
     }
 
-    /// Writes the event in a transaction of its own, or counts it if a client can cause any number of its kind and it is not the first of
-    /// its name, route, user, client, `subject` and, without a user or for a failed sign-in, network in this minute. A caller whose response must not reveal whether there is a
-    /// user passes a `subject` that distinguishes unknown ones too; the failed sign-ins of a network are written at once for the first
+    /// Writes the event in a transaction of its own. If a client can cause any number of such events, only the first of its kind in a minute
+    /// is written, and the others are counted. Events of one kind have the same name, outcome, route, user, client and `subject`, and the
+    /// same network if they have no user or are failed sign-ins. A caller whose response must not reveal whether there is a user passes
+    /// a `subject` that distinguishes unknown ones too; the failed sign-ins of a network are written at once for the first
     /// few subjects of a minute only. If 10,000 different ones are counted, others are counted by name, route and user only. An event
     /// that cannot be written is reported in the log only, because the request is refused in either case.
     pub async fn record(&self, event: Event, subject: &str, context: &RequestContext) {

@@ -46,8 +46,8 @@ const ROUTES: [(&str, &str); 34] = [
     ("GET", "/admin/security-events"),
 ];
 
-/// Returns whether a request is served although the clock differs. So is `OPTIONS`, which no time matters to.
-pub(crate) fn is_served(method: &Method, path: &str) -> bool {
+/// Returns whether a request is served while the clock differs. `OPTIONS` is, because its response depends on no time.
+pub(crate) fn serves(method: &Method, path: &str) -> bool {
     let path = path
         .strip_prefix("/v1")
         .filter(|rest| rest.starts_with('/'))
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_grants_is_not_served_and_what_ends_is() {
+    fn requests_that_end_something_are_served_and_grants_are_not() {
         for (method, path) in [
             (Method::GET, "/.well-known/jwks.json"),
             (Method::HEAD, "/.well-known/openid-configuration"),
@@ -86,7 +86,7 @@ mod tests {
             (Method::DELETE, "/v1/me/sessions/7"),
             (Method::POST, "/admin/users/7/disablements"),
         ] {
-            assert!(is_served(&method, path), "{method} {path}");
+            assert!(serves(&method, path), "{method} {path}");
         }
         for (method, path) in [
             (Method::POST, "/token"),
@@ -99,7 +99,7 @@ mod tests {
             (Method::POST, "/admin/users/7/enablements"),
             (Method::POST, "/admin/keys/rotations"),
         ] {
-            assert!(!is_served(&method, path), "{method} {path}");
+            assert!(!serves(&method, path), "{method} {path}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What protects works while the clock of a process differs: a wrong clock must not delay the end of what is lost or stolen.
+//! A process whose clock differs still ends sessions, tokens, accounts, clients and keys: whoever lost one cannot wait for the repair of
+//! the clock.
 
 use super::{MINUTE, expect_noticed, is_ready};
 use serde_json::json;
@@ -110,7 +111,7 @@ impl Case {
     }
 }
 
-async fn what_protects_works_while_the_clock_differs(shape: Shape) {
+async fn lost_and_stolen_credentials_can_be_ended_while_the_clock_differs(shape: Shape) {
     for is_ahead in [true, false] {
         let case = Case::begin(shape).await;
         let world = &case.world;
@@ -200,6 +201,6 @@ async fn a_clock_that_is_set_is_noticed_before_the_next_grant(shape: Shape) {
 }
 
 on_postgresql!(
-    what_protects_works_while_the_clock_differs,
+    lost_and_stolen_credentials_can_be_ended_while_the_clock_differs,
     a_clock_that_is_set_is_noticed_before_the_next_grant,
 );
