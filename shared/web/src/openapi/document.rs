@@ -75,9 +75,10 @@ pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
 /// too.
 fn remove_unused_schemas(document: &mut OpenApi) {
     let text = serde_json::to_string(document).unwrap_or_default();
+    let references = text.split("\"#/components/schemas/").skip(1);
+    let used: BTreeSet<&str> = references.filter_map(|rest| rest.split('"').next()).collect();
     if let Some(components) = &mut document.components {
-        let is_used = |name: &str| text.contains(&format!("\"#/components/schemas/{name}\""));
-        components.schemas.retain(|name, _| is_used(name));
+        components.schemas.retain(|name, _| used.contains(name.as_str()));
     }
 }
 
