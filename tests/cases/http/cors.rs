@@ -7,14 +7,17 @@ const APP: &str = "https://third-party.test";
 const FIRST_PARTY: &str = "https://ours.test";
 const UNREGISTERED: &str = "https://unknown.test";
 
-/// Registers a third-party app at [`APP`] and a first-party app at [`FIRST_PARTY`].
-fn register(world: &World) {
+/// Registers a third-party app at [`APP`] and a first-party app at [`FIRST_PARTY`], and waits until each replica knows them.
+async fn register(world: &World) {
     world.app().redirect_uri("https://third-party.test/cb").register();
     world
         .app()
         .redirect_uri("https://ours.test/cb")
         .first_party()
         .register();
+    for origin in [APP, FIRST_PARTY] {
+        world.expect_origin(origin).await;
+    }
 }
 
 fn from(call: Call, origin: &str) -> Call {
@@ -55,7 +58,7 @@ fn cors_headers(reply: &Reply) -> Option<(String, bool)> {
 }
 
 async fn registered_origins_may_read_responses(world: SharedWorld) {
-    register(&world);
+    register(&world).await;
     world
         .app()
         .kind("native")
@@ -117,7 +120,7 @@ async fn registered_origins_may_read_responses(world: SharedWorld) {
 }
 
 async fn preflights_list_the_allowed_methods_and_headers(world: SharedWorld) {
-    register(&world);
+    register(&world).await;
     let anyone = world.anyone();
     for (path, methods) in [
         ("/posts/1", vec!["get", "head", "patch", "delete", "options"]),
@@ -166,8 +169,8 @@ async fn preflights_list_the_allowed_methods_and_headers(world: SharedWorld) {
 }
 
 async fn errors_are_readable_by_registered_origins(world: SharedWorld) {
-    register(&world);
-    let ann = world.sign_up().await;
+    register(&world).await;
+    let ann = world.user().await;
     let caller = ann.with("origin", FIRST_PARTY);
     let expected = Some((FIRST_PARTY.to_owned(), true));
     let missing = caller.get("/posts/999999").await.expect(404);
@@ -193,7 +196,7 @@ async fn errors_are_readable_by_registered_origins(world: SharedWorld) {
 
 /// The origins that may send cookies are those whose writes with cookies are accepted, at the API and at the issuer.
 async fn origins_with_credentials_may_write(world: SharedWorld) {
-    register(&world);
+    register(&world).await;
     let admin = world.user_with_role("admin").await;
     for origin in [FIRST_PARTY, world.base(), APP, UNREGISTERED] {
         let caller = admin.with("origin", origin);
@@ -215,7 +218,8 @@ async fn origins_with_credentials_may_write(world: SharedWorld) {
 }
 
 async fn apps_call_with_a_token_from_their_own_origin(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
+    register(&world).await;
     let app = world.app().redirect_uri("https://third-party.test/cb").register();
     let tokens = app.tokens(&ann, "posts:read posts:write").await;
     let caller = world.anyone().bearer(&tokens.access).with("origin", APP);
@@ -229,7 +233,7 @@ async fn origins_of_other_schemes_can_be_allowed(shape: Shape) {
     let allowed = ["capacitor://localhost", "tauri://localhost"];
     let world = World::builder(shape);
     let world = world.flag("--allowed-origins", &allowed.join(",")).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for origin in allowed {
         let expected = Some((origin.to_owned(), true));
         for path in ["/posts", "/me", "/csrf"] {
@@ -262,7 +266,7 @@ async fn origins_of_other_schemes_can_be_allowed(shape: Shape) {
 }
 
 async fn pages_are_not_readable_by_other_origins(world: SharedWorld) {
-    register(&world);
+    register(&world).await;
     let anyone = world.anyone();
     let mut paths = vec![
         "/authorize",

@@ -12,12 +12,14 @@ const ORIGIN: &str = "http://localhost:4000";
 const CALLBACK: &str = "http://localhost:4000/cb";
 const CSRF: &str = "00000000-0000-4000-8000-00000000c5f1";
 
-fn app_with_cookie(world: &World) -> App {
-    world
+async fn app_with_cookie(world: &World) -> App {
+    let app = world
         .app()
         .redirect_uri(CALLBACK)
         .option(&["--refresh-cookie"])
-        .register()
+        .register();
+    world.expect_origin(ORIGIN).await;
+    app
 }
 
 fn cookie_name(app: &App) -> String {
@@ -61,7 +63,7 @@ async fn expect_invalid(world: &World, app: &App, refresh_token: &str) {
 }
 
 async fn the_refresh_token_is_in_a_cookie_for_the_token_endpoint_only(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_cookie(&world));
+    let (user, app) = (world.user().await, app_with_cookie(&world).await);
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let reply = app.exchange(&page(&world, ""), &grant).await.expect(200);
     let line = reply.set_cookie(&cookie_name(&app)).unwrap().to_owned();
@@ -92,7 +94,7 @@ async fn the_refresh_token_is_in_a_cookie_for_the_token_endpoint_only(world: Sha
 
 async fn two_tabs_may_refresh_at_the_same_time(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, app_with_cookie(&world));
+    let (user, app) = (world.user().await, app_with_cookie(&world).await);
     let (_, first) = sign_in(&world, &user, &app).await;
     let (_, second) = read(&app, refresh(&page_with(&world, &app, &first), &app).await);
     let (access, again) = read(&app, refresh(&page_with(&world, &app, &first), &app).await);
@@ -104,7 +106,7 @@ async fn two_tabs_may_refresh_at_the_same_time(shape: Shape) {
 }
 
 async fn a_refresh_by_cookie_needs_the_anti_forgery_token_and_a_trusted_origin(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_cookie(&world));
+    let (user, app) = (world.user().await, app_with_cookie(&world).await);
     let (_, token) = sign_in(&world, &user, &app).await;
     let browser = |cookies: &str| {
         world
@@ -140,7 +142,7 @@ async fn a_refresh_by_cookie_needs_the_anti_forgery_token_and_a_trusted_origin(w
 }
 
 async fn a_foreign_page_cannot_sign_the_browser_in(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_cookie(&world));
+    let (user, app) = (world.user().await, app_with_cookie(&world).await);
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     for foreign in ["https://evil.test", "http://localhost:4001", "null"] {
         let reply = app
@@ -157,10 +159,10 @@ async fn a_foreign_page_cannot_sign_the_browser_in(world: SharedWorld) {
 }
 
 async fn the_cookie_is_the_only_place_of_the_refresh_token(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (app, other, plain) = (
-        app_with_cookie(&world),
-        app_with_cookie(&world),
+        app_with_cookie(&world).await,
+        app_with_cookie(&world).await,
         world.app().register(),
     );
     let (_, token) = sign_in(&world, &user, &app).await;
@@ -210,12 +212,8 @@ async fn revoke(world: &World, app: &App, refresh_token: &str) {
 
 async fn a_cookie_that_can_never_work_again_is_removed_with_the_refusal(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (app, other) = (app_with_cookie(&world), app_with_cookie(&world));
-    let (ann, bob, cleo) = (
-        world.sign_up().await,
-        world.sign_up().await,
-        world.sign_up().await,
-    );
+    let (app, other) = (app_with_cookie(&world).await, app_with_cookie(&world).await);
+    let (ann, bob, cleo) = (world.user().await, world.user().await, world.user().await);
     assert!(is_removed_with_refusal(&world, &app, "no.such.token").await);
     let (_, revoked) = sign_in(&world, &ann, &app).await;
     revoke(&world, &app, &revoked).await;
@@ -240,7 +238,7 @@ async fn a_cookie_that_can_never_work_again_is_removed_with_the_refusal(shape: S
 /// The answer to a late request of one tab arrives after another tab has got a newer cookie.
 async fn a_refusal_never_removes_the_cookie_of_another_tab(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, app_with_cookie(&world));
+    let (user, app) = (world.user().await, app_with_cookie(&world).await);
     let (_, old) = sign_in(&world, &user, &app).await;
     revoke(&world, &app, &old).await;
     let (_, new) = sign_in(&world, &user, &app).await;
@@ -258,7 +256,7 @@ async fn a_refusal_never_removes_the_cookie_of_another_tab(shape: Shape) {
 }
 
 async fn revocation_by_cookie_ends_the_grant_and_removes_the_cookie(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_cookie(&world));
+    let (user, app) = (world.user().await, app_with_cookie(&world).await);
     let (access, token) = sign_in(&world, &user, &app).await;
     for _ in 0..2 {
         let browser = page_with(&world, &app, &token);
@@ -289,7 +287,7 @@ async fn with_a_token_both_revocation_endpoints_are_the_same(world: SharedWorld)
         .await
         .expect(200);
     tokens.expect_revoked(&world, &app).await;
-    let (with_cookie, user) = (app_with_cookie(&world), world.sign_up().await);
+    let (with_cookie, user) = (app_with_cookie(&world).await, world.user().await);
     let (access, token) = sign_in(&world, &user, &with_cookie).await;
     let fields = [("token", access.as_str())];
     let reply = with_cookie.client_call(&anyone, "/token/revoke", &fields).await;

@@ -159,8 +159,10 @@ async fn introspection_shows_the_key(world: SharedWorld) {
 }
 
 async fn pages_may_send_proofs_and_read_nonces(world: SharedWorld) {
-    world.app().redirect_uri("https://app.test/cb").register();
-    let from = |call: tests::Call| call.header("origin", "https://app.test");
+    const ORIGIN: &str = "https://app.test";
+    world.app().redirect_uri(&format!("{ORIGIN}/cb")).register();
+    world.expect_origin(ORIGIN).await;
+    let from = |call: tests::Call| call.header("origin", ORIGIN);
     for path in ["/posts", "/token", "/par", "/userinfo"] {
         let preflight =
             from(world.anyone().call("OPTIONS", path)).header("access-control-request-method", "POST");

@@ -119,12 +119,11 @@ async fn other_tokens_get_no_claims(world: SharedWorld) {
 async fn single_page_apps_may_read_the_claims(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "openid").await;
-    let caller = world
-        .anyone()
-        .bearer(&tokens.access)
-        .with("origin", "https://app.test");
+    let origin = "https://app.test";
+    world.expect_origin(origin).await;
+    let caller = world.anyone().bearer(&tokens.access).with("origin", origin);
     let reply = caller.get("/userinfo").await.expect(200);
-    assert_eq!(reply.header("access-control-allow-origin"), "https://app.test");
+    assert_eq!(reply.header("access-control-allow-origin"), origin);
 }
 
 on_every_shape!(

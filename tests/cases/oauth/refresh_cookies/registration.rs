@@ -45,7 +45,7 @@ async fn only_a_same_site_single_page_app_can_have_the_cookie(world: SharedWorld
         refused.text().contains("not same-site with the issuer"),
         "{refused}"
     );
-    let app = app_with_cookie(&world);
+    let app = app_with_cookie(&world).await;
     let shown = world.cli(&["clients", "show", &app.id, "--json"], "");
     assert_eq!(shown["refresh_cookie"], true);
     assert_eq!(shown["refresh_retry_window"], 10);
@@ -124,7 +124,7 @@ async fn a_cookie_that_is_turned_on_gets_its_retry_window(world: SharedWorld) {
 }
 
 async fn the_page_of_the_app_may_send_cookies_to_the_token_endpoint_only(world: SharedWorld) {
-    app_with_cookie(&world);
+    app_with_cookie(&world).await;
     for (path, with_cookies) in [
         ("/token", true),
         ("/token/revoke", true),
