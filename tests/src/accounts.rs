@@ -2,9 +2,22 @@
 
 use crate::http::{Call, Caller};
 use crate::world::World;
+use foundation::clock::Clock;
+use foundation::context::RequestContext;
+use foundation::email::Email;
+use foundation::role::Role;
+use foundation::secret::Secret;
+use identity::authentication_methods::AuthenticationMethods;
+use identity::passwords::{HashedPassword, Password, Passwords, Policy};
+use identity::sessions::Lifetimes;
+use identity::users::NewUser;
+use identity::{accounts, sessions};
 use serde_json::{Value, json};
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::sync::OnceCell;
 
 /// The default password of test users.
 pub const PASSWORD: &str = "correct horse battery staple";
@@ -128,21 +141,44 @@ impl World {
         confirm.json(&json!({ "token": token })).await.expect(204);
     }
 
-    /// Creates a user with this role by `users create`, and signs in.
+    /// Creates a signed-in user with the password [`PASSWORD`]. The account and the session are written to the database with a hash that is
+    /// computed once, because the hashes of sign-ups and sign-ins would take a quarter of the processor time of all tests. No mail is
+    /// sent. For tests of sign-up, of sign-in and of settings for them there is [`World::sign_up`].
+    pub async fn user(&self) -> User {
+        self.user_with_role("user").await
+    }
+
+    /// Creates a user like [`World::user`] who has this role.
     pub async fn user_with_role(&self, role: &str) -> User {
         let email = self.fresh_email();
-        let args = [
-            "users",
-            "create",
-            "--email",
-            &email,
-            "--role",
-            role,
-            "--password-stdin",
-            "--json",
-        ];
-        self.cli(&args, PASSWORD);
-        self.log_in(&email, PASSWORD).await
+        let new = NewUser {
+            email: Email::parse(&email).unwrap(),
+            role: Role::named(role).unwrap(),
+            password: HashedPassword {
+                hash: Secret::new(hash_of_default_password().await),
+                change_required: false,
+            },
+        };
+        let lifetimes = Lifetimes {
+            idle: Duration::from_hours(1),
+            absolute: Duration::from_hours(12),
+        };
+        let context = RequestContext {
+            now: self.now(),
+            address: Some(IpAddr::V4(self.anyone().address())),
+            ..RequestContext::of_command(Clock::default())
+        };
+        let db = self.db().await;
+        let mut tx = db.begin().await.unwrap();
+        let user = accounts::create(&mut tx, &new, &context).await.unwrap();
+        let methods = AuthenticationMethods::Password;
+        let started = sessions::start(&mut tx, user.id, methods, lifetimes, &context);
+        let (sid, _) = started.await.unwrap();
+        tx.commit().await.unwrap();
+        db.close().await;
+        self.register_secret(PASSWORD);
+        self.register_secret(sid.expose());
+        self.signed_in(user.id, &email, PASSWORD, sid.expose())
     }
 
     /// Signs in by `POST /login`. Fails the test unless it succeeds.
@@ -153,19 +189,40 @@ impl World {
 
     /// Signs in by `POST /login` with this body, which may contain a one-time code.
     pub async fn log_in_with(&self, body: &Value) -> User {
-        let anyone = self.anyone();
-        let reply = anyone.post("/login").json(body).await.expect(200);
-        let text = |name: &str| body[name].as_str().unwrap().to_owned();
-        let (sid, csrf) = (reply.cookie("sid"), foundation::random::uuid());
+        let reply = self.anyone().post("/login").json(body).await.expect(200);
+        let text = |name: &str| body[name].as_str().unwrap();
+        let (id, sid) = (reply.json()["id"].as_i64().unwrap(), reply.cookie("sid"));
+        self.signed_in(id, text("email"), text("password"), &sid)
+    }
+
+    /// A user who has a session with this `sid`.
+    fn signed_in(&self, id: i64, email: &str, password: &str, sid: &str) -> User {
+        let csrf = foundation::random::uuid();
         User {
-            id: reply.json()["id"].as_i64().unwrap(),
-            email: text("email"),
-            password: text("password"),
-            caller: anyone.session(&sid, &csrf),
-            sid,
+            id,
+            email: email.to_owned(),
+            password: password.to_owned(),
+            caller: self.anyone().session(sid, &csrf),
+            sid: sid.to_owned(),
             csrf,
         }
     }
+}
+
+/// The stored hash of [`PASSWORD`] with the default cost.
+async fn hash_of_default_password() -> String {
+    static HASH: OnceCell<String> = OnceCell::const_new();
+    let compute = async || {
+        let policy = Policy {
+            memory_kib: 19_456,
+            passes: 2,
+            permits: 1,
+            min_length: 8,
+        };
+        let passwords = Passwords::new(policy).unwrap();
+        passwords.hash(Password::parse(PASSWORD).unwrap()).await.unwrap()
+    };
+    HASH.get_or_init(compute).await.clone()
 }
 
 impl Caller {

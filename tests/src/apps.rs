@@ -63,7 +63,7 @@ pub struct Authorization {
 impl World {
     /// Creates a signed-in user, and a third-party app without their consent.
     pub async fn user_and_app(&self) -> (User, App) {
-        (self.sign_up().await, self.app().register())
+        (self.user().await, self.app().register())
     }
 
     /// Begins the registration of a single-page app that may request every scope.

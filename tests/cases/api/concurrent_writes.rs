@@ -7,7 +7,7 @@ use tests::{
 };
 
 async fn fifty_concurrent_edits_of_one_version_succeed_once(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.draft("A title").await;
     for round in 0..10 {
         let tag = ann.get(&post.path).await.expect(200).header("etag").to_owned();
@@ -60,14 +60,14 @@ async fn fifty_concurrent_sign_ups_create_one_account(world: SharedWorld) {
 }
 
 async fn fifty_concurrent_deletions_delete_a_post_once(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let replies = run_concurrently(50, |_| ann.delete(&post.path).into_future()).await;
     assert_eq!(status_counts(&replies), [(204, 1), (404, 49)].into());
 }
 
 async fn concurrent_edits_never_restore_a_deleted_post(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for _ in 0..10 {
         let post = ann.publish("A post").await;
         let replies = run_concurrently(20, |n| match n {
@@ -90,7 +90,7 @@ async fn concurrent_edits_never_restore_a_deleted_post(world: SharedWorld) {
 }
 
 async fn concurrent_posts_are_all_stored(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let made = run_concurrently(60, |n| {
         ann.post("/posts")
             .json(&json!({ "title": format!("post {n}") }))
@@ -123,7 +123,7 @@ async fn concurrent_posts_are_all_stored(world: World) {
 }
 
 async fn concurrent_password_changes_succeed_once(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let replies = run_concurrently(4, |n| {
         let body = json!({ "current_password": PASSWORD, "new_password": format!("new password {n}") });
         ann.call("PUT", "/me/password").json(&body).into_future()
@@ -140,7 +140,7 @@ async fn concurrent_password_changes_succeed_once(world: SharedWorld) {
 /// older ones.
 async fn concurrent_sign_ins_do_not_survive_a_password_change(world: SharedWorld) {
     for _ in 0..5 {
-        let ann = world.sign_up().await;
+        let ann = world.user().await;
         let (app, anyone) = (world.app().first_party().register(), world.anyone());
         let tokens = app.tokens(&ann, "posts:read").await;
         let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;

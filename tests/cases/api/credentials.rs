@@ -64,7 +64,7 @@ async fn a_401_names_the_scope_of_the_route(world: SharedWorld) {
 }
 
 async fn a_missing_scope_is_named_in_the_challenge(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let post = user.publish("A post").await;
     let none = caller_with_scope(&world, &user, "comments:write").await;
     let body = json!({ "title": "x" });
@@ -91,7 +91,7 @@ async fn a_missing_scope_is_named_in_the_challenge(world: SharedWorld) {
 }
 
 async fn each_scope_allows_only_its_own_operations(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let post = user.publish("A post").await;
     let read = caller_with_scope(&world, &user, "posts:read").await;
     read.get("/posts").await.expect(200);
@@ -115,7 +115,7 @@ async fn each_scope_allows_only_its_own_operations(world: SharedWorld) {
 }
 
 async fn tokens_are_limited_by_the_role_of_their_user(world: SharedWorld) {
-    let (author, user) = (world.sign_up().await, world.sign_up().await);
+    let (author, user) = (world.user().await, world.user().await);
     let post = author.publish("A post").await;
     let caller = caller_with_scope(&world, &user, "posts:read posts:write admin").await;
     let edit = caller
@@ -126,7 +126,7 @@ async fn tokens_are_limited_by_the_role_of_their_user(world: SharedWorld) {
 }
 
 async fn invalid_bearer_tokens_are_rejected_on_public_routes(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let post = user.publish("A post").await;
     world
         .anyone()
@@ -144,7 +144,7 @@ async fn invalid_bearer_tokens_are_rejected_on_public_routes(world: SharedWorld)
 }
 
 async fn the_bearer_token_takes_precedence_over_the_session(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let token = TokenForger::new(&world, &bob).await.good();
     let both = ann.with("authorization", &format!("Bearer {token}"));
     assert_eq!(both.get("/me").await.expect(200).json()["id"], json!(bob.id));
@@ -153,7 +153,7 @@ async fn the_bearer_token_takes_precedence_over_the_session(world: SharedWorld) 
 }
 
 async fn the_bearer_scheme_is_case_insensitive_and_header_only(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let token = TokenForger::new(&world, &user).await.good();
     let anyone = world.anyone();
     world.register_secret(&token);
@@ -189,7 +189,7 @@ async fn the_bearer_scheme_is_case_insensitive_and_header_only(world: SharedWorl
 }
 
 async fn two_authorization_headers_are_rejected(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let token = TokenForger::new(&world, &user).await.good();
     let both = world
         .anyone()
@@ -202,7 +202,7 @@ async fn two_authorization_headers_are_rejected(world: SharedWorld) {
 }
 
 async fn sessions_and_bearer_tokens_are_not_interchangeable(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     user.get("/protected").await.expect_error(401, "unauthenticated");
     let caller = caller_with_scope(&world, &user, "posts:read posts:write profile:read").await;
     let body = json!({ "current_password": user.password, "new_password": "another good password" });
@@ -214,7 +214,7 @@ async fn sessions_and_bearer_tokens_are_not_interchangeable(world: SharedWorld) 
 }
 
 async fn tokens_of_unknown_users_are_rejected(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;
     for sub in [
         "999999",

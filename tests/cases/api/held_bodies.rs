@@ -208,7 +208,7 @@ impl Fixture {
             .expect(201);
         Self {
             admin: world.user_with_role("admin").await,
-            other: world.sign_up().await,
+            other: world.user().await,
             token: app.tokens(&ann, &scope).await,
             client: world.app().kind("web").register(),
             draft: ann.draft("A draft").await,

@@ -82,7 +82,7 @@ async fn expect_rejected(
 }
 
 async fn user_with_a_post(world: &World) -> (User, String, Payment) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (path, payment) = (ann.publish("A post").await.path, ann.pay(100).await);
     (ann, path, payment)
 }

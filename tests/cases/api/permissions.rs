@@ -305,12 +305,12 @@ struct Fixture {
 impl Fixture {
     async fn create(world: &World) -> Self {
         let app = world.app().register();
-        let (owner, other) = (world.sign_up().await, world.sign_up().await);
+        let (owner, other) = (world.user().await, world.user().await);
         let (editor, admin) = (
             world.user_with_role("editor").await,
             world.user_with_role("admin").await,
         );
-        let disabled = world.sign_up().await;
+        let disabled = world.user().await;
         let every = SCOPES[..6].join(" ");
         let every_of_user = format!("{every} openid");
         let revoked = app.tokens(&owner, &every).await;

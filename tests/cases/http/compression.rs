@@ -28,7 +28,7 @@ fn accepting_gzip(caller: &Caller) -> Caller {
 }
 
 async fn long_text_is_compressed_if_the_client_accepts_it(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (long, short) = (long_post(&ann).await, ann.publish("Short").await);
     for path in [&long.path, "/posts", "/assets/latchkey.css"] {
         let (plain, compressed) = (ann.get(path).await, accepting_gzip(&ann).get(path).await);
@@ -64,7 +64,7 @@ async fn long_text_is_compressed_if_the_client_accepts_it(world: SharedWorld) {
 }
 
 async fn entity_tags_of_either_coding_match(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = long_post(&ann).await;
     let gzip_caller = accepting_gzip(&ann);
     let tag = |reply: &Reply| reply.header("etag").to_owned();
@@ -122,7 +122,7 @@ async fn entity_tags_of_either_coding_match(world: SharedWorld) {
 }
 
 async fn head_matches_get_under_compression(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = long_post(&ann).await;
     let gzip_caller = accepting_gzip(&ann);
     for path in [post.path.as_str(), "/assets/latchkey.css"] {
@@ -141,7 +141,7 @@ async fn head_matches_get_under_compression(world: SharedWorld) {
 }
 
 async fn responses_that_may_hold_a_secret_are_not_compressed(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let gzip_caller = accepting_gzip(&ann);
     let page = accepting_gzip(&world.anyone()).get(&format!("/signin?flow=device:{}", "x".repeat(4_000)));
     let page = page.await.expect(200);

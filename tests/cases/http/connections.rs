@@ -34,7 +34,7 @@ async fn valid_traceparent_headers_are_continued_and_others_ignored(world: Share
 }
 
 async fn framework_errors_have_the_error_body(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for caller in [world.anyone(), ann.anonymous().session(&ann.sid, &ann.csrf)] {
         for path in [
             "/nothing",
@@ -236,7 +236,7 @@ async fn requests_need_exactly_one_valid_host(world: SharedWorld) {
 }
 
 async fn shutdown_completes_requests_in_flight(mut world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = json!({ "email": ann.email, "password": PASSWORD }).to_string();
     let mut raw = RawConnection::connect(world.api_ports()[0]).await;
     raw.send(format!(

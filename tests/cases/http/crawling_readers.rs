@@ -34,7 +34,7 @@ fn assert_bounded(world: &World, before: &BTreeMap<u32, u64>) {
 
 async fn crawling_readers_hold_bounded_memory_for_a_bounded_time(shape: Shape) {
     let world = start(shape).await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let short = bob.publish("A short post").await;
     fill_page(&ann, &longest_body()).await;
     let before = peak_memory(&world);
@@ -55,7 +55,7 @@ async fn crawling_readers_hold_bounded_memory_for_a_bounded_time(shape: Shape) {
 /// A compressed response is written in small parts.
 async fn crawling_readers_of_compressed_pages_are_given_up_too(shape: Shape) {
     let world = start(shape).await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     fill_page(&ann, &incompressible()).await;
     let request = LargeRequest::new(&world, &ann, "/posts").compressed();
     let _crawling = crawl(request.begin_at_one_address().await);
@@ -77,7 +77,7 @@ fn incompressible() -> String {
 
 async fn crawling_exports_hold_bounded_memory(shape: Shape) {
     let world = start(shape).await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     fill_page(&ann, &longest_body()).await;
     let before = peak_memory(&world);
     let request = LargeRequest::new(&world, &ann, "/me/export");
@@ -92,7 +92,7 @@ async fn crawling_exports_hold_bounded_memory(shape: Shape) {
 /// The response to a write repeats a large post, and cannot be refused when the write has taken effect.
 async fn a_write_without_room_for_its_response_has_no_effect(shape: Shape) {
     let world = start(shape).await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     // Two pages leave 200 KB of the budget of an address: a control character takes six bytes in JSON.
     let text = "\u{1f600}".repeat(LONGEST_BODY - 7_000) + &"\u{1}".repeat(7_000);
     fill_page(&ann, &text).await;

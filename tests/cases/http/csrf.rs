@@ -61,7 +61,7 @@ async fn expect_rejected(world: &World, caller: &Caller, user: &User, post: &Pos
 }
 
 async fn header_and_cookie_must_carry_the_same_token(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let post = user.publish("A post").await;
     let (sid, csrf) = (format!("sid={}", user.sid), &user.csrf);
     let anyone = world.anyone();
@@ -103,7 +103,7 @@ async fn header_and_cookie_must_carry_the_same_token(world: SharedWorld) {
 }
 
 async fn cross_origin_calls_are_rejected_even_with_the_token(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let post = user.publish("A post").await;
     for (name, value) in [
         ("origin", "https://evil.test"),
@@ -125,7 +125,7 @@ async fn cross_origin_calls_are_rejected_even_with_the_token(world: SharedWorld)
 }
 
 async fn same_origin_calls_are_accepted(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let body = json!({ "title": "A post" });
     for caller in [
         user.anonymous().session(&user.sid, &user.csrf),
@@ -142,7 +142,7 @@ async fn same_origin_calls_are_accepted(world: SharedWorld) {
 /// A browser sends `Origin: null` with the forms of our own pages if a proxy or an extension sets `Referrer-Policy: no-referrer`. Sandboxed
 /// pages of anybody send it too, and tell so in `Sec-Fetch-Site`.
 async fn forms_of_own_pages_may_come_with_an_opaque_origin(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let cookies = format!("csrf={}", ann.csrf);
     let page = world.anyone().cookies(&cookies).with("origin", "null");
     let sign_in = |caller: &Caller| {
@@ -181,7 +181,7 @@ async fn forms_of_own_pages_may_come_with_an_opaque_origin(world: SharedWorld) {
 }
 
 async fn calls_without_cookies_or_browser_headers_need_no_token(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let body = json!({ "email": user.email, "password": PASSWORD });
     world.anyone().post("/login").json(&body).await.expect(200);
     for (name, value) in [
@@ -195,7 +195,7 @@ async fn calls_without_cookies_or_browser_headers_need_no_token(world: SharedWor
 }
 
 async fn bearer_calls_need_no_token(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let token = tests::TokenForger::new(&world, &user).await.good();
     let both = world
         .anyone()
@@ -242,7 +242,7 @@ async fn the_token_stays_the_same_across_sign_in(world: SharedWorld) {
         assert_ne!(new["token"], Value::String(token.clone()));
         assert_eq!(new["token"].as_str().map(str::len), Some(36));
     }
-    let email = world.sign_up().await.email;
+    let email = world.user().await.email;
     let browser = world
         .anyone()
         .cookies(&format!("csrf={token}"))
@@ -261,7 +261,7 @@ async fn the_token_stays_the_same_across_sign_in(world: SharedWorld) {
 }
 
 async fn json_under_other_media_types_is_rejected(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let body = json!({ "title": "Forged" }).to_string();
     for content_type in [
         "text/plain",

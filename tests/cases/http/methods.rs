@@ -77,7 +77,7 @@ async fn patch_routes_name_the_media_type_of_their_bodies(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let post = admin.publish("A post").await;
     let client = format!("/admin/clients/{}", world.app().register().id);
-    let user = format!("/admin/users/{}", world.sign_up().await.id);
+    let user = format!("/admin/users/{}", world.user().await.id);
     for path in [post.path.clone(), format!("/v1{}", post.path), client, user] {
         let options = admin.call("OPTIONS", &path).await.expect(204);
         assert_eq!(options.header("accept-patch"), "application/json", "{path}");
@@ -124,7 +124,7 @@ async fn head_matches_get_for_pages_documents_and_errors(world: SharedWorld) {
 }
 
 async fn responses_without_content_have_no_length(world: SharedWorld) {
-    let post = world.sign_up().await.publish("A post").await;
+    let post = world.user().await.publish("A post").await;
     for (head, status) in [
         ("OPTIONS /posts HTTP/1.1".to_owned(), "204"),
         (
@@ -143,7 +143,7 @@ async fn responses_without_content_have_no_length(world: SharedWorld) {
 }
 
 async fn request_bodies_are_checked_for_type_coding_and_size(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let json = "application/json";
     for (content_type, body) in [
         ("text/plain", "{}"),

@@ -16,7 +16,7 @@ fn has_vary(reply: &Reply, name: &str) -> bool {
 }
 
 async fn errors_are_problem_details_on_request(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
     as_problem(anyone.get("/nothing"), 404, "not_found").await;
@@ -71,7 +71,7 @@ async fn clients_that_prefer_json_get_json(world: SharedWorld) {
 }
 
 async fn fixed_error_bodies_are_not_negotiated(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let anyone = world.anyone().with("accept", PROBLEM);
     let wrong = json!({ "email": ann.email, "password": "not the password" });
     let refused = anyone.post("/login").json(&wrong).await.expect(401);

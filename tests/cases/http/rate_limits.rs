@@ -61,7 +61,7 @@ fn expect_rate_limited(reply: Reply, limit: &str, quota: u32) {
 
 async fn exceeding_the_read_limit_blocks_until_the_next_minute(shape: Shape) {
     let world = limited(shape).start().await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let first = ann.get("/posts").await.expect(200);
     let [quota, window, remaining, resets_in] = limit_numbers(&first, "reads");
     assert_eq!((quota, window, remaining), (READS, 60, READS - 1), "{first}");
@@ -82,7 +82,7 @@ async fn exceeding_the_read_limit_blocks_until_the_next_minute(shape: Shape) {
 
 async fn writes_have_their_own_limit_and_rejected_ones_write_nothing(shape: Shape) {
     let world = limited(shape).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = json!({ "title": "A" });
     expect_rate_limited(
         exhaust(WRITES, || ann.post("/posts").json(&body)).await,
@@ -103,7 +103,7 @@ async fn writes_have_their_own_limit_and_rejected_ones_write_nothing(shape: Shap
 
 async fn each_client_of_a_user_is_counted_separately(shape: Shape) {
     let world = limited(shape).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (one, other) = (world.app().register(), world.app().register());
     let one = one.tokens(&ann, "posts:read").await.access;
     let other = other.tokens(&ann, "posts:read").await.access;
@@ -215,7 +215,7 @@ async fn rate_limit_errors_are_readable_by_browsers(shape: Shape) {
 }
 
 async fn limits_are_off_on_loopback_by_default(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let reply = ann.get("/posts").await.expect(200);
     assert!(
         !reply.has("ratelimit") && !reply.has("ratelimit-policy"),
@@ -226,7 +226,7 @@ async fn limits_are_off_on_loopback_by_default(world: SharedWorld) {
 /// Half of the requests go to each API, so that neither alone exceeds the limit.
 async fn replicas_share_their_counters(shape: Shape) {
     let world = limited(shape).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let apis = world.at_each_api(&ann);
     for api in &apis {
         for _ in 0..READS - 3 {

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{PASSWORD, SharedWorld, on_every_shape};
 
 async fn versioned_and_unversioned_paths_are_the_same_api(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let bare = ann.get(&post.path).await.expect(200);
     let prefixed = ann.get(&format!("/v1{}", post.path)).await.expect(200);
@@ -33,7 +33,7 @@ async fn versioned_and_unversioned_paths_are_the_same_api(world: SharedWorld) {
 }
 
 async fn locations_keep_the_version_prefix(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for prefix in ["", "/v1"] {
         let made = ann
             .post(&format!("{prefix}/posts"))
@@ -51,7 +51,7 @@ async fn locations_keep_the_version_prefix(world: SharedWorld) {
 }
 
 async fn links_keep_the_version_prefix(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for n in 0..21 {
         ann.draft(&format!("Post {n}")).await;
     }
@@ -69,7 +69,7 @@ async fn links_keep_the_version_prefix(world: SharedWorld) {
 }
 
 async fn only_v1_exists_and_only_for_the_api(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for path in [
         "/v2/posts",
         "/v0/posts",
@@ -95,7 +95,7 @@ async fn only_v1_exists_and_only_for_the_api(world: SharedWorld) {
 }
 
 async fn the_current_version_announces_no_sunset(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for path in ["/posts", "/v1/posts"] {
         let reply = ann.get(path).await.expect(200);
         assert!(!reply.has("deprecation") && !reply.has("sunset"), "{reply}");

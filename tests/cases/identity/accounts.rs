@@ -46,8 +46,8 @@ async fn signing_up_returns_the_user_record_without_a_session(world: SharedWorld
 
 async fn users_are_readable_by_themselves_and_by_administrators(world: SharedWorld) {
     let (ann, bob, admin) = (
-        world.sign_up().await,
-        world.sign_up().await,
+        world.user().await,
+        world.user().await,
         world.user_with_role("admin").await,
     );
     let path = format!("/users/{}", ann.id);
@@ -64,7 +64,7 @@ async fn users_are_readable_by_themselves_and_by_administrators(world: SharedWor
 }
 
 async fn email_addresses_are_unique_regardless_of_spelling(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for email in [
         ann.email.clone(),
         ann.email.to_uppercase(),
@@ -123,7 +123,7 @@ async fn passwords_are_normalized_and_never_truncated(world: SharedWorld) {
 }
 
 async fn a_failed_login_has_an_empty_body_and_reveals_nothing(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let refused = |email: &str, password: &str| {
         let body = json!({ "email": email, "password": password });
         world.anyone().post("/login").json(&body)
@@ -138,11 +138,11 @@ async fn a_failed_login_has_an_empty_body_and_reveals_nothing(world: SharedWorld
 }
 
 async fn changing_the_password_ends_all_sessions_and_tokens(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let app = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
-    let bystander = world.sign_up().await;
+    let bystander = world.user().await;
     let change = |current: &str, new: &str| {
         ann.call("PUT", "/me/password")
             .json(&json!({ "current_password": current, "new_password": new }))
@@ -167,7 +167,7 @@ async fn changing_the_password_ends_all_sessions_and_tokens(world: SharedWorld) 
 
 async fn rehashing_a_password_does_not_fail_concurrent_sign_ins(shape: Shape) {
     let world = World::builder(shape).flag("--argon2-permits", "8").start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     // A hash of the same password with fewer passes.
     let outdated = Passwords::new(Policy {
         memory_kib: 19_456,
@@ -224,7 +224,7 @@ async fn the_first_administrator_must_change_the_one_time_password(world: World)
 }
 
 async fn disabling_a_user_ends_access_and_enabling_restores_sign_in(world: SharedWorld) {
-    let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bystander) = (world.user().await, world.user().await);
     let app = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;

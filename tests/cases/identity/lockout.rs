@@ -32,7 +32,7 @@ async fn expect_locked(caller: &Caller, email: &str, password: &str) -> Reply {
 
 async fn five_failures_lock_out_even_the_right_password(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     fail(&anyone, &ann.email, 5).await;
     let locked = expect_locked(&anyone, &ann.email, PASSWORD).await;
     assert_eq!(locked.header("retry-after"), "900");
@@ -45,7 +45,7 @@ async fn five_failures_lock_out_even_the_right_password(shape: Shape) {
 
 async fn the_window_slides(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     fail(&anyone, &ann.email, 4).await;
     world.advance(WINDOW + SECOND);
     fail(&anyone, &ann.email, 4).await;
@@ -53,7 +53,7 @@ async fn the_window_slides(shape: Shape) {
 }
 
 async fn a_successful_sign_in_clears_the_failures(world: SharedWorld) {
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     for _ in 0..2 {
         fail(&anyone, &ann.email, 4).await;
         anyone.login(&ann.email, PASSWORD).await.expect(200);
@@ -62,18 +62,18 @@ async fn a_successful_sign_in_clears_the_failures(world: SharedWorld) {
 
 async fn known_and_unknown_addresses_are_locked_alike(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     fail(&anyone, &ann.email, 5).await;
     fail(&anyone, "nobody@example.org", 5).await;
     let known = expect_locked(&anyone, &ann.email, WRONG).await;
     let unknown = expect_locked(&anyone, "nobody@example.org", WRONG).await;
     assert_eq!(known.comparable_parts(), unknown.comparable_parts());
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     anyone.login(&bob.email, PASSWORD).await.expect(200);
 }
 
 async fn spellings_of_an_email_share_one_counter(world: SharedWorld) {
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     let spellings = [
         ann.email.clone(),
         ann.email.to_uppercase(),
@@ -86,7 +86,7 @@ async fn spellings_of_an_email_share_one_counter(world: SharedWorld) {
 }
 
 async fn forwarded_addresses_from_untrusted_peers_are_ignored(world: SharedWorld) {
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     for n in 0..5 {
         let elsewhere = anyone.with("x-forwarded-for", &format!("198.51.100.{n}"));
         let elsewhere = elsewhere
@@ -107,7 +107,7 @@ async fn forwarded_addresses_from_trusted_proxies_are_used(shape: Shape) {
         .flag("--trusted-proxies", "127.0.0.0/8")
         .start()
         .await;
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     let attacker = anyone.with("x-forwarded-for", "198.51.100.1");
     fail(&attacker, &ann.email, 5).await;
     expect_locked(&attacker, &ann.email, PASSWORD).await;
@@ -202,7 +202,7 @@ async fn an_ipv6_network_counts_as_one_address(shape: Shape) {
         .flag("--trusted-proxies", "127.0.0.1")
         .start()
         .await;
-    let (ann, anyone) = (world.sign_up().await, world.anyone());
+    let (ann, anyone) = (world.user().await, world.anyone());
     for n in 1..=5 {
         fail(
             &anyone.with("x-forwarded-for", &format!("2001:db8:1:2:{n}::{n}")),
@@ -235,7 +235,7 @@ async fn the_sign_in_page_shares_the_counter(world: SharedWorld) {
 }
 
 async fn password_changes_share_the_counter(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let change = |current: &str| {
         let body = json!({ "current_password": current, "new_password": "a new good password" });
         ann.call("PUT", "/me/password").json(&body)
@@ -250,7 +250,7 @@ async fn password_changes_share_the_counter(world: SharedWorld) {
 }
 
 async fn a_hundred_concurrent_failures_verify_five_passwords(mut world: World) {
-    for email in [world.sign_up().await.email, world.fresh_email()] {
+    for email in [world.user().await.email, world.fresh_email()] {
         let anyone = world.anyone();
         let replies = run_concurrently(100, |_| anyone.login(&email, WRONG).into_future()).await;
         let counts = status_counts(&replies);
@@ -281,7 +281,7 @@ fn at(world: &World, address: &str) -> Caller {
 
 async fn failures_from_one_address_are_throttled_across_accounts(shape: Shape) {
     let world = throttled(shape, 100, 6).start().await;
-    let (ann, here) = (world.sign_up().await, at(&world, "2001:db8:1:2::1"));
+    let (ann, here) = (world.user().await, at(&world, "2001:db8:1:2::1"));
     fail(&here, &ann.email, 3).await;
     fail(&here, "nobody@example.org", 2).await;
     // A success clears only the lockout.
@@ -306,7 +306,7 @@ async fn failures_from_one_address_are_throttled_across_accounts(shape: Shape) {
 
 async fn failures_of_one_account_are_throttled_except_from_known_networks(shape: Shape) {
     let world = throttled(shape, 6, 100).start().await;
-    let (ann, home) = (world.sign_up().await, at(&world, "203.0.113.1"));
+    let (ann, home) = (world.user().await, at(&world, "203.0.113.1"));
     home.login(&ann.email, PASSWORD).await.expect(200);
     for email in [ann.email.as_str(), "nobody@example.org"] {
         for n in 0..6 {
@@ -348,7 +348,7 @@ async fn concurrent_successful_sign_ins_do_not_lock_out(shape: Shape) {
     // More than the five attempts that may be undecided at once, with enough hashing permits for a busy
     // machine.
     let world = World::builder(shape).flag("--argon2-permits", "8").start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let anyone = world.anyone();
     let replies = run_concurrently(8, |_| {

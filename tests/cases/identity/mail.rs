@@ -74,7 +74,7 @@ struct UserWithSessions {
 
 impl UserWithSessions {
     async fn new(world: &World) -> Self {
-        let (here, app) = world.user_and_app().await;
+        let (here, app) = (world.sign_up().await, world.app().register());
         let elsewhere = world.log_in(&here.email, PASSWORD).await;
         let tokens = app.tokens(&here, "posts:read profile:read").await;
         world.anyone().bearer(&tokens.access).get("/me").await.expect(200);

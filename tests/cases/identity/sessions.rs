@@ -23,7 +23,7 @@ async fn use_session(world: &World, user: &User) {
 }
 
 async fn a_user_has_at_most_a_hundred_sessions(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let server = StubServer::start().await;
     let logout_uri = format!("{}/logout", server.url);
     let ours = world.app().first_party();
@@ -67,7 +67,7 @@ async fn a_user_has_at_most_a_hundred_sessions(world: SharedWorld) {
 
 async fn the_session_that_is_unused_for_the_longest_time_makes_room(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let oldest = world.sign_up().await;
+    let oldest = world.user().await;
     let second = world.log_in(&oldest.email, PASSWORD).await;
     world.advance(Duration::from_secs(120));
     use_session(&world, &oldest).await;
@@ -81,7 +81,7 @@ async fn the_session_that_is_unused_for_the_longest_time_makes_room(shape: Shape
 }
 
 async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let reply = world.anyone().post("/login").json(&body).await.expect(200);
     let cookie = reply.set_cookie("sid").unwrap().to_owned();
@@ -109,8 +109,8 @@ async fn the_session_cookie_is_hidden_from_scripts_and_other_sites(world: Shared
 }
 
 async fn every_login_creates_a_new_session(world: SharedWorld) {
-    let victim = world.sign_up().await;
-    let ann = world.sign_up().await;
+    let victim = world.user().await;
+    let ann = world.user().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     for presented in [ann.sid.as_str(), "chosen-by-an-attacker", "", &victim.sid] {
         let caller = world.anyone().session(presented, &ann.csrf);
@@ -156,7 +156,7 @@ fn expect_removals(reply: &Reply, domains: &[&str]) {
 }
 
 async fn two_session_cookies_are_rejected(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     for cookies in [
         format!("sid={}; sid={}", ann.sid, bob.sid),
         format!("sid={}; sid={}", ann.sid, ann.sid),
@@ -178,7 +178,7 @@ async fn two_session_cookies_are_rejected(world: SharedWorld) {
 }
 
 async fn malformed_session_cookies_are_rejected(world: SharedWorld) {
-    world.sign_up().await;
+    world.user().await;
     for sid in [
         "",
         "x",
@@ -200,7 +200,7 @@ async fn malformed_session_cookies_are_rejected(world: SharedWorld) {
 }
 
 async fn logout_ends_only_its_own_session(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let reply = ann.post("/logout").await.expect(204);
     assert!(reply.set_cookie("sid").unwrap().contains("Max-Age=0"), "{reply}");
@@ -210,7 +210,7 @@ async fn logout_ends_only_its_own_session(world: SharedWorld) {
 
 async fn sessions_expire_an_hour_after_their_last_use(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (used, unused) = (world.sign_up().await, world.sign_up().await);
+    let (used, unused) = (world.user().await, world.user().await);
     for _ in 0..3 {
         world.advance(Duration::from_secs(1_200));
         use_session(&world, &used).await;
@@ -224,7 +224,7 @@ async fn sessions_expire_an_hour_after_their_last_use(shape: Shape) {
 
 async fn sessions_expire_twelve_hours_after_sign_in(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for _ in 0..23 {
         world.advance(Duration::from_secs(1_800));
         use_session(&world, &ann).await;
@@ -251,7 +251,7 @@ async fn session_lifetimes_are_configurable(shape: Shape) {
 }
 
 async fn sign_in_with_two_session_cookies_is_rejected(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let cookies = format!("sid={}; sid=x; csrf={}", ann.sid, ann.csrf);
     let caller = world.anyone().cookies(&cookies).with("x-csrf-token", &ann.csrf);

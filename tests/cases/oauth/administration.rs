@@ -57,7 +57,7 @@ async fn with_one_time_password(world: &World) -> User {
 }
 
 async fn only_administrators_are_authorized(world: SharedWorld) {
-    let (user, editor) = (world.sign_up().await, world.user_with_role("editor").await);
+    let (user, editor) = (world.user().await, world.user_with_role("editor").await);
     expect_refused(&world, &world.anyone(), 401, "unauthenticated").await;
     for caller in [&user, &editor] {
         expect_refused(&world, caller, 403, "forbidden").await;
@@ -90,7 +90,7 @@ async fn a_session_needs_the_anti_forgery_token_for_changes(world: SharedWorld) 
 }
 
 async fn a_token_needs_the_scope_and_the_role(world: SharedWorld) {
-    let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (user, admin) = (world.user().await, world.user_with_role("admin").await);
     let (app, anyone) = (world.app().register(), world.anyone());
     let all_but_admin = SCOPES[..6].join(" ");
     let token = app.tokens(&admin, &all_but_admin).await.access;
@@ -155,7 +155,7 @@ async fn a_former_administrator_is_refused(world: SharedWorld) {
 }
 
 async fn an_authorization_header_decides(world: SharedWorld) {
-    let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (user, admin) = (world.user().await, world.user_with_role("admin").await);
     let token = world.app().register().tokens(&user, "posts:read").await.access;
     let header = |value: &str| admin.with("authorization", value);
     let of_user = header(&format!("Bearer {token}"));

@@ -110,7 +110,7 @@ async fn unknown_parameters_and_empty_ones_are_ignored(world: SharedWorld) {
 }
 
 async fn scopes_must_be_known_and_registered_and_have_a_default(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = world
         .app()
         .scope("posts:read posts:write")

@@ -15,7 +15,7 @@ pub(crate) struct TokenCheck {
 /// Prepares a check, and expects that an unmodified token is accepted, so that a rejection is due to the
 /// modification.
 pub(crate) async fn token_check(world: &World) -> TokenCheck {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let token_check = TokenCheck {
         anyone: world.anyone(),
         forger: TokenForger::new(world, &user).await,

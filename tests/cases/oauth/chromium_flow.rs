@@ -3,7 +3,7 @@
 use tests::{Chromium, PASSWORD, Shape, Tokens, World, on_one_process, on_one_shape};
 
 async fn a_user_signs_in_and_consents_without_javascript(world: World) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let base = world.base();
     let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
     // Only the single-process program has the demo page.
@@ -44,7 +44,7 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
 }
 
 async fn a_user_connects_a_device_without_javascript(world: World) {
-    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let (user, anyone) = (world.user().await, world.anyone());
     let app = world.app().kind("native").option(&["--device"]).register();
     let device = app.device(&anyone, "posts:read").await;
     let browser = Chromium::without_scripts().await;

@@ -52,7 +52,7 @@ async fn public_third_party_apps_always_ask_for_consent(world: SharedWorld) {
 }
 
 async fn confidential_apps_ask_once_per_set_of_scopes(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    let (user, app) = (world.user().await, world.app().kind("web").register());
     app.authorize(&mut user.browser(), &user, "posts:read profile:read")
         .await;
     let mut browser = user.browser();
@@ -64,7 +64,7 @@ async fn confidential_apps_ask_once_per_set_of_scopes(world: SharedWorld) {
     );
     consent_page(&mut browser, &app, "posts:read posts:write").await;
     // Neither another user nor another app has this consent.
-    let (other_user, other_app) = (world.sign_up().await, world.app().kind("web").register());
+    let (other_user, other_app) = (world.user().await, world.app().kind("web").register());
     for (user, app) in [(&other_user, &app), (&user, &other_app)] {
         consent_page(&mut user.browser(), app, "posts:read").await;
         let silent = app
@@ -77,7 +77,7 @@ async fn confidential_apps_ask_once_per_set_of_scopes(world: SharedWorld) {
 }
 
 async fn a_request_for_more_names_the_new_scopes(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    let (user, app) = (world.user().await, world.app().kind("web").register());
     app.authorize(&mut user.browser(), &user, "posts:read profile:read")
         .await;
     let wider = "posts:read posts:write";
@@ -98,7 +98,7 @@ async fn a_request_for_more_names_the_new_scopes(world: SharedWorld) {
 }
 
 async fn first_party_apps_skip_the_consent_page(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, world.app().first_party().register());
+    let (user, app) = (world.user().await, world.app().first_party().register());
     let mut browser = user.browser();
     for scope in ["posts:read", "posts:read posts:write"] {
         let page = first_page(&mut browser, &app, scope).await;
@@ -142,7 +142,7 @@ async fn finished_flows_cannot_be_resumed(world: SharedWorld) {
 }
 
 async fn flows_are_bound_to_the_browser_that_began_them(world: SharedWorld) {
-    let (user, victim) = (world.sign_up().await, world.sign_up().await);
+    let (user, victim) = (world.user().await, world.user().await);
     let app = world.app().register();
     let page = consent_page(&mut user.browser(), &app, "posts:read").await;
     let mut other = victim.browser();

@@ -18,7 +18,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// A user, and a third-party app on a device that needs no redirect URI.
 async fn user_and_app(world: &World) -> (User, App) {
-    (world.sign_up().await, native(world))
+    (world.user().await, native(world))
 }
 
 fn native(world: &World) -> App {
@@ -41,7 +41,7 @@ async fn tokens(world: &World, app: &App, user: &User) -> Tokens {
 async fn a_device_gets_tokens_once_its_user_allows_it(world: World) {
     let (anyone, admin) = (world.anyone(), world.user_with_role("admin").await);
     for kind in ["native", "web"] {
-        let user = world.sign_up().await;
+        let user = world.user().await;
         let app = world.app().kind(kind).option(&["--device"]).register();
         let device = app.device(&anyone, "openid posts:read").await;
         assert_eq!(device.reply.header("cache-control"), "no-store");
@@ -153,7 +153,7 @@ async fn codes_are_neither_stored_nor_logged(world: World) {
 }
 
 async fn tokens_of_a_device_are_bound_to_its_key(world: SharedWorld) {
-    let (user, key, anyone) = (world.sign_up().await, ProofKey::default(), world.anyone());
+    let (user, key, anyone) = (world.user().await, ProofKey::default(), world.anyone());
     let app = world
         .app()
         .kind("native")

@@ -33,7 +33,7 @@ async fn submit_sign_in(browser: &mut Browser, page: &Page, user: &User) -> Page
 }
 
 async fn without_pages_the_browser_returns_at_once(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, remembering_app(&world));
+    let (user, app) = (world.user().await, remembering_app(&world));
     let silent = app
         .authorization()
         .set("scope", "posts:read")
@@ -64,7 +64,7 @@ async fn public_apps_never_get_a_code_without_pages(world: SharedWorld) {
 async fn signed_in_users_sign_in_again_on_request(world: SharedWorld) {
     let app = remembering_app(&world);
     for prompt in ["login", "select_account"] {
-        let user = world.sign_up().await;
+        let user = world.user().await;
         app.authorize(&mut user.browser(), &user, "posts:read").await;
         let mut browser = user.browser();
         let request = app
@@ -86,7 +86,7 @@ async fn signed_in_users_sign_in_again_on_request(world: SharedWorld) {
 
 /// Another user may sign in, for example on a shared computer.
 async fn another_user_may_sign_in(world: SharedWorld) {
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     let app = world.app().register();
     let mut browser = user.browser();
     let request = app.authorization().set("prompt", "login");
@@ -102,7 +102,7 @@ async fn an_earlier_session_cannot_join_a_flow_that_demands_a_sign_in(world: Sha
         ("prompt", "select_account"),
         ("max_age", "0"),
     ] {
-        let user = world.sign_up().await;
+        let user = world.user().await;
         app.authorize(&mut user.browser(), &user, "posts:read").await;
         let mut browser = world.browser();
         let request = app.authorization().set("scope", "posts:read").set(name, value);
@@ -200,7 +200,7 @@ async fn users_sign_in_again_after_max_age(shape: Shape) {
 }
 
 async fn a_remembered_consent_is_asked_for_on_request(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, remembering_app(&world));
+    let (user, app) = (world.user().await, remembering_app(&world));
     app.authorize(&mut user.browser(), &user, "posts:read").await;
     let request = app
         .authorization()
@@ -221,7 +221,7 @@ async fn the_sign_in_page_suggests_the_login_hint(world: SharedWorld) {
         assert!(page.reply.text().contains(shown), "{}", page.reply);
     }
     // The user whom it names gets through the flow.
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let request = app.authorization().set("login_hint", &user.email);
     let page = follow(&mut world.browser(), &request.path()).await;
     let shown = format!("value=\"{}\"", user.email);

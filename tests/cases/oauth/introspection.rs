@@ -44,7 +44,7 @@ async fn an_active_access_token_is_described(world: SharedWorld) {
 }
 
 async fn the_scope_is_what_the_role_of_the_user_allows(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let server = world.app().kind("web").register();
     let forger = TokenForger::new(&world, &user).await;
     let token = forger.with_claim("scope", json!("posts:read admin unknown:scope"));
@@ -68,7 +68,7 @@ async fn tokens_name_the_scope_that_the_role_allows(world: SharedWorld) {
 }
 
 async fn introspection_agrees_with_the_api_on_invalid_tokens(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let server = world.app().kind("web").register();
     let forger = TokenForger::new(&world, &user).await;
     let now = world.now().seconds();
@@ -151,7 +151,7 @@ async fn introspection_agrees_with_the_api_on_revoked_tokens(world: SharedWorld)
 }
 
 async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (web, other) = (
         world.app().kind("web").register(),
         world.app().kind("web").register(),
@@ -183,7 +183,7 @@ async fn a_refresh_token_is_active_for_its_own_client_until_it_is_used(world: Sh
 
 /// The answer depends neither on the hint nor on the client authentication nor on the replica.
 async fn a_live_refresh_token_is_active_for_its_own_client_in_every_way_of_asking(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let web = world.app().kind("web").register();
     let secret = web.secret.as_deref().unwrap();
     let first = web.tokens(&user, "posts:read").await;

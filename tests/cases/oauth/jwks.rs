@@ -17,7 +17,7 @@ async fn world_with_issuer(shape: Shape, issuer: &FakeIssuer) -> World {
 
 /// Forges tokens with a key other than the issuer's.
 async fn forger_with(world: &World, signer: Signer) -> TokenForger {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut forger = TokenForger::new(world, &user).await;
     forger.header["kid"] = json!(signer.kid);
     forger.signer = signer;
@@ -112,7 +112,7 @@ async fn without_keys_bearers_fail_sessions_work_and_the_api_recovers(shape: Sha
         .await
         .expect_error(503, "dependency_unavailable");
     assert!(refused.has("retry-after"), "{refused}");
-    let user = world.sign_up().await;
+    let user = world.user().await;
     user.get("/me").await.expect(200);
     let not_ready = world.anyone().readiness("not ready").await.expect(503);
     // Anybody may read the response, so only the log has the URL.

@@ -15,7 +15,7 @@ async fn stock_clients_sign_in(shape: Shape) {
         .flag("--client-id-metadata-documents", "any")
         .start()
         .await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = |kind| world.app().kind(kind).redirect_uri(LOOPBACK).register();
     let registered = [app("native"), app("web")]
         .map(|app| json!({ "id": app.id, "secret": app.secret, "redirectUri": app.redirect_uri }));

@@ -53,7 +53,7 @@ async fn token_errors_have_the_members_of_the_rfc(world: SharedWorld) {
 }
 
 async fn http_basic_is_form_decoded(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let web = world.app().kind("web").register();
     let tokens = web.tokens(&user, "posts:read").await;
     // The encoding of a character that needs none is valid too.

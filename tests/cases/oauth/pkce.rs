@@ -5,7 +5,7 @@ use tests::{App, Grant, Reply, SharedWorld, User, World, base64url, on_every_sha
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 async fn a_grant(world: &World, kind: &str) -> (User, App, Grant) {
-    let (user, app) = (world.sign_up().await, world.app().kind(kind).register());
+    let (user, app) = (world.user().await, world.app().kind(kind).register());
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     (user, app, grant)
 }

@@ -73,7 +73,7 @@ async fn complete(
 }
 
 async fn a_pushed_request_is_used_in_place_of_the_query(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for kind in ["spa", "native", "web"] {
         let app = world.app().kind(kind).register();
         let request = app
@@ -354,7 +354,7 @@ async fn a_request_uri_gets_one_code(world: SharedWorld) {
 /// Without pages, the code is issued by `/authorize` itself.
 async fn a_silent_request_gets_one_code(world: SharedWorld) {
     const CALLS: usize = 8;
-    let (user, app) = (world.sign_up().await, world.app().first_party().register());
+    let (user, app) = (world.user().await, world.app().first_party().register());
     let path = pushed(&world, &app, &app.authorization().set("prompt", "none")).await;
     let browser = user.browser();
     let replies = run_concurrently(CALLS, |_| browser.open_call(&path).into_future()).await;
@@ -415,7 +415,7 @@ async fn the_reference_may_be_posted(world: SharedWorld) {
 }
 
 async fn a_client_may_have_to_push(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = world.app().option(&["--require-par"]).register();
     let shown = world.cli(&["clients", "show", &app.id, "--json"], "");
     assert_eq!(shown["require_pushed_authorization_requests"], true, "{shown}");

@@ -93,7 +93,7 @@ async fn a_request_without_a_redirect_uri_gets_an_error_page(world: SharedWorld)
 }
 
 async fn any_registered_redirect_uri_may_be_used(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = world
         .app()
         .redirect_uri("https://app.test/a")
@@ -211,7 +211,7 @@ async fn a_registered_port_of_localhost_may_vary(world: SharedWorld) {
 }
 
 async fn the_loopback_flow_works_with_an_ephemeral_port(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for host in ["127.0.0.1", "localhost", "[::1]"] {
         let mut app = world
             .app()
@@ -233,7 +233,7 @@ async fn the_loopback_flow_works_with_an_ephemeral_port(world: SharedWorld) {
 
 async fn the_exchange_requires_the_same_redirect_uri(world: SharedWorld) {
     let (user, app) = (
-        world.sign_up().await,
+        world.user().await,
         world
             .app()
             .redirect_uri("https://app.test/a")

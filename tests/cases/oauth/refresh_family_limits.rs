@@ -120,7 +120,7 @@ async fn a_sign_in_succeeds_if_older_families_cannot_be_ended(shape: Shape) {
 /// However many they are. `tests/timing` does the same with 200,000.
 async fn all_families_of_a_user_or_a_client_end_by_one_row(world: World) {
     let (ann, app) = world.user_and_app().await;
-    let ben = world.sign_up().await;
+    let ben = world.user().await;
     let of_ben = app.tokens(&ben, "posts:read").await;
     let mut all = Vec::new();
     for _ in 0..5 {

@@ -28,7 +28,7 @@ async fn expect_invalid(world: &World, app: &App, token: &str) {
 }
 
 async fn a_repeated_refresh_gives_the_same_successor_and_another_access_token(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_window(&world));
+    let (user, app) = (world.user().await, app_with_window(&world));
     let first = app.tokens(&user, "posts:read profile:read").await;
     let second = refresh(&world, &app, &first.refresh).await;
     let narrow = [
@@ -54,7 +54,7 @@ async fn a_repeated_refresh_gives_the_same_successor_and_another_access_token(wo
 }
 
 async fn a_refresh_before_the_used_successor_ends_the_family(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_window(&world));
+    let (user, app) = (world.user().await, app_with_window(&world));
     let first = app.tokens(&user, "posts:read").await;
     let second = refresh(&world, &app, &first.refresh).await;
     let third = refresh(&world, &app, &second.refresh).await;
@@ -66,7 +66,7 @@ async fn a_refresh_before_the_used_successor_ends_the_family(world: SharedWorld)
 
 async fn a_refresh_after_the_window_ends_the_family(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, app_with_window(&world));
+    let (user, app) = (world.user().await, app_with_window(&world));
     let first = app.tokens(&user, "posts:read").await;
     world.advance(Duration::from_secs(3600));
     let second = refresh(&world, &app, &first.refresh).await;
@@ -81,7 +81,7 @@ async fn a_refresh_after_the_window_ends_the_family(shape: Shape) {
 }
 
 async fn nobody_else_repeats_a_refresh(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_window(&world));
+    let (user, app) = (world.user().await, app_with_window(&world));
     let first = app.tokens(&user, "posts:read").await;
     let second = refresh(&world, &app, &first.refresh).await;
     expect_invalid(&world, &app_with_window(&world), &first.refresh).await;
@@ -94,7 +94,7 @@ async fn nobody_else_repeats_a_refresh(world: SharedWorld) {
 }
 
 async fn an_update_ends_the_window(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_window(&world));
+    let (user, app) = (world.user().await, app_with_window(&world));
     let show = || world.cli(&["clients", "show", &app.id, "--json"], "")["refresh_retry_window"].clone();
     assert_eq!(show(), json!(10));
     let update = [
@@ -122,7 +122,7 @@ async fn an_update_ends_the_window(world: SharedWorld) {
 }
 
 async fn concurrent_refreshes_within_the_window_share_a_successor(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app_with_window(&world));
+    let (user, app) = (world.user().await, app_with_window(&world));
     let anyone = world.anyone();
     for round in 0..rounds() {
         let first = app.tokens(&user, "posts:read").await;

@@ -123,7 +123,7 @@ async fn no_refresh_token_outlives_its_family(shape: Shape) {
     const DAY: Duration = Duration::from_secs(86_400);
     const SECOND: Duration = Duration::from_secs(1);
     let world = World::builder(shape).clock().start().await;
-    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let (user, anyone) = (world.user().await, world.anyone());
     let plain = world.app().kind("web").register();
     let retrying = world.app().option(&["--refresh-retry-window", "60s"]).register();
     let apps = [plain, retrying];
@@ -152,7 +152,7 @@ async fn no_refresh_token_outlives_its_family(shape: Shape) {
 }
 
 async fn logout_revokes_first_party_tokens_of_the_session(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
     let (own, third) = (
         ours.tokens(&user, "posts:read").await,

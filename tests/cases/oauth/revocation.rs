@@ -30,7 +30,7 @@ async fn revoke_at(world: &World, kind: &str, subject: &str, now: Timestamp) {
 /// Expects that a revocation of this kind and subject rejects the token within a second, and that a
 /// revocation of the same subject with another kind, or of another subject, does not.
 async fn expect_revocation_obeyed(world: World, kind: &str, subject: impl Fn(&TokenForger) -> String) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;
     let (token, marked) = (forger.good(), forger.with_claim("jti", json!("a-marker")));
     let caller = world.anyone().bearer(&token);
@@ -84,7 +84,7 @@ async fn revoking_a_signing_key_rejects_all_its_tokens(world: World) {
 }
 
 async fn revocations_survive_a_restart(mut world: World) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;
     let caller = world.anyone().bearer(&forger.good());
     revoke(&world, "jti", &claim(&forger, "jti")).await;
@@ -95,7 +95,7 @@ async fn revocations_survive_a_restart(mut world: World) {
 
 /// The clocks of the revoking processes are an hour ahead and an hour behind.
 async fn revocations_hold_despite_clock_skew(world: World) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;
     let (now, hour) = (world.now(), Duration::from_secs(3600));
     for (jti, at) in [
@@ -113,7 +113,7 @@ async fn revocations_hold_despite_clock_skew(world: World) {
 
 /// Transactions on PostgreSQL may be committed in another order than that in which they began.
 async fn revocations_that_are_committed_late_hold(world: World) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;
     let token = |jti: &str| forger.with_claim("jti", json!(jti));
     let db = world.db().await;
@@ -131,7 +131,7 @@ async fn revocations_that_are_committed_late_hold(world: World) {
 
 /// A read of the revocations finds the new ones only, however many are known.
 async fn a_burst_of_revocations_is_read_once(world: World) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;
     let db = world.db().await;
     let burst = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
@@ -144,7 +144,7 @@ async fn a_burst_of_revocations_is_read_once(world: World) {
 
 /// A dump that is restored into a new cluster has the transaction numbers of the former one, which the new one reaches years later.
 async fn the_rows_of_a_restored_dump_are_read_once(mut world: World) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;
     world.stop().await;
     let restore = "INSERT INTO revocations (transaction_id, kind, subject, revoked_at, expires_at)

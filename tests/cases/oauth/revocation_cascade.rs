@@ -122,7 +122,7 @@ impl Cause {
 
 impl Connection {
     async fn create(world: &World) -> Self {
-        let (user, app) = (world.sign_up().await, world.app().first_party().register());
+        let (user, app) = (world.user().await, world.app().first_party().register());
         let mut browser = user.browser();
         let mut grants = Vec::new();
         for _ in 0..TOKENS_PER_EVENT {

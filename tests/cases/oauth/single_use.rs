@@ -17,7 +17,7 @@ struct Fixture {
 }
 
 async fn fixture(world: &World) -> Fixture {
-    let (user, app) = (world.sign_up().await, world.app().first_party().register());
+    let (user, app) = (world.user().await, world.app().first_party().register());
     Fixture {
         browser: user.browser(),
         user,
@@ -69,7 +69,7 @@ async fn concurrent_grants_of_different_users_do_not_mix(world: SharedWorld) {
     let (app, other) = (world.app().first_party().register(), world.app().register());
     let mut users = Vec::new();
     for _ in 0..USERS {
-        users.push(world.sign_up().await);
+        users.push(world.user().await);
     }
     let anyone = world.anyone();
     let expect = |replies: Vec<Reply>, signed_out: Option<usize>| -> Vec<Tokens> {

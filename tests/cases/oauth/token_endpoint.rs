@@ -127,7 +127,7 @@ async fn only_clients_that_used_the_authorization_header_get_a_challenge(world: 
 }
 
 async fn confidential_clients_authenticate_with_their_secret(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let web = world.app().kind("web").register();
     let (anyone, secret) = (world.anyone(), web.secret.clone().unwrap());
     let tokens = web.tokens(&user, "posts:read").await;

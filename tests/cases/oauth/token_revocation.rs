@@ -176,7 +176,7 @@ async fn only_the_client_of_a_token_revokes_it(world: SharedWorld) {
 }
 
 async fn a_confidential_client_revokes_its_tokens_by_either_authentication(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let web = world.app().kind("web").register();
     let anyone = world.anyone();
     let tokens = web.tokens(&user, "posts:read").await;

@@ -73,7 +73,7 @@ impl Fixture {
             .counting_allocations()
             .start()
             .await;
-        let (owner, app) = (world.sign_up().await, world.app().first_party().register());
+        let (owner, app) = (world.user().await, world.app().first_party().register());
         let tokens = app.tokens(&owner, "posts:read posts:write").await;
         let mut families = Vec::new();
         for _ in 0..BATCH {

@@ -138,7 +138,7 @@ fn verdict(reply: &Reply) -> Option<bool> {
 /// Revokes tokens in use before, during and after a Redis failure. Expects that every API obeys each
 /// revocation, and that the introspection of every issuer agrees.
 async fn expect_revocations_hold(world: World, break_redis: impl Fn(&World), repair_redis: impl Fn(&World)) {
-    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let (ann, app) = (world.user().await, world.app().first_party().register());
     let (anyone, server) = (world.anyone(), world.app().kind("web").register());
     let mut calls = Vec::new();
     let all = token_families(&app, &ann, 30).await;
@@ -239,7 +239,7 @@ async fn a_redis_that_evicts_keys_is_reported_whenever_it_comes(mut world: World
 }
 
 async fn routes_degrade_individually_without_redis(world: World) {
-    let (ann, app) = (world.sign_up().await, world.app().register());
+    let (ann, app) = (world.user().await, world.app().register());
     let tokens = app.tokens(&ann, "posts:read posts:write").await;
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     let anyone = world.anyone();
@@ -340,7 +340,7 @@ async fn readiness_is_measured_once_a_second_and_its_changes_are_logged(world: W
 }
 
 async fn a_hung_redis_delays_requests_only_briefly(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let tokens = world.app().register().tokens(&ann, "posts:read").await;
     let bearer = world.anyone().bearer(&tokens.access);
     world.redis().pause();
@@ -360,7 +360,7 @@ async fn a_hung_redis_delays_requests_only_briefly(world: World) {
 }
 
 async fn lockouts_survive_a_restart(mut world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let wrong = json!({ "email": ann.email, "password": "not the password" });
     for _ in 0..5 {
         world.anyone().post("/login").json(&wrong).await.expect(401);
@@ -453,7 +453,7 @@ async fn production_replicas_require_a_reliable_redis(world: World) {
 }
 
 async fn processes_start_and_commands_run_without_redis(mut world: World) {
-    let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bystander) = (world.user().await, world.user().await);
     let app = world.app().register();
     let (tokens, others) = (
         app.tokens(&ann, "posts:read").await,
@@ -477,7 +477,7 @@ async fn one_process_can_use_redis(shape: Shape) {
     let redis = RedisServer::launch(dir.path());
     let url = redis.listen();
     let world = World::builder(shape).flag("--redis-url", &url).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     assert!(redis.dump().contains("latchkey:epoch"));
     redis.kill();
     let body = json!({ "email": ann.email, "password": PASSWORD });
@@ -487,7 +487,7 @@ async fn one_process_can_use_redis(shape: Shape) {
 
 /// The times are printed at the end of all tests; `tests/timing` compares them with a second.
 async fn revocations_reach_every_api(world: World) {
-    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let (ann, app) = (world.user().await, world.app().first_party().register());
     for tokens in token_families(&app, &ann, 40).await {
         for api in world.at_each_api(&world.anyone().bearer(&tokens.access)) {
             api.get("/protected").await.expect(200);

@@ -82,7 +82,7 @@ async fn a_second_start_changes_nothing(mut world: World) {
         files.sort();
         files
     };
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
     let (before, files) = (snapshot(&world), secrets(&world));
@@ -96,7 +96,7 @@ async fn a_second_start_changes_nothing(mut world: World) {
 }
 
 async fn answered_writes_survive_a_kill(mut world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let app = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
@@ -370,7 +370,7 @@ async fn every_secret_may_be_in_a_file(shape: Shape) {
     assert!(database.exists());
     let ready = world.anyone().get("/readyz").await.expect(200).json();
     assert_eq!(ready["checks"]["redis"], "ok", "{ready}");
-    let (ann, app) = world.user_and_app().await;
+    let (ann, app) = (world.sign_up().await, world.app().register());
     mail.wait_until_received(1, || {}).await;
     assert_eq!(mail.received()[0].to, std::slice::from_ref(&ann.email));
     let tokens = app.tokens(&ann, "posts:read").await;

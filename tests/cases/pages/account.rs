@@ -62,7 +62,7 @@ async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
 }
 
 async fn a_session_is_ended_from_another_browser(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let elsewhere = world.log_in(&user.email, PASSWORD).await;
     let app = world.app().first_party().register();
     let tokens = app.tokens(&elsewhere, "posts:read").await;
@@ -81,7 +81,7 @@ async fn a_session_is_ended_from_another_browser(world: SharedWorld) {
 }
 
 async fn an_app_is_disconnected(world: SharedWorld) {
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     let app = world.app().register();
     let (tokens, of_other) = (
         app.tokens(&user, "posts:read").await,
@@ -118,7 +118,7 @@ async fn post(world: &World, user: &User, path: &str, field: (&str, &str)) -> Pa
 }
 
 async fn nobody_reaches_the_sessions_and_apps_of_others(world: SharedWorld) {
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     let app = world.app().register();
     let tokens = app.tokens(&other, "posts:read").await;
     let sessions = other.get("/me/sessions").await.expect(200).json();
@@ -159,7 +159,7 @@ async fn the_account_needs_a_session(world: SharedWorld) {
         &required,
         &["Replace it with one of your own", "At least 8 characters"],
     );
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let page = user.browser().open("/signin").await;
     assert_eq!(page.location().unwrap().path(), "/account", "{}", page.reply);
     let own = user.get("/me/sessions").await.expect(200).json()["items"][0]["id"].to_string();

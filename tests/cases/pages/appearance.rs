@@ -141,7 +141,7 @@ async fn every_page_is_accessible(shape: Shape) {
 }
 
 async fn walk(world: &World, language: &'static str) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let walk = Walk::start(world, language).await;
     let chromium = &walk.chromium;
     if language == "en" {

@@ -37,7 +37,7 @@ async fn a_user_changes_the_address(world: SharedWorld) {
 }
 
 async fn the_form_says_what_is_wrong(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     let email = world.fresh_email();
@@ -70,7 +70,7 @@ async fn the_form_says_what_is_wrong(world: SharedWorld) {
 }
 
 async fn two_step_sign_in_asks_for_a_code(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = Authenticator::enable(&world, &user).await;
     let user = world.log_in_with(&app.sign_in(&world, &user)).await;
     let mut browser = user.browser();

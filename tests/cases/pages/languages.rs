@@ -22,7 +22,7 @@ async fn pages_are_in_the_preferred_language(world: SharedWorld) {
 }
 
 async fn messages_are_in_the_language_of_the_page(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let mut browser = world.browser().in_language("de");
     let form = browser.open("/signin").await;
     let refused = browser
@@ -51,7 +51,7 @@ async fn the_app_chooses_the_language_of_its_flow(world: SharedWorld) {
         .await
         .json();
     assert_eq!(metadata["ui_locales_supported"], json!(["en", "de"]));
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = world.app().register();
     let request = app.authorization().set("ui_locales", "fr de-CH en");
     let pushed = world

@@ -31,7 +31,7 @@ async fn is_on(browser: &mut Browser) -> bool {
 }
 
 async fn a_user_turns_two_step_sign_in_on(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let elsewhere = world.log_in(&user.email, PASSWORD).await;
     let mut browser = user.browser();
     let begun = begin(&mut browser).await;
@@ -53,7 +53,7 @@ async fn a_user_turns_two_step_sign_in_on(world: SharedWorld) {
 }
 
 async fn a_wrong_password_or_code_turns_nothing_on(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     for password in ["not the password", ""] {
@@ -86,7 +86,7 @@ async fn a_wrong_password_or_code_turns_nothing_on(world: SharedWorld) {
 
 /// A user with two-step sign-in, the app, and a browser in which the user is signed in.
 async fn enrolled(world: &World) -> (User, Authenticator, Browser) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = Authenticator::enable(world, &user).await;
     let user = world.log_in_with(&app.sign_in(world, &user)).await;
     let browser = user.browser();
@@ -122,7 +122,7 @@ async fn a_user_turns_two_step_sign_in_off(world: SharedWorld) {
 
 /// A form whose change was made elsewhere meanwhile leads to the page as it is now.
 async fn an_outdated_form_shows_the_present_page(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut browser = user.browser();
     let (to_turn_on, to_confirm) = (open(&mut browser).await, begin(&mut browser).await);
     let app = Authenticator::of_page(&to_confirm);
@@ -147,7 +147,7 @@ async fn the_pages_need_a_session(world: SharedWorld) {
         let page = stranger.open(path).await;
         assert_eq!(page.location().unwrap().path(), "/signin", "{}", page.reply);
     }
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     user.post("/logout").await.expect(204);

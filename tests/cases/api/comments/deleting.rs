@@ -4,7 +4,7 @@ use super::NO_POST;
 use tests::{SharedWorld, caller_with_scope, ids, items, on_every_shape, run_concurrently, status_counts};
 
 async fn authors_editors_and_administrators_delete_a_comment_once(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let kept = ann.comment(&post, "Kept").await;
     for user in [
@@ -33,11 +33,7 @@ async fn authors_editors_and_administrators_delete_a_comment_once(world: SharedW
 }
 
 async fn post_authors_cannot_delete_comments_of_other_users(world: SharedWorld) {
-    let (ann, bob, eve) = (
-        world.sign_up().await,
-        world.sign_up().await,
-        world.sign_up().await,
-    );
+    let (ann, bob, eve) = (world.user().await, world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let comment = bob.comment(&post, "A comment").await;
     for user in [&ann, &eve] {
@@ -52,7 +48,7 @@ async fn post_authors_cannot_delete_comments_of_other_users(world: SharedWorld) 
 }
 
 async fn deletion_honors_if_match(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     for (if_match, status) in [
         ("\"x\"", 412),
@@ -77,7 +73,7 @@ async fn deletion_honors_if_match(world: SharedWorld) {
 }
 
 async fn checks_run_in_the_documented_order(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
     let missing = format!("{NO_POST}/comments/{}", comment.id);
@@ -101,7 +97,7 @@ async fn checks_run_in_the_documented_order(world: SharedWorld) {
 }
 
 async fn fifty_concurrent_deletions_delete_a_comment_once(world: SharedWorld) {
-    let (ann, editor) = (world.sign_up().await, world.user_with_role("editor").await);
+    let (ann, editor) = (world.user().await, world.user_with_role("editor").await);
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
     let replies = run_concurrently(50, |n| {
@@ -112,7 +108,7 @@ async fn fifty_concurrent_deletions_delete_a_comment_once(world: SharedWorld) {
 }
 
 async fn concurrent_comments_are_all_stored(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let made = run_concurrently(45, |n| {
         let user = if n % 2 == 0 { &ann } else { &bob };

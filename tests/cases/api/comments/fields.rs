@@ -7,7 +7,7 @@ use tests::{SharedWorld, invalid_id_spellings, items, on_every_shape};
 const TIME_LENGTH: usize = "2026-01-01T00:00:00.000000Z".len();
 
 async fn writes_and_reads_return_the_same_comment(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let text = "Guter Text: é, \u{1f980}\nund noch eine Zeile\u{200b} ";
     let made = bob
@@ -46,7 +46,7 @@ async fn writes_and_reads_return_the_same_comment(world: SharedWorld) {
 }
 
 async fn the_body_has_1_to_10000_characters(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let good = ["x".to_owned(), " x\n".to_owned(), "\u{1f980}".repeat(10_000)];
     for text in &good {
@@ -71,7 +71,7 @@ async fn the_body_has_1_to_10000_characters(world: SharedWorld) {
 }
 
 async fn clients_can_only_set_the_body(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     for (bad, at) in [
         (json!({}), vec!["/body"]),
@@ -95,7 +95,7 @@ async fn clients_can_only_set_the_body(world: SharedWorld) {
 }
 
 async fn requests_are_limited_to_64_kib(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let text = json!({ "body": "x" }).to_string();
     let whole = format!("{text}{}", " ".repeat(64 * 1024 - text.len()));
@@ -107,7 +107,7 @@ async fn requests_are_limited_to_64_kib(world: SharedWorld) {
 }
 
 async fn comment_ids_have_one_spelling(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
     let missing = ann.get(NO_POST).await.expect_error(404, "not_found");
@@ -137,7 +137,7 @@ async fn comment_ids_have_one_spelling(world: SharedWorld) {
 }
 
 async fn comments_are_found_only_under_their_post(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
     let comment = ann.comment(&post, "A comment").await;
     for path in [
@@ -156,7 +156,7 @@ async fn comments_are_found_only_under_their_post(world: SharedWorld) {
 }
 
 async fn unchanged_comments_answer_304(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let (comment, other) = (ann.comment(&post, "One").await, ann.comment(&post, "Two").await);
     assert!(comment.etag.starts_with('"') && comment.etag != other.etag);
@@ -186,7 +186,7 @@ async fn unchanged_comments_answer_304(world: SharedWorld) {
 }
 
 async fn comments_cannot_be_edited(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
     for (path, methods) in [

@@ -36,7 +36,7 @@ fn reversed(ids: &[i64]) -> Vec<i64> {
 /// Pages through 45 comments at these microseconds, interleaved with comments on another post, ascending and
 /// descending.
 async fn expect_pages_in_both_orders(world: &World, at: impl Fn(i64) -> i64) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (post, other) = (ann.publish("A post").await, ann.publish("Another").await);
     let mut oldest_first = Vec::new();
     for n in 0..45 {
@@ -71,7 +71,7 @@ async fn comments_of_the_same_instant_are_all_listed_once(world: SharedWorld) {
 }
 
 async fn a_full_last_page_is_followed_by_an_empty_one(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let empty = ann.get(&post.comments()).await.expect(200);
     assert_eq!(
@@ -87,7 +87,7 @@ async fn a_full_last_page_is_followed_by_an_empty_one(world: SharedWorld) {
 }
 
 async fn the_author_filter_narrows_and_is_kept_in_links(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let anns = insert(&world, &post, &ann, (0..45).map(|n| 2 * n)).await;
     let bobs = insert(&world, &post, &bob, (0..3).map(|n| 2 * n + 1)).await;
@@ -114,7 +114,7 @@ async fn the_author_filter_narrows_and_is_kept_in_links(world: SharedWorld) {
 }
 
 async fn invalid_cursors_return_the_first_page(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, 0..25).await;
     let list = post.comments();
@@ -139,7 +139,7 @@ async fn invalid_cursors_return_the_first_page(world: SharedWorld) {
 }
 
 async fn a_cursor_survives_the_deletion_of_its_comment(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, (0..45).map(|n| n / 10)).await;
     for query in ["?", "?order=asc&"] {
@@ -148,7 +148,7 @@ async fn a_cursor_survives_the_deletion_of_its_comment(world: SharedWorld) {
 }
 
 async fn cursors_stay_within_their_post(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let shown = insert(&world, &post, &ann, 0..3).await;
     insert(&world, &draft, &ann, 0..25).await;
@@ -161,7 +161,7 @@ async fn cursors_stay_within_their_post(world: SharedWorld) {
 }
 
 async fn going_back_past_the_start_returns_the_first_page(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     insert(&world, &post, &ann, 0..45).await;
     for query in ["?", "?order=asc&"] {

@@ -42,7 +42,7 @@ async fn expect_visible(caller: &Caller, post: &Post, comment: &Comment) {
 }
 
 async fn comments_of_published_posts_are_public_and_signed_in_users_may_comment(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let first = ann.comment(&post, "By the post's author").await;
     for user in [
@@ -66,7 +66,7 @@ async fn comments_of_published_posts_are_public_and_signed_in_users_may_comment(
 }
 
 async fn comments_of_drafts_are_visible_to_readers_of_the_draft(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let draft = ann.draft("A draft").await;
     let comment = ann.comment(&draft, "To myself").await;
     for role in ["editor", "admin"] {
@@ -82,7 +82,7 @@ async fn comments_of_drafts_are_visible_to_readers_of_the_draft(world: SharedWor
 }
 
 async fn comment_visibility_follows_the_post(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let comment = bob.comment(&post, "A comment").await;
     let set = |status: &'static str| {
@@ -107,7 +107,7 @@ async fn comment_visibility_follows_the_post(world: SharedWorld) {
 }
 
 async fn commenting_and_reading_drafts_need_separate_scopes(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let (comment, hidden) = (ann.comment(&post, "One").await, ann.comment(&draft, "Two").await);
     let body = json!({ "body": "By an app" });
@@ -142,7 +142,7 @@ async fn commenting_and_reading_drafts_need_separate_scopes(world: SharedWorld) 
 }
 
 async fn service_tokens_read_published_comments_and_write_none(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let (comment, hidden) = (ann.comment(&post, "One").await, ann.comment(&draft, "Two").await);
     let mut forger = TokenForger::new(&world, &ann).await;
@@ -160,7 +160,7 @@ async fn service_tokens_read_published_comments_and_write_none(world: SharedWorl
 }
 
 async fn invalid_tokens_are_rejected_and_stale_sessions_are_anonymous(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
     let (bad, stale) = (
@@ -176,7 +176,7 @@ async fn invalid_tokens_are_rejected_and_stale_sessions_are_anonymous(world: Sha
 }
 
 async fn checks_run_in_the_documented_order(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let missing = format!("{NO_POST}/comments");
     let anyone = world.anyone();

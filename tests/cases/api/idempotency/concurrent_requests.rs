@@ -30,8 +30,8 @@ async fn wait_until_blocked<T>(db: &Db, request: &JoinHandle<T>) {
 }
 
 async fn waiting_requests_time_out_without_blocking_others(world: World) {
-    let ann = world.sign_up().await;
-    let (bob, key, db) = (world.sign_up().await, fresh_key(), world.db().await);
+    let ann = world.user().await;
+    let (bob, key, db) = (world.user().await, fresh_key(), world.db().await);
     let replicas = world.at_each_api(&ann);
     let lock = lock_payments(&db).await;
     let is_sqlite = matches!(db.engine(), Engine::Sqlite(()));
@@ -85,7 +85,7 @@ async fn waiting_requests_time_out_without_blocking_others(world: World) {
 }
 
 async fn waiting_requests_get_the_response_of_the_first(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (key, db) = (fresh_key(), world.db().await);
     let replicas = world.at_each_api(&ann);
     let lock = lock_payments(&db).await;
@@ -112,7 +112,7 @@ async fn waiting_requests_get_the_response_of_the_first(world: World) {
 
 /// A client that disconnects leaves no claim that blocks its retry.
 async fn aborted_requests_leave_no_claim(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (key, db) = (fresh_key(), world.db().await);
     for replica in world.at_each_api(&ann) {
         let lock = lock_payments(&db).await;

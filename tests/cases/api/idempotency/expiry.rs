@@ -13,7 +13,7 @@ const DELETION_TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn responses_are_kept_for_thirty_days(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (mut ann, key) = (world.sign_up().await, fresh_key());
+    let (mut ann, key) = (world.user().await, fresh_key());
     let first = ann.payment(&key, &payment()).await.expect(201);
     world.advance(30 * DAY - SECOND);
     ann = world.log_in(&ann.email, PASSWORD).await;
@@ -37,7 +37,7 @@ async fn responses_are_kept_for_thirty_days(shape: Shape) {
 async fn the_retention_time_is_configurable(shape: Shape) {
     let setup = World::builder(shape).flag("--idempotency-key-lifetime", "1m");
     let world = setup.clock().start().await;
-    let (ann, key) = (world.sign_up().await, fresh_key());
+    let (ann, key) = (world.user().await, fresh_key());
     let first = ann.payment(&key, &payment()).await.expect(201);
     world.advance(59 * SECOND);
     expect_replay(&ann.payment(&key, &payment()).await, &first);
@@ -47,7 +47,7 @@ async fn the_retention_time_is_configurable(shape: Shape) {
 }
 
 async fn only_expired_keys_are_deleted(mut world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (kept, key) = (ann.payment("kept", &payment()).await.expect(201), "kept");
     let now = world.now().micros();
     let db = world.db().await;

@@ -16,7 +16,7 @@ fn writes_without_key(caller: &Caller, made: &Payment) -> Vec<Call> {
 }
 
 async fn a_missing_key_precedes_all_other_errors(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let made = ann.pay(100).await;
     let forged = ann.cookies(&format!("sid={}", ann.sid));
     let reader = tests::caller_with_scope(&world, &ann, "payments:read").await;
@@ -46,7 +46,7 @@ async fn a_missing_key_precedes_all_other_errors(world: SharedWorld) {
 }
 
 async fn malformed_keys_are_rejected(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let made = ann.pay(100).await;
     let post = ann.publish("A post").await;
     let malformed = [
@@ -89,7 +89,7 @@ async fn malformed_keys_are_rejected(world: SharedWorld) {
 
 /// The HTTP parser rejects these requests.
 async fn control_characters_in_keys_are_rejected(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for character in ['\x01', '\x7f', '\0'] {
         let mut raw = RawConnection::connect(world.api_ports()[0]).await;
         let (sid, csrf, body) = (&ann.sid, &ann.csrf, payment());
@@ -107,7 +107,7 @@ async fn control_characters_in_keys_are_rejected(world: SharedWorld) {
 }
 
 async fn keys_are_visible_ascii_bare_or_quoted(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for key in ["!", "~", "a/b?c=d", "{}", &"k".repeat(255), "'x'", "x\"", "1"] {
         let made = ann.payment(key, &payment()).await.expect(201);
         assert!(!made.has("idempotent-replayed"), "{made}");
@@ -122,7 +122,7 @@ async fn keys_are_visible_ascii_bare_or_quoted(world: SharedWorld) {
 }
 
 async fn posts_and_comments_without_a_key_are_created_each_time(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let mut ids: Vec<Value> = Vec::new();
     for _ in 0..2 {
         let made = ann.post("/posts").json(&json!({ "title": "A title" }));

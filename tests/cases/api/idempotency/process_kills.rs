@@ -59,7 +59,7 @@ async fn payments_are_atomic_under_kills(shape: Shape) {
     } else {
         rounds(12, 200)
     };
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (replicas, observed) = (world.at_each_api(&ann), Arc::new(Observations::default()));
     let clients: Vec<_> = (0..CLIENTS)
         .map(|_| tokio::spawn(keep_paying(replicas.clone(), Arc::clone(&observed))))

@@ -11,7 +11,7 @@ fn rounds() -> i64 {
 const REQUESTS: usize = 100;
 
 async fn a_hundred_requests_with_one_key_create_one_payment(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let replicas = world.at_each_api(&ann);
     for round in 0..rounds() {
         let (key, members) = (fresh_key(), json!({ "amount": round + 1, "currency": "EUR" }));
@@ -34,7 +34,7 @@ async fn a_hundred_requests_with_one_key_create_one_payment(world: SharedWorld) 
 }
 
 async fn two_bodies_with_one_key_create_one_payment(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let replicas = world.at_each_api(&ann);
     for _ in 0..10 {
         let key = fresh_key();
@@ -57,7 +57,7 @@ async fn two_bodies_with_one_key_create_one_payment(world: SharedWorld) {
 
 /// A refund that is sent many times runs once, also concurrently with other refunds.
 async fn concurrent_refunds_with_one_key_refund_once(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let replicas = world.at_each_api(&ann);
     let made = ann.pay(1000).await;
     ann.transition(&made, "captures", &json!({})).await.expect(201);

@@ -5,7 +5,7 @@ use serde_json::json;
 use tests::{Call, SharedWorld, World, fresh_key, on_every_shape};
 
 async fn a_replay_returns_the_stored_response_and_creates_nothing(mut world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let key = fresh_key();
     let first = ann.payment(&key, &payment()).await.expect(201);
     let replay_everywhere = async |world: &World| {
@@ -39,7 +39,7 @@ async fn a_replay_returns_the_stored_response_and_creates_nothing(mut world: Wor
 }
 
 async fn every_write_with_a_key_runs_once(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let (capture, cancel, refund) = (ann.pay(100).await, ann.pay(100).await, ann.pay(100).await);
     ann.transition(&refund, "captures", &json!({})).await.expect(201);
@@ -77,7 +77,7 @@ async fn every_write_with_a_key_runs_once(world: SharedWorld) {
 }
 
 async fn a_replay_returns_the_post_as_it_was_created(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let key = fresh_key();
     let make = || {
         ann.post("/posts")
@@ -98,7 +98,7 @@ async fn a_replay_returns_the_post_as_it_was_created(world: SharedWorld) {
 
 /// Bodies are compared by their members and values, not by their spelling.
 async fn member_order_and_white_space_do_not_change_a_body(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let key = fresh_key();
     let call = |body: &str| -> Call { ann.post("/payments").key(&key).body("application/json", body) };
     let first = r#"{"amount":5,"currency":"EUR","metadata":{"a":"1","b":"2"}}"#;
@@ -122,7 +122,7 @@ async fn member_order_and_white_space_do_not_change_a_body(world: SharedWorld) {
 }
 
 async fn errors_are_not_stored(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let key = fresh_key();
     let wrong = ann
         .payment(&key, &json!({ "amount": 0, "currency": "EUR" }))
@@ -155,7 +155,7 @@ async fn errors_are_not_stored(world: SharedWorld) {
 
 /// A caller without current access does not get the stored response.
 async fn replays_require_current_access(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let key = fresh_key();
     let comment = || {

@@ -6,7 +6,7 @@ use storage::fetch_all;
 use tests::{Caller, SharedWorld, fresh_key, on_every_shape};
 
 async fn keys_are_scoped_to_a_user_and_a_client(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let (app, other) = (world.app().register(), world.app().register());
     let scope = "payments:read payments:write";
     let by_app = world.anyone().bearer(&app.tokens(&ann, scope).await.access);
@@ -44,7 +44,7 @@ async fn keys_are_scoped_to_a_user_and_a_client(world: SharedWorld) {
 }
 
 async fn keys_are_scoped_to_a_path(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let key = fresh_key();
     let (one, two) = (ann.pay(100).await, ann.pay(100).await);
     ann.payment(&key, &payment()).await.expect(201);
@@ -64,7 +64,7 @@ async fn keys_are_scoped_to_a_path(world: SharedWorld) {
 
 /// Paths with and without the version are the same operation. Each response keeps the form of its request.
 async fn versioned_and_unversioned_paths_share_a_key(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let key = fresh_key();
     let bare = ann.payment(&key, &payment()).await.expect(201);
     let prefixed = ann

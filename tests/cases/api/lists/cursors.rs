@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tests::{World, base64url, expect_cursor_outlives_item, expect_prev_stops_at_first_page, on_every_shape};
 
 async fn invalid_cursors_return_the_first_page(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     insert(&world, &ann, (0..25).map(|n| (title(n), n))).await;
     let first = ann.get("/posts").await.expect(200);
     let at = json!(Timestamp::from_micros(START + 3).to_string());
@@ -55,7 +55,7 @@ async fn invalid_cursors_return_the_first_page(world: World) {
 }
 
 async fn a_cursor_survives_the_deletion_of_its_post(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     insert(&world, &ann, (0..45).map(|n| (title(n), n))).await;
     for query in ["?", "?sort=title&", "?sort=title&order=desc&"] {
         expect_cursor_outlives_item(&ann, "/posts", query).await;
@@ -63,7 +63,7 @@ async fn a_cursor_survives_the_deletion_of_its_post(world: World) {
 }
 
 async fn title_cursors_of_missing_or_hidden_posts_return_the_first_page(world: World) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     insert(&world, &bob, (0..25).map(|n| (title(n), n))).await;
     let draft = ann.draft("M: in the middle").await;
     let first = bob.get("/posts?sort=title").await.expect(200);
@@ -81,7 +81,7 @@ async fn title_cursors_of_missing_or_hidden_posts_return_the_first_page(world: W
 }
 
 async fn going_back_past_the_start_returns_the_first_page(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     insert(&world, &ann, (0..45).map(|n| (title(n), n))).await;
     for query in ["?", "?sort=title&", "?order=asc&"] {
         expect_prev_stops_at_first_page(&ann, "/posts", query).await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::{World, on_every_shape};
 
 async fn filters_narrow_and_invalid_ones_are_ignored(world: World) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let draft = ann.draft("d").await.id;
     let (own, other) = (ann.publish("b").await.id, bob.publish("a").await.id);
     let (a, b) = (ann.id, bob.id);
@@ -53,7 +53,7 @@ async fn filters_narrow_and_invalid_ones_are_ignored(world: World) {
 }
 
 async fn links_keep_the_filters(world: World) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     insert(&world, &ann, (0..45).map(|n| (title(n), 2 * n))).await;
     insert(&world, &bob, (0..45).map(|n| (title(n), 2 * n + 1))).await;
     for query in [

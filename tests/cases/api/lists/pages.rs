@@ -14,7 +14,7 @@ async fn expect_pages_of_45(caller: &Caller, query: &str, titles: &[String]) {
 /// Pages through 45 posts, sorted by `created_at` and by `title`, ascending and descending. The id breaks
 /// ties.
 async fn expect_pages_in_both_orders(world: World, posts: Vec<(String, i64)>) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     insert(&world, &ann, posts.clone()).await;
     let mut numbered: Vec<(usize, (String, i64))> = posts.into_iter().enumerate().collect();
     let titles =
@@ -46,7 +46,7 @@ async fn posts_of_the_same_instant_are_all_listed_once(world: World) {
 }
 
 async fn posts_of_the_same_title_are_all_listed_once(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     insert(&world, &ann, (0..45).map(|n| ("same".to_owned(), n))).await;
     for query in [
         "?sort=title",
@@ -74,7 +74,7 @@ async fn posts_of_the_same_title_are_all_listed_once(world: World) {
 }
 
 async fn a_full_last_page_is_followed_by_an_empty_one(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let empty = ann.get("/posts").await.expect(200);
     assert_eq!(
         empty.json(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::{SharedWorld, fresh_key, on_every_shape};
 
 async fn creating_returns_id_and_status_and_reading_returns_all_members(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let members = json!({
         "amount": 1250,
         "currency": "EUR",
@@ -39,7 +39,7 @@ async fn creating_returns_id_and_status_and_reading_returns_all_members(world: S
 }
 
 async fn description_and_metadata_are_optional(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let payment = ann.pay(1).await;
     let read = ann.get(&payment.path).await.expect(200).json();
     assert_eq!(
@@ -58,7 +58,7 @@ fn payment_with(members: &Value) -> Value {
 }
 
 async fn maximum_values_are_accepted(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let pairs: Value = (0..20).map(|n| (format!("{n:é>40}"), "é".repeat(500))).collect();
     for good in [
         json!({ "amount": 99_999_999_999_i64 }),
@@ -75,7 +75,7 @@ async fn maximum_values_are_accepted(world: SharedWorld) {
 }
 
 async fn every_invalid_member_is_reported(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let pairs = |n: usize| (0..n).map(|n| (n.to_string(), "x")).collect::<Value>();
     for (members, at) in [
         (json!({ "amount": 0 }), "/amount"),
@@ -118,11 +118,11 @@ async fn every_invalid_member_is_reported(world: SharedWorld) {
 }
 
 async fn payments_of_other_users_look_missing(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let payment = ann.pay(100).await;
     let missing = "/payments/pay_018bcfe5-6800-7c1e-9d55-2f1f6c0e8a11";
     for other in [
-        world.sign_up().await,
+        world.user().await,
         world.user_with_role("editor").await,
         world.user_with_role("admin").await,
     ] {
@@ -145,7 +145,7 @@ async fn payments_of_other_users_look_missing(world: SharedWorld) {
 }
 
 async fn payment_ids_have_one_spelling(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let payment = ann.pay(100).await;
     let bare = &payment.id[4..];
     for id in [

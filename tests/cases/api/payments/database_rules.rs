@@ -9,7 +9,7 @@ const AMOUNTS_IN_ORDER: &str = "refunded_at_most_captured_at_most_amount";
 const AGREE: &str = "status_and_amounts_agree";
 
 async fn the_database_enforces_amounts_and_states(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (created, captured, partial) = (ann.pay(100).await, ann.pay(100).await, ann.pay(100).await);
     let (refunded, canceled) = (ann.pay(100).await, ann.pay(100).await);
     for payment in [&captured, &partial, &refunded] {
@@ -101,7 +101,7 @@ async fn the_database_enforces_amounts_and_states(world: World) {
 }
 
 async fn the_database_enforces_the_initial_state(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let db = world.db().await;
     let insert = "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,
                                         metadata, created_at, updated_at)

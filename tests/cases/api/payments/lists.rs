@@ -34,7 +34,7 @@ fn ids(items: &[Value]) -> Vec<String> {
 /// Pages through 45 payments at these microseconds, interleaved with payments of another user, ascending and
 /// descending.
 async fn expect_pages_in_both_orders(world: SharedWorld, at: impl Fn(i64) -> i64) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let mut oldest_first = Vec::new();
     for n in 0..45 {
         oldest_first.extend(insert(&world, &ann, [at(n)]).await);
@@ -62,7 +62,7 @@ async fn payments_of_the_same_instant_are_all_listed_once(world: SharedWorld) {
 }
 
 async fn lists_and_reads_return_the_same_payment(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let empty = ann.get("/payments").await.expect(200);
     assert_eq!(
         empty.json(),
@@ -74,7 +74,7 @@ async fn lists_and_reads_return_the_same_payment(world: SharedWorld) {
 }
 
 async fn cursors_stay_within_the_list_of_their_user(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     insert(&world, &ann, 0..25).await;
     let bobs = insert(&world, &bob, 3..6).await;
     let first = ann.get("/payments").await.expect(200);

@@ -20,7 +20,7 @@ async fn request_concurrently(
 }
 
 async fn refunds_never_exceed_the_captured_amount(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for _ in 0..ROUNDS {
         let payment = ann.pay(1000).await;
         ann.transition(&payment, "captures", &json!({})).await.expect(201);
@@ -38,7 +38,7 @@ async fn refunds_never_exceed_the_captured_amount(world: SharedWorld) {
 }
 
 async fn a_payment_is_captured_or_canceled_once(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for _ in 0..ROUNDS {
         let payment = ann.pay(1000).await;
         let moves = [
@@ -54,7 +54,7 @@ async fn a_payment_is_captured_or_canceled_once(world: SharedWorld) {
 }
 
 async fn refunds_concurrent_with_a_capture_stay_within_it(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for _ in 0..ROUNDS {
         let payment = ann.pay(1000).await;
         let moves = [

@@ -20,7 +20,7 @@ fn state(status: &str, captured: i64, refunded: i64) -> (String, i64, i64) {
 }
 
 async fn captured_amounts_can_be_refunded_in_parts(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let payment = ann.pay(1000).await;
     let captured = state_after(&ann, &payment, "captures", json!({})).await;
     assert_eq!(captured, state("captured", 1000, 0));
@@ -33,7 +33,7 @@ async fn captured_amounts_can_be_refunded_in_parts(world: SharedWorld) {
 }
 
 async fn refunds_are_limited_to_the_captured_amount(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let payment = ann.pay(1000).await;
     let captured = state_after(&ann, &payment, "captures", json!({ "amount": 400 })).await;
     assert_eq!(captured, state("captured", 400, 0));
@@ -46,7 +46,7 @@ async fn refunds_are_limited_to_the_captured_amount(world: SharedWorld) {
 }
 
 async fn transitions_need_no_body(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for (act, status) in [("captures", "captured"), ("cancellations", "canceled")] {
         let payment = ann.pay(100).await;
         let call = ann.post(&format!("{}/{act}", payment.path)).key(&fresh_key());
@@ -65,7 +65,7 @@ async fn transitions_need_no_body(world: SharedWorld) {
 }
 
 async fn zero_and_excessive_amounts_are_rejected(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let payment = ann.pay(100).await;
     for bad in [
         json!(101),
@@ -97,7 +97,7 @@ async fn zero_and_excessive_amounts_are_rejected(world: SharedWorld) {
 }
 
 async fn transitions_from_another_state_conflict(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let mut in_state = Vec::new();
     for (name, acts, legal) in [
         ("created", vec![], vec!["captures", "cancellations"]),

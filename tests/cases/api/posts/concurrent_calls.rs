@@ -8,7 +8,7 @@ use tests::{SharedWorld, World, on_every_shape, run_concurrently};
 const ROUNDS: usize = 10;
 
 async fn concurrent_reads_get_the_post_that_each_asked_for(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let (published, draft) = (ann.publish("Published").await, ann.draft("A draft").await);
     let second = bob.publish("Second").await;
     let anyone = world.anyone();
@@ -36,7 +36,7 @@ async fn concurrent_reads_get_the_post_that_each_asked_for(world: SharedWorld) {
 }
 
 async fn concurrent_posts_keep_their_own_fields(world: SharedWorld) {
-    let users = [world.sign_up().await, world.sign_up().await];
+    let users = [world.user().await, world.user().await];
     let fields = |n: usize| {
         json!({
             "title": format!("Title {n} \"{{}}\\ é"),
@@ -68,7 +68,7 @@ async fn concurrent_posts_keep_their_own_fields(world: SharedWorld) {
 }
 
 async fn a_post_that_the_database_rejects_fails_alone(world: World) {
-    let (ann, db) = (world.sign_up().await, world.db().await);
+    let (ann, db) = (world.user().await, world.db().await);
     match db.engine() {
         Engine::Sqlite(()) => execute!(
             db.writer(),

@@ -8,7 +8,7 @@ fn edit(user: &User, post: &Post, if_match: &str, members: &Value) -> Call {
 }
 
 async fn edits_require_the_current_entity_tag(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.draft("First").await;
     let body = json!({ "title": "Second" });
     ann.patch(&post.path)
@@ -35,7 +35,7 @@ async fn edits_require_the_current_entity_tag(world: SharedWorld) {
 }
 
 async fn if_match_is_compared_as_in_rfc_9110(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.draft("A title").await;
     let tag = &post.etag;
     for if_match in [
@@ -65,7 +65,7 @@ async fn if_match_is_compared_as_in_rfc_9110(world: SharedWorld) {
 }
 
 async fn an_empty_edit_changes_nothing(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     for same in [
         json!({}),
@@ -79,7 +79,7 @@ async fn an_empty_edit_changes_nothing(world: SharedWorld) {
 }
 
 async fn posts_are_published_and_unpublished(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.draft("A title").await;
     let set = |status: &'static str| edit(&ann, &post, "*", &json!({ "status": status })).into_future();
     let first = set("published").await.expect(200).json();
@@ -98,7 +98,7 @@ async fn posts_are_published_and_unpublished(world: SharedWorld) {
 }
 
 async fn unchanged_posts_answer_304(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     for same in [
         post.etag.clone(),
@@ -124,7 +124,7 @@ async fn unchanged_posts_answer_304(world: SharedWorld) {
             .await
             .expect(200);
     }
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     for caller in [
         bob.anonymous(),
         world.anyone(),
@@ -139,7 +139,7 @@ async fn unchanged_posts_answer_304(world: SharedWorld) {
 }
 
 async fn deleted_posts_stay_deleted(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     let stale = ann.delete(&post.path).header("if-match", "\"stale\"").await;
     stale.expect_error(412, "precondition_failed");
@@ -161,7 +161,7 @@ async fn deleted_posts_stay_deleted(world: World) {
 }
 
 async fn edits_check_in_the_documented_order(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let (mine, theirs) = (ann.draft("Mine").await, bob.publish("Theirs").await);
     let (bad_json, bad_field) = ("{", json!({ "titel": "x" }).to_string());
     let missing = "/posts/999999";
@@ -225,7 +225,7 @@ async fn edits_check_in_the_documented_order(world: SharedWorld) {
 }
 
 async fn deletions_check_in_the_documented_order(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let theirs = bob.publish("Theirs").await;
     world
         .anyone()
@@ -253,7 +253,7 @@ async fn deletions_check_in_the_documented_order(world: SharedWorld) {
 }
 
 async fn an_unparsable_if_match_deletes_nothing(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     for unparsable in [",", "x", ", ,"] {
         let reply = ann.delete(&post.path).header("if-match", unparsable).await;

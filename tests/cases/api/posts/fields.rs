@@ -6,7 +6,7 @@ use tests::{SharedWorld, invalid_id_spellings, on_every_shape};
 const TIME_LENGTH: usize = "2026-01-01T00:00:00.000000Z".len();
 
 async fn writes_and_reads_return_the_same_post(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let members = json!({ "title": "Ein Titel: é, \u{1f980}", "body": "Zeile\nnoch eine\u{200b}", "status": "published" });
     let made = ann.post("/posts").json(&members).await.expect(201);
     let post = made.json();
@@ -34,7 +34,7 @@ async fn writes_and_reads_return_the_same_post(world: SharedWorld) {
 }
 
 async fn body_and_status_have_defaults(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.draft("A title").await.record;
     assert_eq!(
         (&post["body"], &post["status"], &post["published_at"]),
@@ -44,7 +44,7 @@ async fn body_and_status_have_defaults(world: SharedWorld) {
 }
 
 async fn lengths_are_counted_in_characters(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for good in [
         json!({ "title": "x" }),
         json!({ "title": "\u{1f980}".repeat(200) }),
@@ -66,7 +66,7 @@ async fn lengths_are_counted_in_characters(world: SharedWorld) {
 }
 
 async fn every_invalid_member_is_reported(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.draft("A title").await;
     for (bad, at) in [
         (json!({}), vec!["/title"]),
@@ -101,7 +101,7 @@ async fn every_invalid_member_is_reported(world: SharedWorld) {
 }
 
 async fn post_ids_have_one_spelling(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     let id = post.id;
     let missing = ann.get("/posts/999999").await.expect_error(404, "not_found");
@@ -125,7 +125,7 @@ async fn post_ids_have_one_spelling(world: SharedWorld) {
 }
 
 async fn head_returns_the_headers_of_get(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     for path in [
         post.path.as_str(),
@@ -155,7 +155,7 @@ async fn head_returns_the_headers_of_get(world: SharedWorld) {
 }
 
 async fn unsupported_methods_answer_405_with_allow(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     for (path, methods) in [
         (post.path.as_str(), vec!["GET", "HEAD", "PATCH", "DELETE"]),

@@ -33,7 +33,7 @@ async fn expect_indistinguishable(caller: &Caller, hidden: &str, missing: &str) 
 }
 
 async fn drafts_are_hidden_from_other_users(world: World) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let draft = ann.draft("A secret").await;
     let anonymous = world.anyone();
     for caller in [anonymous, bob.anonymous().session(&bob.sid, &bob.csrf)] {
@@ -57,7 +57,7 @@ async fn drafts_are_hidden_from_other_users(world: World) {
 }
 
 async fn published_posts_are_public_until_they_are_unpublished(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     world.anyone().get(&post.path).await.expect(200);
     ann.patch(&post.path)
@@ -93,14 +93,14 @@ async fn may_edit_all(user: &User, author: &User) {
 }
 
 async fn editors_and_administrators_see_and_edit_everything(world: SharedWorld) {
-    let author = world.sign_up().await;
+    let author = world.user().await;
     for role in ["editor", "admin"] {
         may_edit_all(&world.user_with_role(role).await, &author).await;
     }
 }
 
 async fn other_users_cannot_edit_published_posts(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     let edit = bob
         .patch(&post.path)
@@ -112,7 +112,7 @@ async fn other_users_cannot_edit_published_posts(world: SharedWorld) {
 }
 
 async fn anonymous_callers_neither_list_nor_write(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
     anyone.get("/posts").await.expect_error(401, "unauthenticated");

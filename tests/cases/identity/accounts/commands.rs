@@ -16,7 +16,7 @@ pub(super) struct Fixture {
 
 impl Fixture {
     pub(super) async fn create(world: &World) -> Self {
-        let (ann, app) = world.user_and_app().await;
+        let (ann, app) = (world.sign_up().await, world.app().register());
         Self {
             elsewhere: world.log_in(&ann.email, PASSWORD).await,
             tokens: app.tokens(&ann, "posts:read").await,
@@ -76,7 +76,7 @@ async fn a_generated_password_only_allows_a_password_change(world: SharedWorld) 
 
 async fn a_role_change_takes_effect_immediately(world: World) {
     let fixture = Fixture::create(&world).await;
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     let draft = bob.draft("A draft").await;
     fixture.ann.get(&draft.path).await.expect_error(404, "not_found");
     let set = users(&world, &fixture.ann, &["set-role", "--role", "editor"], "");
@@ -98,7 +98,7 @@ async fn a_role_change_takes_effect_immediately(world: World) {
 }
 
 async fn unlock_lifts_a_lockout(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let log_in = |password: &str| {
         let body = json!({ "email": ann.email, "password": password });
         world.anyone().post("/login").json(&body)

@@ -15,7 +15,7 @@ fn path(app: &App) -> String {
 
 async fn connected_apps_are_listed_with_their_scopes(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     assert_eq!(listed(&ann).await, Vec::<Value>::new());
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     let [connected] = listed(&ann).await.try_into().unwrap();
@@ -34,7 +34,7 @@ async fn connected_apps_are_listed_with_their_scopes(world: SharedWorld) {
 
 async fn disconnecting_an_app_revokes_its_tokens(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
-    let (bob, other) = (world.sign_up().await, world.app().register());
+    let (bob, other) = (world.user().await, world.app().register());
     let (first, second) = (
         app.tokens(&ann, "posts:read").await,
         app.tokens(&ann, "profile:read").await,
@@ -74,7 +74,7 @@ async fn disconnecting_an_app_revokes_its_tokens(world: SharedWorld) {
 }
 
 async fn codes_issued_before_disconnecting_are_rejected(world: SharedWorld) {
-    let (ann, app) = (world.sign_up().await, world.app().first_party().register());
+    let (ann, app) = (world.user().await, world.app().first_party().register());
     let anyone = world.anyone();
     let before = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
     ann.delete(&path(&app)).await.expect(204);
@@ -87,7 +87,7 @@ async fn codes_issued_before_disconnecting_are_rejected(world: SharedWorld) {
 }
 
 async fn disconnecting_an_app_requires_new_consent(world: SharedWorld) {
-    let (ann, app) = (world.sign_up().await, world.app().kind("web").register());
+    let (ann, app) = (world.user().await, world.app().kind("web").register());
     app.tokens(&ann, "posts:read").await;
     let request = app.authorization().set("scope", "posts:read").path();
     let mut browser = ann.browser();

@@ -21,7 +21,7 @@ fn delete(user: &User, password: &str) -> tests::Call {
 }
 
 async fn an_export_contains_all_own_data_and_nothing_else(world: World) {
-    let (ann, app) = world.user_and_app().await;
+    let (ann, app) = (world.sign_up().await, world.app().register());
     let bob = world.sign_up().await;
     let (draft, post) = (ann.draft("A draft").await, ann.publish("A post").await);
     let of_bob = bob.publish("Bob's").await;
@@ -65,12 +65,12 @@ async fn an_export_contains_all_own_data_and_nothing_else(world: World) {
         .map(|event| event["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["authz_consent", "authn_login_success", "user_created"]);
-    let empty = export(&world.sign_up().await).await;
+    let empty = export(&world.user().await).await;
     assert_eq!((&empty["posts"], &empty["comments"]), (&json!([]), &json!([])));
 }
 
 async fn a_large_export_is_complete_and_ordered(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("The first").await;
     let db = world.db().await;
     let insert_post = "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at)
@@ -106,7 +106,7 @@ async fn a_large_export_is_complete_and_ordered(world: World) {
 
 async fn deleting_an_account_keeps_only_content_that_others_read(world: World) {
     let (ann, app) = world.user_and_app().await;
-    let (bob, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (bob, admin) = (world.user().await, world.user_with_role("admin").await);
     let elsewhere = world.log_in(&ann.email, PASSWORD).await;
     let tokens = app.tokens(&ann, "posts:read").await;
     let grant = app.authorize(&mut ann.browser(), &ann, "posts:read").await;
@@ -178,7 +178,7 @@ async fn tables_with_rows(world: &World, id: i64) -> Vec<String> {
 }
 
 async fn the_email_of_a_deleted_account_can_sign_up_again_without_its_data(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     delete(&ann, PASSWORD).await.expect(204);
     let body = json!({ "email": ann.email, "password": "another good password" });
@@ -195,7 +195,7 @@ async fn the_email_of_a_deleted_account_can_sign_up_again_without_its_data(world
 }
 
 async fn deletion_requires_a_one_time_code_if_mfa_is_on(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     delete(&ann, PASSWORD).await.expect_error(403, "mfa_required");
@@ -206,7 +206,7 @@ async fn deletion_requires_a_one_time_code_if_mfa_is_on(world: SharedWorld) {
 }
 
 async fn deletion_attempts_count_wrong_passwords(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for _ in 0..5 {
         delete(&ann, "not the password")
             .await

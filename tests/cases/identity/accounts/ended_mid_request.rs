@@ -35,7 +35,7 @@ async fn begin_in(world: &World, sid: &str, operation: &str, body: &str) -> RawC
 }
 
 async fn a_session_ended_mid_request_does_not_enable_mfa(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::begin(&ann).await;
     let body = json!({ "otp": app.code(&world, 0) }).to_string();
     let mut raw = begin(&world, &ann, "/me/mfa/totp/verifications", &body).await;
@@ -48,7 +48,7 @@ async fn a_session_ended_mid_request_does_not_enable_mfa(world: SharedWorld) {
 }
 
 async fn a_session_ended_mid_request_does_not_disable_mfa(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] }).to_string();

@@ -84,7 +84,7 @@ fn pseudonym(events: &[Value], deletion: &Reply) -> i64 {
 async fn the_events_of_a_deleted_account_have_a_pseudonym(shape: Shape) {
     let world = start(shape).await;
     let (admin, bob) = (world.user_with_role("admin").await, world.sign_up().await);
-    let (ann, app) = world.user_and_app().await;
+    let (ann, app) = (world.sign_up().await, world.app().register());
     for address in [ADDRESSES[0], ADDRESSES[0], ADDRESSES[1]] {
         from(&world, address)
             .login(&ann.email, PASSWORD)
@@ -143,7 +143,7 @@ async fn the_events_of_a_deleted_account_have_a_pseudonym(shape: Shape) {
 /// An administrator in the network of the user keeps the own address in the events.
 async fn no_label_leads_to_an_event_with_an_address(shape: Shape) {
     let world = start(shape).await;
-    let (admin, ann) = (world.user_with_role("admin").await, world.sign_up().await);
+    let (admin, ann) = (world.user_with_role("admin").await, world.user().await);
     let lockouts = format!("/admin/users/{}/lockouts", ann.id);
     let call = admin.delete(&lockouts).header("x-forwarded-for", ADDRESSES[0]);
     call.await.expect(204);
@@ -169,7 +169,7 @@ async fn no_label_leads_to_an_event_with_an_address(shape: Shape) {
 async fn an_account_with_very_many_events_can_be_deleted(shape: Shape) {
     let mut world = start(shape).await;
     let half = rounds(5_000_i64, 75_000);
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let db = world.db().await;
     let insert = "
         INSERT INTO security_events (at, name, outcome, user_id, address, network, trace_id)
@@ -212,7 +212,7 @@ async fn an_administrator_who_deletes_the_own_account_has_a_pseudonym(shape: Sha
         world.user_with_role("admin").await,
         world.user_with_role("admin").await,
     );
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     let call = admin.delete(&format!("/admin/users/{}/lockouts", bob.id));
     call.header("x-forwarded-for", ADDRESSES[1]).await.expect(204);
     let deletion = delete(&admin).await;
@@ -255,7 +255,7 @@ async fn events_after_the_deletion_do_not_name_the_account(shape: Shape) {
 async fn events_during_the_deletion_do_not_name_the_account(shape: Shape) {
     let mut world = start(shape).await;
     for _ in 0..3 {
-        let ann = world.sign_up().await;
+        let ann = world.user().await;
         let calls =
             run_concurrently(8, |n| {
                 let call = match n {

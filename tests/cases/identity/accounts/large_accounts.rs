@@ -65,7 +65,7 @@ async fn expect_erased(db: &Db, user: &User) {
 
 /// The programs are killed right after the deletion, when most of the data is left.
 async fn the_erasure_of_a_large_account_goes_on_after_a_crash(mut world: World) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let (post, of_bob) = (ann.publish("A post").await, bob.draft("Of another").await);
     fill(&world, &ann).await;
     delete(&ann).await;
@@ -87,7 +87,7 @@ async fn the_erasure_of_a_large_account_goes_on_after_a_crash(mut world: World) 
 
 /// PostgreSQL records how many rows each statement changes.
 async fn no_statement_of_an_erasure_changes_many_rows(mut world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     fill(&world, &ann).await;
     let db = world.db().await;
     for statement in [

@@ -7,7 +7,7 @@ use storage::fetch_all;
 use tests::{Authenticator, Caller, PASSWORD, Page, Reply, Shape, SharedWorld, User, World, on_every_shape};
 
 async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: SharedWorld) {
-    let (ann, bystander) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bystander) = (world.user().await, world.user().await);
     assert_eq!(ann.get("/me").await.expect(200).json()["mfa_enabled"], false);
     let again = json!({ "password": PASSWORD });
     let begun = ann.post("/me/mfa/totp").json(&again).await.expect(201);
@@ -42,7 +42,7 @@ async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: Shared
 }
 
 async fn enrollment_requires_the_password_and_a_code(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let begin = |password: &str| ann.post("/me/mfa/totp").json(&json!({ "password": password }));
     let confirm = |otp: &str| {
         ann.post("/me/mfa/totp/verifications")
@@ -74,7 +74,7 @@ async fn enrollment_requires_the_password_and_a_code(world: SharedWorld) {
 
 async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     let log_in = |otp: &str| {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
@@ -103,7 +103,7 @@ async fn codes_work_once_and_one_time_step_to_either_side(shape: Shape) {
 /// Authenticators show the digits in groups, and pages copy them with blanks.
 async fn codes_may_hold_blanks_and_hyphens(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::begin(&ann).await;
     let first = json!({ "otp": grouped(&app.next_code(&world), " ") });
     let enabled = ann.post("/me/mfa/totp/verifications").json(&first).await;
@@ -166,7 +166,7 @@ async fn recovery_codes_work_once_instead_of_a_code(world: World) {
 }
 
 async fn recovery_codes_of_other_users_are_rejected(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let anns = Authenticator::enable(&world, &ann).await;
     Authenticator::enable(&world, &bob).await;
     let body = json!({ "email": bob.email, "password": PASSWORD, "otp": anns.recovery_codes[0] });
@@ -275,7 +275,7 @@ async fn sign_in_on_page(world: &World, ann: &User, otp: &[&str]) -> Page {
 }
 
 async fn the_sign_in_page_asks_for_a_code_after_the_password(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     let wrong = app.code(&world, 120);
     let code = app.next_code(&world);
@@ -295,7 +295,7 @@ async fn the_sign_in_page_asks_for_a_code_after_the_password(world: SharedWorld)
 }
 
 async fn mfa_changes_are_recorded(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] });

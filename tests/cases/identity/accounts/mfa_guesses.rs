@@ -8,7 +8,7 @@ use tests::{Authenticator, PASSWORD, Shape, World, eventually, on_every_shape};
 /// gives no further guesses at the other.
 async fn wrong_codes_and_wrong_passwords_share_one_counter(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     let log_in = |password: &str, otp: Option<&str>| {
         let mut body = json!({ "email": ann.email, "password": password });
@@ -50,7 +50,7 @@ async fn wrong_codes_and_wrong_passwords_share_one_counter(shape: Shape) {
 /// Guesses by someone who found an open session.
 async fn guesses_within_a_session_are_limited(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
     let off = |otp: Option<&str>| {
@@ -135,7 +135,7 @@ async fn a_lock_of_codes_ends_after_a_day(shape: Shape) {
         .clock()
         .flag("--trusted-proxies", "127.0.0.1");
     let world = builder.start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     for n in 0..10 {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": app.code(&world, 120) });

@@ -38,7 +38,7 @@ async fn sign_in_concurrently(world: &World, body: &Value) -> usize {
 
 async fn concurrent_sign_ins_use_a_code_once(shape: Shape) {
     let world = start_world(shape).await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
     assert_eq!(sign_in_concurrently(&world, &app.sign_in(&world, &ann)).await, 1);
 }
@@ -46,7 +46,7 @@ async fn concurrent_sign_ins_use_a_code_once(shape: Shape) {
 async fn concurrent_sign_ins_use_a_recovery_code_once(shape: Shape) {
     let world = start_world(shape).await;
     for _ in 0..3 {
-        let ann = world.sign_up().await;
+        let ann = world.user().await;
         let app = Authenticator::enable(&world, &ann).await;
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": app.recovery_codes[0] });
         assert_eq!(sign_in_concurrently(&world, &body).await, 1);
@@ -57,7 +57,7 @@ async fn concurrent_sign_ins_use_a_recovery_code_once(shape: Shape) {
 async fn password_only_sign_ins_do_not_survive_enabling_mfa(shape: Shape) {
     let world = start_world(shape).await;
     for _ in 0..3 {
-        let ann: User = world.sign_up().await;
+        let ann: User = world.user().await;
         let app = Authenticator::begin(&ann).await;
         let code = app.code(&world, 0);
         let body = json!({ "email": ann.email, "password": PASSWORD });

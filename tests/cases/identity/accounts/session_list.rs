@@ -19,7 +19,7 @@ async fn current(user: &User) -> String {
 }
 
 async fn sessions_list_time_address_and_user_agent(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let user_agent = format!("Some Browser/1.0 \u{85}{}", "z".repeat(300));
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let login = world
@@ -45,7 +45,7 @@ async fn sessions_list_time_address_and_user_agent(world: SharedWorld) {
 }
 
 async fn ending_a_session_revokes_its_first_party_tokens(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let lost = world.log_in(&ann.email, PASSWORD).await;
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
     let tokens = ours.tokens(&lost, "posts:read").await;
@@ -62,7 +62,7 @@ async fn ending_a_session_revokes_its_first_party_tokens(world: SharedWorld) {
 }
 
 async fn ending_the_current_session_clears_its_cookie(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let path = format!("/me/sessions/{}", current(&ann).await);
     let ended = ann.delete(&path).await.expect(204);
     assert!(ended.set_cookie("sid").unwrap().contains("Max-Age=0"), "{ended}");
@@ -70,7 +70,7 @@ async fn ending_the_current_session_clears_its_cookie(world: SharedWorld) {
 }
 
 async fn sessions_of_other_users_answer_404(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let path = format!("/me/sessions/{}", current(&ann).await);
     let hidden = bob.delete(&path).await.expect_error(404, "not_found");
     let missing = bob.delete("/me/sessions/999999").await;
@@ -84,7 +84,7 @@ async fn sessions_of_other_users_answer_404(world: SharedWorld) {
 
 async fn ended_sessions_are_not_listed(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     world.advance(std::time::Duration::from_secs(3601));
     let again = world.log_in(&ann.email, PASSWORD).await;
     assert_eq!(listed(&again).await.len(), 1);

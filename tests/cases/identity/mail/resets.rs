@@ -239,7 +239,7 @@ async fn a_reset_replaces_a_one_time_password(world: SharedWorld) {
 
 async fn the_first_proof_of_a_mailbox_removes_what_came_before(world: SharedWorld) {
     // A stranger signs up with somebody else's address.
-    let (stranger, app) = world.user_and_app().await;
+    let (stranger, app) = (world.sign_up().await, world.app().register());
     let codes = Authenticator::enable(&world, &stranger).await;
     let stranger = world.log_in_with(&codes.sign_in(&world, &stranger)).await;
     let tokens = app.tokens(&stranger, "posts:read").await;
@@ -263,7 +263,7 @@ async fn the_first_proof_of_a_mailbox_removes_what_came_before(world: SharedWorl
 }
 
 async fn a_confirmed_address_keeps_nothing_that_came_before(world: SharedWorld) {
-    let (stranger, app) = world.user_and_app().await;
+    let (stranger, app) = (world.sign_up().await, world.app().register());
     let codes = Authenticator::enable(&world, &stranger).await;
     let stranger = world.log_in_with(&codes.sign_in(&world, &stranger)).await;
     app.tokens(&stranger, "posts:read").await;

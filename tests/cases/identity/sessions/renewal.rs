@@ -64,7 +64,7 @@ async fn given(world: &World, server: &StubServer, user: &User) -> Given {
 
 async fn the_same_user_keeps_the_session_under_another_identifier(world: SharedWorld) {
     for by_page in [false, true] {
-        let (user, server) = (world.sign_up().await, StubServer::start().await);
+        let (user, server) = (world.user().await, StubServer::start().await);
         let Given { app, tokens, code } = given(&world, &server, &user).await;
         let before = current(&user).await;
         let new = match by_page {
@@ -109,7 +109,7 @@ async fn the_same_user_keeps_the_session_under_another_identifier(world: SharedW
 
 async fn a_confirmed_password_gives_a_newer_auth_time(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, world.app().first_party().register());
+    let (user, app) = (world.user().await, world.app().first_party().register());
     let mut browser = user.browser();
     let id_token = async |browser: &mut tests::Browser, prompt: &str| {
         let request = app.authorization().set("scope", "openid").set("prompt", prompt);
@@ -126,11 +126,7 @@ async fn a_confirmed_password_gives_a_newer_auth_time(shape: Shape) {
 }
 
 async fn another_person_ends_the_session(world: SharedWorld) {
-    let (user, other, server) = (
-        world.sign_up().await,
-        world.sign_up().await,
-        StubServer::start().await,
-    );
+    let (user, other, server) = (world.user().await, world.user().await, StubServer::start().await);
     let Given { app, tokens, code } = given(&world, &server, &user).await;
     let reply = sign_in_over(&user, &other.email).await;
     let new = with_sid(&world, &user, &reply);
@@ -145,7 +141,7 @@ async fn another_person_ends_the_session(world: SharedWorld) {
 
 /// A failed attempt leaves the session as it is.
 async fn a_wrong_password_changes_nothing(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let before = current(&user).await;
     user.login(&user.email, "not the password").await.expect(401);
     assert_eq!(current(&user).await["id"], before["id"]);
@@ -155,7 +151,7 @@ async fn a_wrong_password_changes_nothing(world: SharedWorld) {
 async fn of_concurrent_sign_ins_one_renews_the_session(world: SharedWorld) {
     const N: usize = 4;
     for _ in 0..3 {
-        let (user, server) = (world.sign_up().await, StubServer::start().await);
+        let (user, server) = (world.user().await, StubServer::start().await);
         let Given { tokens, .. } = given(&world, &server, &user).await;
         let before = current(&user).await["id"].clone();
         let replies = run_concurrently(N, |_| {
@@ -179,7 +175,7 @@ async fn of_concurrent_sign_ins_one_renews_the_session(world: SharedWorld) {
 /// Of a sign-in and a logout at once, either comes first: the former identifier is dead, and the tokens live only in a session.
 async fn a_sign_in_races_with_a_logout(world: SharedWorld) {
     for _ in 0..8 {
-        let (user, server) = (world.sign_up().await, StubServer::start().await);
+        let (user, server) = (world.user().await, StubServer::start().await);
         let Given { tokens, .. } = given(&world, &server, &user).await;
         let before = current(&user).await["id"].clone();
         let replies = run_concurrently(2, |n| {
@@ -205,7 +201,7 @@ async fn a_sign_in_races_with_a_logout(world: SharedWorld) {
 /// A session that has ended gives nothing to the next one.
 async fn an_ended_session_is_not_renewed(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (by_logout, unused) = (
         world.log_in(&user.email, PASSWORD).await,
         world.log_in(&user.email, PASSWORD).await,
@@ -227,7 +223,7 @@ async fn an_ended_session_is_not_renewed(shape: Shape) {
 async fn a_renewed_session_begins_its_lifetime_anew(shape: Shape) {
     let setup = World::builder(shape).clock().flag("--session-max", "2h");
     let world = setup.flag("--session-idle", "2h").start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     world.advance(Duration::from_secs(7000));
     let json = json!({ "email": user.email, "password": PASSWORD });
     let reply = user.post("/login").json(&json).await.expect(200);

@@ -117,7 +117,7 @@ async fn expect_web_app_authenticated(world: &World) {
     let file = jwks_file(world, &json!({ "keys": [key.jwk()] }));
     let app = world.app().kind("web").jwks(&file).register();
     assert_eq!(app.secret, None);
-    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let (user, anyone) = (world.user().await, world.anyone());
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;
     let exchange: [(&str, &str); 4] = [
         ("grant_type", "authorization_code"),

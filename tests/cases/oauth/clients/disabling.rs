@@ -7,7 +7,7 @@ use tests::{SharedWorld, Tokens, eventually, on_every_shape, run_concurrently};
 
 async fn disabling_a_client_ends_its_tokens_of_all_users(world: SharedWorld) {
     let (ann, app) = world.user_and_app().await;
-    let (bob, other) = (world.sign_up().await, world.app().register());
+    let (bob, other) = (world.user().await, world.app().register());
     let mut ended = vec![app.tokens(&ann, "posts:read").await];
     ended.push(app.tokens(&ann, "posts:read").await);
     ended.push(app.tokens(&bob, "posts:read").await);
@@ -37,7 +37,7 @@ async fn disabling_a_client_ends_its_tokens_of_all_users(world: SharedWorld) {
 }
 
 async fn a_disabled_client_neither_begins_flows_nor_authenticates(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (app, other) = (
         world.app().kind("web").register(),
         world.app().kind("web").register(),
@@ -124,7 +124,7 @@ async fn a_user_cannot_consent_to_a_disabled_client(world: SharedWorld) {
 }
 
 async fn enabling_a_client_does_not_revive_what_ended(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (app, server) = (world.app().register(), world.app().kind("web").register());
     let tokens = app.tokens(&user, "posts:read").await;
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;

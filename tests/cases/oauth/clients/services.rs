@@ -87,7 +87,7 @@ async fn the_scope_is_a_part_of_the_registered_one(world: SharedWorld) {
 }
 
 async fn services_and_other_clients_have_different_grants(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let service = world.app().kind("service").scope("posts:read").register();
     let anyone = world.anyone();
     for kind in ["spa", "native", "web"] {
@@ -135,7 +135,7 @@ async fn a_service_authenticates_with_its_secret(world: SharedWorld) {
 }
 
 async fn a_service_reads_what_is_public_and_nothing_of_users(world: World) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (post, draft) = (ann.publish("A post").await, ann.draft("A draft").await);
     let every = "posts:read posts:write comments:write payments:read payments:write profile:read";
     let service = world.app().kind("service").scope(every).register();

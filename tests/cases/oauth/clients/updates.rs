@@ -52,7 +52,7 @@ async fn a_changed_redirect_uri_replaces_the_former_one(world: SharedWorld) {
 }
 
 async fn a_smaller_scope_ends_the_tokens_of_the_client(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = world.app().scope("posts:read posts:write").register();
     let anyone = world.anyone();
     let first = app.tokens(&user, "posts:read posts:write").await;
@@ -112,7 +112,7 @@ async fn a_disabled_app_has_no_origin(world: SharedWorld) {
 }
 
 async fn invalid_updates_are_refused_without_effect(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = world.app().kind("web").scope("posts:read").register();
     let tokens = app.tokens(&user, "posts:read").await;
     let before = clients(&world, "show", &app, &[]);

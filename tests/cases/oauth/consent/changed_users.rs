@@ -54,7 +54,7 @@ async fn a_decision_belongs_to_the_user_whom_the_page_named(world: SharedWorld) 
     ];
     for app in apps {
         for decision in ["allow", "deny"] {
-            let (alice, bob) = (world.sign_up().await, world.sign_up().await);
+            let (alice, bob) = (world.user().await, world.user().await);
             let (mut browser, page) = page_of_another(&app, &alice, &bob).await;
             let answer = browser.submit(&page, &[("decision", decision)]).await;
             expect_page_for(&answer, &bob);
@@ -74,7 +74,7 @@ async fn a_decision_belongs_to_the_user_whom_the_page_named(world: SharedWorld) 
 
 /// Also if Bob has consented before, so that he would see no page.
 async fn a_remembered_consent_of_another_user_is_not_used(world: SharedWorld) {
-    let (alice, bob) = (world.sign_up().await, world.sign_up().await);
+    let (alice, bob) = (world.user().await, world.user().await);
     let app = world.app().kind("web").register();
     app.authorize(&mut bob.browser(), &bob, "posts:read").await;
     let mut browser = alice.browser();

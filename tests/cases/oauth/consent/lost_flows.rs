@@ -77,7 +77,7 @@ async fn no_password_is_asked_for_an_expired_flow(shape: Shape) {
 async fn no_password_is_asked_for_a_device_that_nobody_can_connect(shape: Shape) {
     let setup = World::builder(shape).flag("--device-authorization", "off");
     let world = setup.start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     expect_lost_in(&mut world.browser(), "device:", &user).await;
 }
 
@@ -85,7 +85,7 @@ async fn no_password_is_asked_for_a_device_that_nobody_can_connect(shape: Shape)
 async fn an_old_form_continues_after_a_sign_in_on_another_tab(world: SharedWorld) {
     let app = world.app().register();
     for is_same_flow in [true, false] {
-        let user = world.sign_up().await;
+        let user = world.user().await;
         let mut browser = world.browser();
         let old = first_page(&mut browser, &app, "posts:read").await;
         let new = match is_same_flow {

@@ -117,7 +117,7 @@ async fn a_code_may_be_typed_in_any_form(world: SharedWorld) {
 
 async fn a_decision_belongs_to_the_page_and_its_session(world: SharedWorld) {
     let (ann, app) = user_and_app(&world).await;
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     let device = app.device(&world.anyone(), SCOPE).await;
     let mut browser = ann.browser();
     let page = browser.enter_user_code(&device.user_code).await;
@@ -225,7 +225,7 @@ async fn guesses_are_limited(shape: Shape) {
         .start()
         .await;
     let (ann, app) = user_and_app(&world).await;
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     let device = app.device(&world.anyone(), SCOPE).await;
     let mut browser = ann.browser();
     let page = browser.open("/device").await;

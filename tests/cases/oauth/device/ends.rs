@@ -139,7 +139,7 @@ async fn a_device_keeps_its_tokens_when_the_browser_signs_out(world: SharedWorld
         .option(&["--device"])
         .first_party()
         .register();
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (allowed, had) = (
         decided(&world, &app, &user, "allow").await,
         tokens(&world, &app, &user).await,

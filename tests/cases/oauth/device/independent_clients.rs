@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{ClientLibrary, SharedWorld, on_one_shape};
 
 async fn run(world: SharedWorld, library: ClientLibrary) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let native = super::native(&world);
     let web = world.app().kind("web").option(&["--device"]).register();
     let settings = json!({

@@ -38,7 +38,7 @@ async fn only_registered_native_and_web_clients_have_devices(world: SharedWorld)
         secret: None,
         redirect_uri: tests::CALLBACK.to_owned(),
     };
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let device = tv.device(&anyone, SCOPE).await;
     device.decide(&user, "allow").await;
     Tokens::parse(device.poll(&anyone).await);
@@ -122,7 +122,7 @@ async fn requests_are_checked_as_those_of_other_grants(world: SharedWorld) {
         let reply = app.device_request(&anyone, &fields).await;
         reply.expect_token_error(400, error);
     }
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let slash = format!("{}/", world.base());
     let request = app.device_request(&anyone, &[("resource", world.base()), ("resource", &slash)]);
     let body = request.await.expect(200).json();

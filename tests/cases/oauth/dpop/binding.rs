@@ -27,7 +27,7 @@ async fn a_public_client_gets_bound_tokens(world: SharedWorld) {
 }
 
 async fn refresh_tokens_of_a_confidential_client_are_not_bound(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    let (user, app) = (world.user().await, world.app().kind("web").register());
     let (key, other) = (ProofKey::default(), ProofKey::default());
     let first = bound_tokens(&world, &app, &user, &key, "posts:read").await;
     let second = refresh(&world, &app, &other, &first.refresh).await;
@@ -120,7 +120,7 @@ async fn a_pushed_request_binds_the_code(world: SharedWorld) {
 }
 
 async fn a_client_can_require_proofs(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (app, key) = (
         world.app().option(&["--dpop-bound"]).register(),
         ProofKey::default(),
@@ -207,7 +207,7 @@ async fn an_invalid_proof_uses_nothing_up(world: SharedWorld) {
 }
 
 async fn a_refresh_is_repeated_with_a_fresh_proof_of_the_same_key(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = world.app().option(&["--refresh-retry-window", "10s"]).register();
     let key = ProofKey::default();
     let first = bound_tokens(&world, &app, &user, &key, "posts:read").await;

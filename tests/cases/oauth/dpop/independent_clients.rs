@@ -5,7 +5,7 @@ use tests::{ClientLibrary, Shape, World, on_one_shape};
 
 async fn run(shape: Shape, library: ClientLibrary) {
     let world = World::builder(shape).flag("--dpop", "nonces").start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for alg in ["ES256", "Ed25519", "PS256"] {
         let app = world.app().option(&["--dpop-bound"]).register();
         let settings = json!({

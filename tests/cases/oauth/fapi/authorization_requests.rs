@@ -7,7 +7,7 @@ use tests::{CALLBACK, Grant, Shape, Tokens, claims, on_every_shape, parameter};
 /// happy-flow: the second client has a redirect URI with a query, and binds the code by `dpop_jkt` alone.
 async fn two_clients_get_tokens_that_only_their_own_keys_can_use(shape: Shape) {
     let world = strict(shape).start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let first = FapiApp::register(&world, CALLBACK);
     let second = FapiApp::register(&world, WITH_QUERY);
     let scope = "openid profile:read";
@@ -58,7 +58,7 @@ async fn two_clients_get_tokens_that_only_their_own_keys_can_use(shape: Shape) {
 /// other-scope-order.
 async fn state_and_nonce_return_as_they_were_pushed(shape: Shape) {
     let world = strict(shape).start().await;
-    let (user, app) = (world.sign_up().await, FapiApp::register(&world, CALLBACK));
+    let (user, app) = (world.user().await, FapiApp::register(&world, CALLBACK));
     let (long_state, long_nonce) = ("s".repeat(1000), "n".repeat(384));
     for (state, nonce, further) in [
         (None, None, ""),
@@ -88,7 +88,7 @@ async fn state_and_nonce_return_as_they_were_pushed(shape: Shape) {
 /// user-rejects-authentication, by both clients.
 async fn a_rejection_returns_to_the_client(shape: Shape) {
     let world = strict(shape).start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for redirect_uri in [CALLBACK, WITH_QUERY] {
         let app = FapiApp::register(&world, redirect_uri);
         let state = "s".repeat(128);

@@ -61,7 +61,7 @@ async fn pushed_requests_need_an_assertion_for_the_issuer(shape: Shape) {
 /// `/token`. The code is not used up.
 async fn token_requests_need_an_assertion_for_the_issuer(shape: Shape) {
     let world = strict(shape).start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = FapiApp::register(&world, CALLBACK);
     let other = FapiApp::register(&world, CALLBACK);
     let grant = app.authorize(&world, &user, "profile:read").await;

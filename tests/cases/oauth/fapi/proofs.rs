@@ -113,7 +113,7 @@ async fn fresh_proof(key: &ProofKey, request: &Proven, caller: &Caller) -> Strin
 /// dpop-negative-tests, check-dpop-proof-nbf-exp, both modules about `iat`, and access-token-type-header-case-sensitivity.
 async fn a_resource_checks_each_part_of_a_proof(shape: Shape) {
     let world = strict(shape).start().await;
-    let (user, app) = (world.sign_up().await, FapiApp::register(&world, CALLBACK));
+    let (user, app) = (world.user().await, FapiApp::register(&world, CALLBACK));
     let (token, key) = (
         app.tokens(&world, &user, "profile:read").await.access,
         &app.proof_key,
@@ -176,7 +176,7 @@ async fn expect_header_names_in_any_case(world: &World, key: &ProofKey, token: &
 /// The same checks at `/par` and at `/token`, where proofs have no `ath`.
 async fn the_issuer_checks_each_part_of_a_proof(shape: Shape) {
     let world = strict(shape).start().await;
-    let (user, app) = (world.sign_up().await, FapiApp::register(&world, CALLBACK));
+    let (user, app) = (world.user().await, FapiApp::register(&world, CALLBACK));
     let (key, to_par) = (
         &app.proof_key,
         Proven::new("POST", &format!("{}/par", world.base())),

@@ -27,7 +27,7 @@ async fn refresh(world: &World, app: &FapiApp, tokens: &Tokens) -> Tokens {
 /// ensure-authorization-code-is-bound-to-client and attempt-reuse-authorization-code-after-one-second.
 async fn a_code_needs_its_client_its_verifier_and_a_proof_and_works_once(shape: Shape) {
     let world = strict(shape).start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = FapiApp::register(&world, CALLBACK);
     let other = FapiApp::register(&world, CALLBACK);
     let grant = app.authorize(&world, &user, "profile:read").await;
@@ -61,7 +61,7 @@ async fn a_code_needs_its_client_its_verifier_and_a_proof_and_works_once(shape: 
 /// half a minute.
 async fn codes_expire_and_refresh_tokens_need_their_client(shape: Shape) {
     let world = strict(shape).clock().start().await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let app = FapiApp::register(&world, CALLBACK);
     let other = FapiApp::register(&world, CALLBACK);
     let grant = app.authorize(&world, &user, "profile:read").await;

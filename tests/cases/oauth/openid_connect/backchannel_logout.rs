@@ -51,7 +51,7 @@ async fn wait_while_time_passes(world: &World, server: &StubServer, count: usize
 
 async fn a_logout_token_names_user_and_session(world: SharedWorld) {
     let server = StubServer::start().await;
-    let (user, app) = (world.sign_up().await, app(&world, &server));
+    let (user, app) = (world.user().await, app(&world, &server));
     let tokens = sign_in(&app, &mut user.browser(), &user, "openid").await;
     // A second grant of the same session does not lead to a second token.
     sign_in(&app, &mut user.browser(), &user, "openid").await;
@@ -84,7 +84,7 @@ async fn other_clients_are_not_told(world: SharedWorld) {
     let server = StubServer::start().await;
     let (told, without_openid) = (app(&world, &server), app(&world, &server));
     let of_other_user = app(&world, &server);
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     sign_in(&without_openid, &mut user.browser(), &user, "profile:read").await;
     sign_in(&of_other_user, &mut other.browser(), &other, "openid").await;
     sign_in(&told, &mut user.browser(), &user, "openid").await;
@@ -98,7 +98,7 @@ async fn other_clients_are_not_told(world: SharedWorld) {
 async fn an_undelivered_token_is_sent_again(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let server = StubServer::start().await;
-    let (user, app) = (world.sign_up().await, app(&world, &server));
+    let (user, app) = (world.user().await, app(&world, &server));
     server.answer(503, "");
     sign_in(&app, &mut user.browser(), &user, "openid").await;
     user.post("/logout").await.expect(204);
@@ -167,7 +167,7 @@ async fn the_tokens_of_an_app_that_does_not_answer_wait_together(shape: Shape) {
 }
 
 async fn sign_in_and_out(world: &World, app: &App) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     sign_in(app, &mut user.browser(), &user, "openid").await;
     user.post("/logout").await.expect(204);
 }

@@ -22,7 +22,7 @@ async fn id_token_of(app: &App, browser: &mut Browser, user: &User, parameters: 
 /// oidcc-prompt-login, oidcc-max-age-1, oidcc-max-age-10000, oidcc-prompt-none-logged-in and oidcc-id-token-hint.
 async fn a_new_sign_in_changes_auth_time_and_nothing_else_does(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, world.app().kind("web").register());
+    let (user, app) = (world.user().await, world.app().kind("web").register());
     let mut browser = user.browser();
     let hint = id_token_of(&app, &mut browser, &user, &[]).await;
     let mut former = claims(&hint);
@@ -87,7 +87,7 @@ async fn the_order_of_scopes_and_parameters_does_not_matter(world: SharedWorld) 
 /// oidcc-rp-initiated-logout and oidcc-backchannel-rp-initiated-logout.
 async fn after_a_logout_a_silent_request_needs_a_sign_in(world: SharedWorld) {
     const AFTER: &str = "https://app.test/bye";
-    let (user, server) = (world.sign_up().await, StubServer::start().await);
+    let (user, server) = (world.user().await, StubServer::start().await);
     let app = world
         .app()
         .kind("web")

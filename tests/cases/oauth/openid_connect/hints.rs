@@ -8,7 +8,7 @@ use std::time::Duration;
 use tests::{App, Shape, SharedWorld, StubServer, User, World, on_every_shape, parameter};
 
 async fn a_silent_request_needs_the_user_of_the_hint(world: SharedWorld) {
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     let app = world.app().kind("web").register();
     let hint = id_token(&app.tokens(&user, "openid").await);
     app.tokens(&other, "openid").await;
@@ -27,7 +27,7 @@ async fn a_silent_request_needs_the_user_of_the_hint(world: SharedWorld) {
 }
 
 async fn another_user_signs_in_as_the_user_of_the_hint(world: SharedWorld) {
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     let app = world.app().register();
     let hint = id_token(&app.tokens(&user, "openid").await);
     let request = app
@@ -52,7 +52,7 @@ async fn another_user_signs_in_as_the_user_of_the_hint(world: SharedWorld) {
 }
 
 async fn a_hint_is_an_id_token_of_the_client(world: SharedWorld) {
-    let (user, server) = (world.sign_up().await, StubServer::start().await);
+    let (user, server) = (world.user().await, StubServer::start().await);
     let app = world
         .app()
         .option(&["--backchannel-logout-uri", &server.url])
@@ -112,7 +112,7 @@ fn app_with_logout(world: &World) -> App {
 
 async fn an_id_token_serves_as_a_hint_after_its_key_was_retired(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, app_with_logout(&world));
+    let (user, app) = (world.user().await, app_with_logout(&world));
     let mut browser = user.browser();
     let tokens = sign_in(&app, &mut browser, &user, "openid").await;
     let hint = id_token(&tokens);
@@ -147,7 +147,7 @@ async fn expect_no_hint(world: &World, app: &App, user: &User, hint: &str) {
 
 async fn the_hints_of_a_compromised_key_end_with_it(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, app_with_logout(&world));
+    let (user, app) = (world.user().await, app_with_logout(&world));
     let hint = id_token(&app.tokens(&user, "openid").await);
     let kid = retire_first_key(&world).await;
     let is_hint = || async {
@@ -172,7 +172,7 @@ async fn the_hints_of_a_compromised_key_end_with_it(shape: Shape) {
 async fn hints_end_when_no_session_of_their_time_can_live(shape: Shape) {
     let setup = World::builder(shape).clock().flag("--session-max", "1h");
     let world = setup.flag("--session-idle", "1h").start().await;
-    let (user, app) = (world.sign_up().await, app_with_logout(&world));
+    let (user, app) = (world.user().await, app_with_logout(&world));
     let hint = id_token(&app.tokens(&user, "openid").await);
     retire_first_key(&world).await;
     world.advance(Duration::from_secs(3600) - RETIREMENT_TIME);

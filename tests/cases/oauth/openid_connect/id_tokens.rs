@@ -83,7 +83,7 @@ async fn the_id_token_of_a_refresh_is_about_the_same_sign_in(shape: Shape) {
 }
 
 async fn two_step_sign_in_is_in_the_token(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let authenticator = Authenticator::enable(&world, &user).await;
     for otp in [
         authenticator.next_code(&world),

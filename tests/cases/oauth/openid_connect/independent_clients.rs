@@ -9,7 +9,7 @@ use tests::{
 const POST_LOGOUT: &str = "https://app.test/bye";
 
 async fn run(world: &World, library: ClientLibrary) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let web = world
         .app()
         .kind("web")
@@ -58,7 +58,7 @@ async fn openidconnect(world: SharedWorld) {
 }
 
 async fn oidc_client_ts_in_chromium(world: SharedWorld) {
-    let (user, server) = (world.sign_up().await, StubServer::start().await);
+    let (user, server) = (world.user().await, StubServer::start().await);
     let origin = server.url.replace("127.0.0.1", "localhost");
     let (callback, bye) = (format!("{origin}/callback"), format!("{origin}/bye"));
     let app = world

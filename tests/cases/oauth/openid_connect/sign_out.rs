@@ -36,7 +36,7 @@ fn expect_return(page: &Page, uri: &str) {
 }
 
 async fn a_client_with_an_id_token_signs_the_user_out_at_once(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app(&world));
+    let (user, app) = (world.user().await, app(&world));
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
     let request = path(&[
@@ -55,7 +55,7 @@ async fn a_client_with_an_id_token_signs_the_user_out_at_once(world: SharedWorld
 
 async fn an_expired_id_token_is_enough(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (user, app) = (world.sign_up().await, app(&world));
+    let (user, app) = (world.user().await, app(&world));
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
     world.advance(Duration::from_secs(1800));
@@ -71,7 +71,7 @@ async fn an_expired_id_token_is_enough(shape: Shape) {
 }
 
 async fn without_an_id_token_of_the_session_the_user_confirms(world: SharedWorld) {
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     let app = app(&world);
     let of_other = id_token(&app.tokens(&other, "openid").await);
     // Of the user, but of a session that still exists beside the one that would end.
@@ -118,7 +118,7 @@ async fn without_an_id_token_of_the_session_the_user_confirms(world: SharedWorld
 }
 
 async fn the_confirmation_cannot_be_forged(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut browser = user.browser();
     let page = browser.open("/signout").await;
     let forged = browser.submit(&page, &[("csrf", "another-token")]).await;
@@ -145,7 +145,7 @@ fn forged(id_token: &str) -> Vec<String> {
 }
 
 async fn the_browser_returns_to_registered_uris_only(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app(&world));
+    let (user, app) = (world.user().await, app(&world));
     let other_app = world.app().register();
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
@@ -200,7 +200,7 @@ async fn post_from_another_site(world: &World, fields: &[(&str, &str)]) -> Reply
 
 /// The page is in the language of the request, and what the user confirms is the posted request.
 async fn a_posted_request_is_confirmed_in_its_language(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app(&world));
+    let (user, app) = (world.user().await, app(&world));
     let fields = [
         ("client_id", app.id.as_str()),
         ("post_logout_redirect_uri", AFTER),
@@ -223,7 +223,7 @@ async fn a_posted_request_is_confirmed_in_its_language(world: SharedWorld) {
 
 /// The user is asked, and the browser returns nowhere, whatever else the request says.
 async fn an_id_token_that_cannot_be_read_leads_to_the_page_that_asks(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app(&world));
+    let (user, app) = (world.user().await, app(&world));
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
     let mut unreadable = forged(&hint);
@@ -260,7 +260,7 @@ async fn an_id_token_that_cannot_be_read_leads_to_the_page_that_asks(world: Shar
 
 /// A browser sends no `SameSite=Lax` cookie with a form from another site.
 async fn a_form_of_another_site_continues_by_get(world: SharedWorld) {
-    let (user, app) = (world.sign_up().await, app(&world));
+    let (user, app) = (world.user().await, app(&world));
     let mut browser = user.browser();
     let hint = id_token(&sign_in(&app, &mut browser, &user, "openid").await);
     let fields = [
@@ -286,7 +286,7 @@ async fn a_form_of_another_site_continues_by_get(world: SharedWorld) {
 }
 
 async fn signing_out_ends_what_a_logout_ends(world: SharedWorld) {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let own = world
         .app()
         .first_party()

@@ -20,7 +20,7 @@ async fn a_page_in_chromium_signs_in_refreshes_and_signs_out(world: SharedWorld)
     let callback = format!("{origin}/cb");
     let registration = world.app().redirect_uri(&callback);
     let (user, app) = (
-        world.sign_up().await,
+        world.user().await,
         registration.option(&["--refresh-cookie"]).register(),
     );
     let grant = app.authorize(&mut user.browser(), &user, "posts:read").await;

@@ -41,7 +41,7 @@ async fn pages_of_any_origin_register_without_cookies(shape: Shape) {
     let refused = page.post(REGISTER).json(&json!({})).await.expect(400);
     assert_eq!(allowed_origin(&refused), Some("*"));
     // A session changes nothing.
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let with_session = world.anyone().cookies(&format!("sid={}", user.sid));
     let with_session = with_session
         .with("origin", "https://evil.test")
@@ -54,7 +54,7 @@ async fn pages_of_any_origin_register_without_cookies(shape: Shape) {
 /// Some apps on a loopback address run in a browser, and their metadata do not tell.
 async fn a_registered_page_exchanges_its_first_code(shape: Shape) {
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for (uri, origin) in [
         ("https://page.test/cb", "https://page.test"),
         ("http://localhost:6274/oauth/callback", "http://localhost:6274"),

@@ -12,7 +12,7 @@ const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-be
 /// oidcc-redirect-uri-query-added and oidcc-redirect-uri-regfrag.
 async fn redirect_uris_with_a_query_match_exactly(shape: Shape) {
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut metadata = web();
     metadata["redirect_uris"] = json!(["https://site.test/cb?foo=bar", "https://site.test/plain"]);
     let app = register(&world.anyone(), &metadata).await.app;
@@ -61,7 +61,7 @@ fn publish(server: &StubServer, key: &Signer) {
 /// oidcc-ensure-client-assertion-with-iss-aud-succeeds.
 async fn a_client_rotates_the_keys_at_its_jwks_uri(shape: Shape) {
     let world = open(shape).await;
-    let (user, server) = (world.sign_up().await, StubServer::start().await);
+    let (user, server) = (world.user().await, StubServer::start().await);
     let (former, current) = (Signer::unknown("former"), Signer::unknown("current"));
     publish(&server, &former);
     let mut metadata = web();
@@ -97,7 +97,7 @@ async fn a_client_rotates_the_keys_at_its_jwks_uri(shape: Shape) {
 async fn a_client_registers_for_signed_user_info(shape: Shape) {
     const ALG: &str = "userinfo_signed_response_alg";
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let mut metadata = web();
     metadata[ALG] = json!("RS256");
     let registered = register(&world.anyone(), &metadata).await;

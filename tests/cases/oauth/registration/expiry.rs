@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 async fn a_hundred_thousand_abandoned_registrations_are_gone_after_a_day(shape: Shape) {
     let mut world = open(shape).await;
-    let (db, user) = (world.db().await, world.sign_up().await);
+    let (db, user) = (world.db().await, world.user().await);
     let by_administrator = world.app().register();
     let used = register(&world.anyone(), &spa()).await;
     used.app.tokens(&user, "posts:read").await;
@@ -78,7 +78,7 @@ fn as_fields(parameters: &[(String, String)]) -> Vec<(&str, &str)> {
 
 async fn the_first_code_or_token_keeps_a_client(shape: Shape) {
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let client = register(&world.anyone(), &web()).await;
     let unused_until =
         || world.cli(&["clients", "show", &client.app.id, "--json"], "")["unused_until"].clone();

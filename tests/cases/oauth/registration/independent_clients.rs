@@ -6,7 +6,7 @@ use tests::{ClientLibrary, Shape, on_one_shape};
 
 async fn run(shape: Shape, library: ClientLibrary) {
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let initial = world.cli(&["clients", "registration-tokens", "create", "--json"], "");
     let settings = json!({
         "issuer": world.base(), "redirectUri": "http://127.0.0.1:3456/callback", "user": user.id.to_string(),

@@ -59,7 +59,7 @@ async fn a_client_reads_and_changes_its_registration(shape: Shape) {
         secret: secret.as_str().map(str::to_owned),
         ..client.app.clone()
     };
-    app.tokens(&world.sign_up().await, "posts:read").await;
+    app.tokens(&world.user().await, "posts:read").await;
     let query = "SELECT name FROM security_events WHERE client_id = $1 AND name LIKE 'client%' ORDER BY id";
     let events = fetch_all!(world.db().await.reader(), (String,), query, app.id.as_str()).unwrap();
     let names: Vec<&str> = events.iter().map(|(name,)| name.as_str()).collect();
@@ -129,7 +129,7 @@ async fn changes_that_break_a_rule_are_refused(shape: Shape) {
 
 async fn only_the_client_manages_its_registration(shape: Shape) {
     let world = open(shape).await;
-    let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (user, admin) = (world.user().await, world.user_with_role("admin").await);
     let (client, other) = (
         register(&world.anyone(), &web()).await,
         register(&world.anyone(), &web()).await,
@@ -185,7 +185,7 @@ async fn next_page(browser: &mut Browser, app: &App) -> Page {
 
 async fn users_consent_anew_to_a_changed_client(shape: Shape) {
     let world = open(shape).await;
-    let (user, client) = (world.sign_up().await, register(&world.anyone(), &web()).await);
+    let (user, client) = (world.user().await, register(&world.anyone(), &web()).await);
     let (manager, mut browser) = (client.manager(&world), user.browser());
     let mut app = client.app.clone();
     let mut body = unchanged(&client);
@@ -236,7 +236,7 @@ async fn users_consent_anew_to_a_changed_client(shape: Shape) {
 
 async fn a_smaller_scope_ends_the_tokens(shape: Shape) {
     let world = open(shape).await;
-    let (user, client) = (world.sign_up().await, register(&world.anyone(), &spa()).await);
+    let (user, client) = (world.user().await, register(&world.anyone(), &spa()).await);
     let tokens = client.app.tokens(&user, "posts:read posts:write").await;
     let mut body = unchanged(&client);
     body["scope"] = json!("posts:read");
@@ -249,7 +249,7 @@ async fn a_smaller_scope_ends_the_tokens(shape: Shape) {
 
 async fn a_deleted_client_ends_with_its_tokens_codes_and_consents(shape: Shape) {
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for metadata in [spa(), web()] {
         let client = register(&world.anyone(), &metadata).await;
         let (app, manager) = (&client.app, client.manager(&world));
@@ -296,7 +296,7 @@ async fn a_deleted_client_ends_with_its_tokens_codes_and_consents(shape: Shape) 
 /// A consent that is under way does not bring a deleted client back, and one deletion wins.
 async fn deletions_race_with_codes_and_with_each_other(shape: Shape) {
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for _ in 0..8 {
         let client = register(&world.anyone(), &spa()).await;
         let mut browser = user.browser();

@@ -77,7 +77,7 @@ async fn what_was_registered_is_returned(shape: Shape) {
 
 async fn registered_clients_sign_users_in(shape: Shape) {
     let world = open(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for metadata in [spa(), web()] {
         let client = register(&world.anyone(), &metadata).await;
         let app = &client.app;

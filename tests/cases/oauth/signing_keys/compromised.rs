@@ -180,11 +180,11 @@ async fn a_compromised_retired_key_is_rejected_immediately(shape: Shape) {
 /// The tokens of a compromised key stay rejected after the retention time of other revocations.
 async fn compromised_keys_stay_rejected(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let attacker = TokenForger::new(&world, &ann).await;
     mark_compromised(&world, &key_in_state(&world, "active"));
     world.advance(Duration::from_secs(365 * 86_400));
-    world.sign_up().await;
+    world.user().await;
     let now = world.now().seconds();
     let mut attacker = attacker;
     attacker.claims["iat"] = now.into();

@@ -38,7 +38,7 @@ impl Actors {
         let window = format!("{}s", RETRY_WINDOW.as_secs());
         let app = || world.app().kind("web");
         Self {
-            user: world.sign_up().await,
+            user: world.user().await,
             apps: vec![
                 app().register(),
                 app().first_party().register(),

@@ -23,7 +23,7 @@ struct Case {
 impl Case {
     async fn begin(shape: Shape) -> Self {
         let world = World::builder(shape).clock().start().await;
-        let kept = world.sign_up().await;
+        let kept = world.user().await;
         let app = world.app().register();
         let mut tokens = Vec::new();
         for _ in 0..3 {
@@ -115,11 +115,7 @@ async fn lost_and_stolen_credentials_can_be_ended_while_the_clock_differs(shape:
     for is_ahead in [true, false] {
         let case = Case::begin(shape).await;
         let world = &case.world;
-        let (leaving, disabled, removed) = (
-            world.sign_up().await,
-            world.sign_up().await,
-            world.sign_up().await,
-        );
+        let (leaving, disabled, removed) = (world.user().await, world.user().await, world.user().await);
         let staged = case.kid("staged");
         case.set_clock_wrong(is_ahead);
         expect_noticed(world).await;

@@ -20,7 +20,7 @@ async fn refuse_posts(world: &World) {
 
 async fn a_full_disk_is_507_and_a_read_only_server_503(shape: Shape) {
     let world = World::builder(shape).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     refuse_posts(&world).await;
     for (title, status, code) in [
         ("53100", 507, "storage_full"),
@@ -49,7 +49,7 @@ async fn refuse_events(world: &World) {
 
 async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
     let world = World::builder(shape).start().await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let of_ann = ann.publish("A post").await;
     refuse_events(&world).await;
     for _ in 0..2 {

@@ -32,7 +32,7 @@ async fn fill(user: &User) {
 
 async fn writes_that_fail_are_refused_and_reads_succeed(shape: Shape) {
     let world = World::builder(shape).max_file_size(MAX_FILE_SIZE).start().await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let app = world.app().register();
     let (first, mut tokens) = (ann.publish("A post").await, app.tokens(&ann, "posts:read").await);
     fill(&ann).await;
@@ -77,7 +77,7 @@ async fn a_failed_sign_in_stays_one_if_its_event_cannot_be_recorded(shape: Shape
         .flag("--trusted-proxies", "127.0.0.1")
         .start()
         .await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let app = Authenticator::enable(&world, &ann).await;
     fill(&bob).await;
     let log_in = |n: usize, email: &str, password: &str, otp: &str| {

@@ -19,11 +19,11 @@ routes! {
     readMe "session" [2 2] |f| f.owner.get("/me");
     changePassword "session" [14 14] |f| {
         let body = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
-        f.world.sign_up().await.call("PUT", "/me/password").json(&body)
+        f.world.user().await.call("PUT", "/me/password").json(&body)
     };
-    exportAccount "session" [9 9] |f| f.world.sign_up().await.get("/me/export");
+    exportAccount "session" [9 9] |f| f.world.user().await.get("/me/export");
     deleteAccount "session" [26 26] |f|
-        f.world.sign_up().await.delete("/me").json(&json!({ "password": PASSWORD }));
+        f.world.user().await.delete("/me").json(&json!({ "password": PASSWORD }));
     listSessions "session" [2 2] |f| f.owner.get("/me/sessions");
     endSession "session" [7 7] |f| {
         let other = f.world.log_in(&f.owner.email, PASSWORD).await;
@@ -34,20 +34,20 @@ routes! {
     };
     listGrants "session" [2 2] |f| f.owner.get("/me/grants");
     withdrawGrant "session" [6 6] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         f.app.authorize(&mut user.browser(), &user, "posts:read").await;
         user.delete(&format!("/me/grants/{}", f.app.id))
     };
 
     beginTotp "session" [9 9] |f| f.owner.post("/me/mfa/totp").json(&json!({ "password": PASSWORD }));
     confirmTotp "session" [27 27] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         let app = Authenticator::begin(&user).await;
         let body = json!({ "otp": app.next_code(&f.world) });
         user.post("/me/mfa/totp/verifications").json(&body)
     };
     disableTotp "session" [23 23] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         let app = Authenticator::enable(&f.world, &user).await;
         let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
         let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] });
@@ -55,7 +55,7 @@ routes! {
     };
 
     requestPasswordReset "" [7 7] |f| {
-        let email = f.world.sign_up().await.email;
+        let email = f.world.user().await.email;
         f.elsewhere().post("/password-resets").json(&json!({ "email": email }))
     };
     requestPasswordReset "unknown address" [7 7] |f| {
@@ -67,7 +67,7 @@ routes! {
         f.world.anyone().post("/password-resets/confirmations").json(&body)
     };
     requestEmailVerification "session" [10 10] |f|
-        f.world.sign_up().await.post("/email-verifications").json(&json!({}));
+        f.world.user().await.post("/email-verifications").json(&json!({}));
     confirmEmailVerification "" [6 6] |f| {
         let email = f.world.sign_up().await.email;
         let token = f.world.mail(&email, "Confirm your e-mail address", 1).await.token();
@@ -77,7 +77,7 @@ routes! {
 
 /// Requests the reset of a new user's password. Returns the token in the mail.
 async fn reset_token(f: &Fixture) -> String {
-    let email = f.world.sign_up().await.email;
+    let email = f.world.user().await.email;
     let ask = f
         .elsewhere()
         .post("/password-resets")

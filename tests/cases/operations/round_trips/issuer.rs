@@ -24,15 +24,15 @@ routes! {
     exchangeToken "signed assertion" [1 1] |f| signed_request(f);
     // The event of a user is counted if it is not the first one of a minute, so each call is for a new user.
     revokeToken "refresh token" [6 6] |f| {
-        let tokens = f.first_party_app.tokens(&f.world.sign_up().await, "posts:read").await;
+        let tokens = f.first_party_app.tokens(&f.world.user().await, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.refresh)])
     };
     revokeToken "access token" [5 5] |f| {
-        let tokens = f.first_party_app.tokens(&f.world.sign_up().await, "posts:read").await;
+        let tokens = f.first_party_app.tokens(&f.world.user().await, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/revoke", &[("token", &tokens.access)])
     };
     revokeTokenInCookie "refresh token" [6 6] |f| {
-        let tokens = f.first_party_app.tokens(&f.world.sign_up().await, "posts:read").await;
+        let tokens = f.first_party_app.tokens(&f.world.user().await, "posts:read").await;
         f.first_party_app.client_call(&f.world.anyone(), "/token/revoke", &[("token", &tokens.refresh)])
     };
     introspectToken "access token" [0 0] |f| {
@@ -125,20 +125,20 @@ routes! {
     };
     unlockAccount "session" [7 7] |f| f.admin.delete(&user_path(f, "/lockouts").await);
     resetAccountMfa "session" [14 14] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         Authenticator::enable(&f.world, &user).await;
         f.admin.delete(&format!("/admin/users/{}/mfa", user.id))
     };
     signUserOut "session" [12 12] |f| f.admin.delete(&user_path(f, "/sessions").await);
     listUserSessions "session" [2 2] |f| f.admin.get("/admin/sessions");
     endUserSession "session" [10 10] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         let list = f.admin.get(&format!("/admin/sessions?user_id={}", user.id)).await.expect(200);
         f.admin.delete(&format!("/admin/sessions/{}", items(&list)[0]["id"]))
     };
     listConsents "session" [2 2] |f| f.admin.get("/admin/consents");
     revokeConsent "session" [10 10] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         f.app.tokens(&user, "posts:read").await;
         let list = f.admin.get(&format!("/admin/consents?user_id={}", user.id)).await.expect(200);
         f.admin.delete(&format!("/admin/consents/{}", items(&list)[0]["id"].as_str().unwrap()))
@@ -180,7 +180,7 @@ routes! {
     signOut "signed out" [0 0] |f| f.world.browser().open_call("/signout");
     signOutByForm "" [0 0] |f| f.world.anyone().post("/signout").form::<&str, &str>(&[]);
     confirmSignOut "signed in" [7 7] |f| {
-        let mut browser = f.world.sign_up().await.browser();
+        let mut browser = f.world.user().await.browser();
         let page = browser.open("/signout").await;
         browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
@@ -190,7 +190,7 @@ routes! {
         browser.open_call(url.as_str())
     };
     submitConsent "signed in" [10 10] |f| {
-        let mut browser = f.world.sign_up().await.browser();
+        let mut browser = f.world.user().await.browser();
         let url = consent_url(f, &mut browser).await;
         let page = browser.open(url.as_str()).await;
         browser.submit_call(&page, &[("decision", "allow")])
@@ -202,13 +202,13 @@ routes! {
         browser.submit_call(&page, &[("user_code", &device.user_code)])
     };
     confirmDevice "signed in" [8 8] |f| {
-        let (device, mut browser) = (device(f).await, f.world.sign_up().await.browser());
+        let (device, mut browser) = (device(f).await, f.world.user().await.browser());
         let page = browser.enter_user_code(&device.user_code).await;
         browser.submit_call(&page, &[("decision", "allow")])
     };
     showAccount "signed in" [5 5] |f| f.owner.browser().open_call("/account");
     endSessionByForm "signed in" [8 8] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         let other = f.world.log_in(&user.email, PASSWORD).await;
         let sessions = other.get("/me/sessions").await.expect(200).json();
         let sessions = sessions["items"].as_array().unwrap().iter();
@@ -218,32 +218,32 @@ routes! {
         browser.submit_call(&page, &[("session", &id)])
     };
     withdrawGrantByForm "signed in" [9 9] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         f.app.tokens(&user, "posts:read").await;
         let mut browser = user.browser();
         let page = browser.open("/account").await;
         browser.submit_call(&page, &[("app", &f.app.id)])
     };
     requestEmailVerificationByForm "signed in" [9 9] |f| {
-        let mut browser = f.world.sign_up().await.browser();
+        let mut browser = f.world.user().await.browser();
         let page = browser.open("/account").await;
         browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
     showEmail "signed in" [2 2] |f| f.owner.browser().open_call("/account/email");
     changeEmailByForm "signed in" [11 11] |f| {
-        let mut browser = f.world.sign_up().await.browser();
+        let mut browser = f.world.user().await.browser();
         let page = browser.open("/account/email").await;
         let call = browser.submit_call(&page, &[("email", &f.world.fresh_email()), ("password", PASSWORD)]);
         call.header("x-forwarded-for", &new_address())
     };
     showTwoStep "signed in" [2 2] |f| f.owner.browser().open_call("/account/two-step");
     enrollTwoStepByForm "signed in" [8 8] |f| {
-        let mut browser = f.world.sign_up().await.browser();
+        let mut browser = f.world.user().await.browser();
         let page = browser.open("/account/two-step").await;
         browser.submit_call(&page, &[("password", PASSWORD)])
     };
     confirmTwoStepByForm "signed in" [27 27] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         let mut browser = user.browser();
         let page = browser.open("/account/two-step").await;
         let page = browser.submit(&page, &[("password", PASSWORD)]).await;
@@ -251,7 +251,7 @@ routes! {
         browser.submit_call(&page, &[("otp", &code)])
     };
     turnTwoStepOffByForm "signed in" [22 22] |f| {
-        let user = f.world.sign_up().await;
+        let user = f.world.user().await;
         let app = Authenticator::enable(&f.world, &user).await;
         let mut browser = f.world.log_in_with(&app.sign_in(&f.world, &user)).await.browser();
         let page = browser.open("/account/two-step").await;
@@ -259,13 +259,13 @@ routes! {
     };
     showPassword "signed in" [1 1] |f| f.owner.browser().open_call("/password");
     submitPassword "signed in" [13 13] |f| {
-        let mut browser = f.world.sign_up().await.browser();
+        let mut browser = f.world.user().await.browser();
         let page = browser.open("/password").await;
         browser.submit_call(&page, &[("current_password", PASSWORD), ("new_password", NEW_PASSWORD)])
     };
     showForgotten "" [0 0] |f| f.world.anyone().get("/forgot");
     submitForgotten "" [7 7] |f| {
-        let email = f.world.sign_up().await.email;
+        let email = f.world.user().await.email;
         let mut browser = f.world.browser();
         let page = browser.open("/forgot").await;
         browser.submit_call(&page, &[("email", &email)])
@@ -325,7 +325,7 @@ fn client_path(f: &Fixture, below: &str) -> String {
 
 /// The path of a new user, or of a resource below it.
 async fn user_path(f: &Fixture, below: &str) -> String {
-    format!("/admin/users/{}{below}", f.world.sign_up().await.id)
+    format!("/admin/users/{}{below}", f.world.user().await.id)
 }
 
 /// The request of a new service that authenticates by a signed assertion.
@@ -356,7 +356,7 @@ async fn consent_url(f: &Fixture, browser: &mut Browser) -> Url {
 
 /// Opens the link that resets the password of a new user.
 async fn reset_page(f: &Fixture) -> (Browser, Page) {
-    let email = f.world.sign_up().await.email;
+    let email = f.world.user().await.email;
     let ask = f
         .elsewhere()
         .post("/password-resets")

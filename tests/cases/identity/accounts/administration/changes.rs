@@ -35,7 +35,7 @@ async fn a_new_role_takes_effect_immediately(world: SharedWorld) {
         &admin,
     )
     .await;
-    let draft = world.sign_up().await.draft("A draft").await;
+    let draft = world.user().await.draft("A draft").await;
     let editor = world.log_in(&ann.email, PASSWORD).await;
     editor.get(&draft.path).await.expect(200);
     for (body, pointer) in [
@@ -105,7 +105,7 @@ async fn a_set_password_ends_all_access_and_notifies_the_user(world: SharedWorld
 }
 
 async fn unlocking_ends_a_lockout(world: SharedWorld) {
-    let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (ann, admin) = (world.user().await, world.user_with_role("admin").await);
     for _ in 0..5 {
         expect_wrong_password(&world, &ann, "not the password").await;
     }

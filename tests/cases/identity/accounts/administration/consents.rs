@@ -26,11 +26,7 @@ async fn all_pages(admin: &User, query: &str) -> Vec<Value> {
 
 async fn consents_are_listed_by_user_and_app(world: World) {
     let admin = world.user_with_role("admin").await;
-    let (ann, bob, shared) = (
-        world.sign_up().await,
-        world.sign_up().await,
-        world.app().register(),
-    );
+    let (ann, bob, shared) = (world.user().await, world.user().await, world.app().register());
     shared.tokens(&bob, "posts:read").await;
     shared.tokens(&ann, "posts:read").await;
     for _ in 0..20 {
@@ -70,7 +66,7 @@ async fn consents_are_listed_by_user_and_app(world: World) {
 
 async fn revoking_a_consent_revokes_its_tokens(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
-    let ((ann, app), bob) = (world.user_and_app().await, world.sign_up().await);
+    let ((ann, app), bob) = (world.user_and_app().await, world.user().await);
     let other = world.app().register();
     let tokens = app.tokens(&ann, "posts:read").await;
     let code = app.authorize(&mut ann.browser(), &ann, "posts:read").await;

@@ -64,7 +64,7 @@ async fn lists_are_those_of_the_shell(world: World) {
 }
 
 async fn users_are_found_by_their_address(world: World) {
-    let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (ann, admin) = (world.user().await, world.user_with_role("admin").await);
     let expected = [admin.get(&path(&ann)).await.expect(200).json()];
     for email in [ann.email.clone(), ann.email.to_uppercase()] {
         for (query, is_found) in [
@@ -114,7 +114,7 @@ async fn events_are_listed_by_administrator(world: World) {
         world.user_with_role("admin").await,
         world.user_with_role("admin").await,
     );
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     for (admin, user) in [(&first, &ann), (&first, &bob), (&second, &ann)] {
         admin
             .post(&format!("{}/disablements", path(user)))

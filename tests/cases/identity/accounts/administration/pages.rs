@@ -89,7 +89,7 @@ async fn insert_deleted_keys(world: &World) {
 }
 
 async fn every_list_is_paged_forward_and_backward_in_both_orders(world: World) {
-    let (admin, user) = (world.user_with_role("admin").await, world.sign_up().await);
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     for path in fill(&world, &user).await {
         let ascending = expect_pages_of_45(&admin, &format!("{path}order=asc")).await;
         let mut descending = expect_pages_of_45(&admin, &format!("{path}order=desc")).await;
@@ -106,7 +106,7 @@ async fn every_list_is_paged_forward_and_backward_in_both_orders(world: World) {
 }
 
 async fn the_first_valid_value_of_a_repeated_parameter_counts(world: World) {
-    let (admin, user) = (world.user_with_role("admin").await, world.sign_up().await);
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     fill(&world, &user).await;
     for query in [
         "role=root&role=editor",

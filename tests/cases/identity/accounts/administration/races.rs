@@ -13,7 +13,7 @@ const REQUESTS: usize = 24;
 /// Sends requests that hash passwords, and ends the access of the administrator when the first one has succeeded.
 /// Expects that none has an effect after that.
 async fn expect_no_later_change(world: &World, admin: &User, caller: &Caller, end: tests::Call, event: &str) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let mut requests = tokio::task::JoinSet::new();
     for n in 0..REQUESTS {
         let request = match n % 2 {

@@ -22,7 +22,7 @@ async fn session_of(admin: &User, user: &User) -> String {
 }
 
 async fn sessions_are_listed_newest_first(world: World) {
-    let (admin, ann) = (world.user_with_role("admin").await, world.sign_up().await);
+    let (admin, ann) = (world.user_with_role("admin").await, world.user().await);
     for _ in 0..20 {
         world.log_in(&ann.email, PASSWORD).await;
     }
@@ -58,7 +58,7 @@ async fn sessions_are_listed_newest_first(world: World) {
 
 async fn ended_sessions_are_not_listed(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     world.advance(Duration::from_secs(3601));
     let admin = world.user_with_role("admin").await;
     assert!(list(&admin, &format!("?user_id={}", ann.id)).await.is_empty());
@@ -70,7 +70,7 @@ async fn ended_sessions_are_not_listed(shape: Shape) {
 }
 
 async fn ending_a_session_revokes_its_first_party_tokens(world: SharedWorld) {
-    let (admin, ann) = (world.user_with_role("admin").await, world.sign_up().await);
+    let (admin, ann) = (world.user_with_role("admin").await, world.user().await);
     let (ours, theirs) = (world.app().first_party().register(), world.app().register());
     let tokens = ours.tokens(&ann, "posts:read").await;
     let of_third = theirs.tokens(&ann, "posts:read").await;
@@ -95,7 +95,7 @@ async fn ending_a_session_revokes_its_first_party_tokens(world: SharedWorld) {
 
 async fn signing_a_user_out_ends_all_access(world: SharedWorld) {
     let (fixture, admin) = (Fixture::create(&world).await, world.user_with_role("admin").await);
-    let bob = world.sign_up().await;
+    let bob = world.user().await;
     let ended = admin.delete(&format!("{}/sessions", path(&fixture.ann))).await;
     let ended = ended.expect(204);
     fixture.expect_signed_out(&world).await;

@@ -9,7 +9,7 @@ use storage::fetch_all;
 use tests::{CALLBACK, Caller, Shape, SharedWorld, World, on_every_shape};
 
 async fn changes_take_effect_in_every_process(world: SharedWorld) {
-    let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (user, admin) = (world.user().await, world.user_with_role("admin").await);
     let app = world.app().scope("posts:read posts:write").register();
     let tokens = app.tokens(&user, "posts:write").await;
     let mut expected = clients(&world, "show", &app, &[]);

@@ -48,7 +48,7 @@ async fn a_registration_has_the_fields_of_the_shell(world: World) {
     });
     let spa = registered(&admin.post(LIST).json(&public).await.expect(201));
     assert_eq!(spa.secret, None);
-    spa.tokens(&world.sign_up().await, "posts:read").await;
+    spa.tokens(&world.user().await, "posts:read").await;
     expect_urls_registered(&world, &admin).await;
 }
 

@@ -6,7 +6,7 @@ use tests::{Shape, eventually, items, on_every_shape};
 
 async fn administrators_see_and_disable_apps_that_describe_themselves(shape: Shape) {
     let world = start(shape).await;
-    let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (user, admin) = (world.user().await, world.user_with_role("admin").await);
     let described = DescribedApp::start(json!({})).await;
     let app = &described.app;
     let tokens = app.tokens(&user, "posts:read").await;
@@ -56,7 +56,7 @@ async fn administrators_see_and_disable_apps_that_describe_themselves(shape: Sha
 /// The ids of apps are the cursors of the list.
 async fn the_list_of_clients_has_pages_with_urls(shape: Shape) {
     let world = start(shape).await;
-    let (user, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (user, admin) = (world.user().await, world.user_with_role("admin").await);
     let described = DescribedApp::start(json!({})).await;
     let mut expected = Vec::new();
     for n in 0..22 {

@@ -68,7 +68,7 @@ fn client_call(world: &World, app: &App, path: &str, fields: &[(&str, &str)], ke
 
 async fn a_change_that_the_user_relied_on_needs_a_new_consent(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (key, other_key) = (Key::rsa("rsa"), Key::ec());
     let described = DescribedApp::start(confidential(&key, &json!({}))).await;
     let app = &described.app;
@@ -133,7 +133,7 @@ async fn a_change_that_the_user_relied_on_needs_a_new_consent(shape: Shape) {
 
 async fn a_new_key_counts_at_the_next_token_request(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let (key, new_key) = (Key::rsa("rsa"), Key::ec());
     let described = DescribedApp::start(confidential(&key, &json!({}))).await;
     let app = &described.app;
@@ -156,7 +156,7 @@ async fn a_new_key_counts_at_the_next_token_request(shape: Shape) {
 async fn an_app_that_is_no_longer_accepted_gets_no_answers(shape: Shape) {
     const AFTER_LOGOUT: &str = "https://app.test/bye";
     let mut world = start(shape).await;
-    let (user, key) = (world.sign_up().await, Key::rsa("rsa"));
+    let (user, key) = (world.user().await, Key::rsa("rsa"));
     let members = confidential(&key, &json!({ "post_logout_redirect_uris": [AFTER_LOGOUT] }));
     let described = DescribedApp::start(members).await;
     let app = &described.app;
@@ -180,7 +180,7 @@ async fn an_app_that_is_no_longer_accepted_gets_no_answers(shape: Shape) {
 /// A consent to the description that a page showed is none to the one that is fetched at that moment.
 async fn a_consent_during_the_fetch_of_another_description_does_not_count(shape: Shape) {
     let world = start(shape).await;
-    let (victim, attacker) = (world.sign_up().await, world.sign_up().await);
+    let (victim, attacker) = (world.user().await, world.user().await);
     let (key, stalling) = (Key::rsa("rsa"), StubServer::start().await);
     let described = DescribedApp::start(confidential(&key, &json!({}))).await;
     let app = &described.app;
@@ -212,7 +212,7 @@ async fn a_consent_during_the_fetch_of_another_description_does_not_count(shape:
 /// A consent that was given before a change counts for nothing, also for the union of scopes.
 async fn a_new_consent_does_not_revive_the_scope_of_a_former_one(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let described = DescribedApp::start(json!({})).await;
     let app = &described.app;
     app.tokens(&user, "posts:read posts:write").await;
@@ -225,7 +225,7 @@ async fn a_new_consent_does_not_revive_the_scope_of_a_former_one(shape: Shape) {
 
 async fn a_removed_redirect_uri_ends_what_it_began(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let loopback = "http://127.0.0.1/cb";
     let uris = |uris: &[&str]| json!({ "redirect_uris": uris });
     let described = DescribedApp::start(uris(&[CALLBACK, OTHER_CALLBACK, loopback])).await;
@@ -303,7 +303,7 @@ async fn a_removed_redirect_uri_ends_what_it_began(shape: Shape) {
 
 async fn every_issuer_sees_a_change(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let described = DescribedApp::start(json!({})).await;
     consent_page(&user, &described.app).await;
     described.publish(json!({ "client_name": "Another name" }));

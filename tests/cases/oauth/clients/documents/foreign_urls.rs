@@ -26,7 +26,7 @@ fn further_probes(port: u16) -> Vec<(String, Option<&'static str>)> {
 
 async fn in_production_no_client_id_leads_to_the_network_of_the_issuer(shape: Shape) {
     let world: World = in_production(shape, &[(FLAG, "any")]).await;
-    let (user, sentinel) = (world.sign_up().await, Sentinel::start());
+    let (user, sentinel) = (world.user().await, Sentinel::start());
     let probes = [probes(sentinel.port), further_probes(sentinel.port)].concat();
     assert!(probes.len() >= 30, "{}", probes.len());
     for (url, refused) in probes {

@@ -17,7 +17,7 @@ fn expect_no_logo(page: &Page) {
 
 async fn the_consent_page_shows_the_logo(shape: Shape) {
     let world = start(shape).await;
-    let (user, images) = (world.sign_up().await, StubServer::start().await);
+    let (user, images) = (world.user().await, StubServer::start().await);
     images.answer_raw(&response("200 OK", "Content-Type: image/gif\r\n", IMAGE));
     let logo = json!({ "logo_uri": format!("{}/logo.gif", images.url) });
     let described = DescribedApp::start(logo).await;
@@ -37,11 +37,7 @@ async fn the_consent_page_shows_the_logo(shape: Shape) {
 
 async fn unusable_logos_are_left_out(shape: Shape) {
     let world = start(shape).await;
-    let (user, images, sentinel) = (
-        world.sign_up().await,
-        StubServer::start().await,
-        Sentinel::start(),
-    );
+    let (user, images, sentinel) = (world.user().await, StubServer::start().await, Sentinel::start());
     let to_sentinel = format!("Location: http://localhost:{}/\r\n", sentinel.port);
     let gif = "Content-Type: image/gif\r\n";
     let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";

@@ -12,7 +12,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 async fn refreshes_go_on_for_seven_days_of_an_outage(shape: Shape) {
     let world = start(shape).await;
-    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let (user, anyone) = (world.user().await, world.anyone());
     let described = DescribedApp::start(json!({})).await;
     let (app, issuers) = (&described.app, world.issuer_ports().len());
     let mut tokens = app.tokens(&user, "posts:read").await;
@@ -58,7 +58,7 @@ async fn refreshes_go_on_for_seven_days_of_an_outage(shape: Shape) {
 
 async fn apps_that_nobody_uses_are_deleted(shape: Shape) {
     let mut world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let [unused, allowed, left, disabled] = [
         DescribedApp::start(json!({})).await,
         DescribedApp::start(json!({})).await,
@@ -118,7 +118,7 @@ async fn insert_old_app(db: &Db) {
 /// Sign-ins wait for the document of their app, and token requests do not wait for sign-ins.
 async fn refreshes_do_not_wait_for_a_server_that_hangs(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let described = DescribedApp::start(json!({})).await;
     let app = &described.app;
     let tokens = app.tokens(&user, "posts:read").await;

@@ -80,7 +80,7 @@ fn refused_members() -> Vec<(Value, &'static str)> {
 async fn an_unacceptable_document_is_refused_with_the_reason(shape: Shape) {
     let world = start(shape).await;
     let described = DescribedApp::start(json!({})).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for (members, reason) in refused_members() {
         described.publish(members);
         expect_refused(&user, &described.app, reason).await;
@@ -100,7 +100,7 @@ async fn an_unacceptable_document_is_refused_with_the_reason(shape: Shape) {
 async fn another_response_than_a_document_is_refused(shape: Shape) {
     let world = start(shape).await;
     let described = DescribedApp::start(json!({})).await;
-    let (user, other, sentinel) = (world.sign_up().await, world.sign_up().await, Sentinel::start());
+    let (user, other, sentinel) = (world.user().await, world.user().await, Sentinel::start());
     let good = document(&described.app.id, json!({})).to_string();
     let to_sentinel = format!("{JSON}Location: http://localhost:{}/\r\n", sentinel.port);
     let long = format!("{good}{}", " ".repeat(5 * 1024));
@@ -176,7 +176,7 @@ async fn a_fetch_of_a_document_ends_after_five_seconds(shape: Shape) {
         DescribedApp::start(json!({})).await,
         DescribedApp::start(json!({})).await,
     );
-    let user = world.sign_up().await;
+    let user = world.user().await;
     slow.server
         .answer_slowly(&response("200 OK", JSON, &" ".repeat(5_000)));
     let began = Instant::now();
@@ -198,7 +198,7 @@ async fn a_fetch_of_a_document_ends_after_five_seconds(shape: Shape) {
 async fn a_user_causes_thirty_fetches_an_hour(shape: Shape) {
     const LIMIT: usize = 30;
     let world = start(shape).await;
-    let (user, other) = (world.sign_up().await, world.sign_up().await);
+    let (user, other) = (world.user().await, world.user().await);
     let described = DescribedApp::start(json!({})).await;
     let app_number = |n: usize| super::app_at(&format!("{}/{n}", described.server.url));
     for n in 0..LIMIT {
@@ -222,12 +222,12 @@ async fn a_network_causes_120_fetches_an_hour(shape: Shape) {
     let described = DescribedApp::start(json!({})).await;
     let app_number = |n: usize| super::app_at(&format!("{}/{n}", described.server.url));
     for round in 0..4 {
-        let user = world.sign_up().await;
+        let user = world.user().await;
         for n in 0..PER_USER {
             expect_refused(&user, &app_number(round * PER_USER + n), "its client_id is not").await;
         }
     }
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let page = open(&mut user.browser(), &described.app).await;
     assert_eq!(page.reply.status, 429, "{}", page.reply);
     assert_eq!(described.fetches(), 4 * PER_USER);

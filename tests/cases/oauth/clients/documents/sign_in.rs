@@ -14,7 +14,7 @@ const MEMBER: &str = "client_id_metadata_document_supported";
 
 async fn a_user_signs_in_to_an_app_that_nobody_registered(shape: Shape) {
     let world = start(shape).await;
-    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let (user, anyone) = (world.user().await, world.anyone());
     assert_eq!(anyone.get(METADATA).await.json()[MEMBER], true);
     let described =
         DescribedApp::start(json!({ "grant_types": ["authorization_code", "refresh_token", "other"] })).await;
@@ -68,7 +68,7 @@ async fn a_user_signs_in_to_an_app_that_nobody_registered(shape: Shape) {
 
 async fn an_id_has_up_to_2000_characters(shape: Shape) {
     let world = start(shape).await;
-    let (user, anyone) = (world.sign_up().await, world.anyone());
+    let (user, anyone) = (world.user().await, world.anyone());
     let server = StubServer::start().await;
     let of_length = |length: usize| {
         let url = format!("{}/", server.url);
@@ -120,7 +120,7 @@ async fn a_document_gives_neither_administration_nor_payments(shape: Shape) {
 
 async fn nothing_is_fetched_or_redirected_before_the_sign_in(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let described = DescribedApp::start(json!({})).await;
     let request = described.app.authorization();
     for (flawed, reason) in [
@@ -228,7 +228,7 @@ async fn nothing_is_fetched_or_redirected_before_the_sign_in(shape: Shape) {
 
 async fn concurrent_flows_share_one_fetch(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for _ in 0..3 {
         let described = DescribedApp::start(json!({})).await;
         let path = described.app.authorization().path();
@@ -248,7 +248,7 @@ async fn concurrent_flows_share_one_fetch(shape: Shape) {
 async fn a_description_is_fresh_as_long_as_its_response_says(shape: Shape) {
     const HOUR: u64 = 3600;
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     for (cache_control, fresh) in [
         ("", HOUR),
         ("Cache-Control: no-store\r\n", 300),
@@ -276,7 +276,7 @@ async fn a_description_is_fresh_as_long_as_its_response_says(shape: Shape) {
 
 async fn requests_are_pushed_once_the_app_is_known(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let described = DescribedApp::start(json!({})).await;
     let (app, request) = (&described.app, described.app.authorization());
     let push = || push(&world, app, &request);
@@ -294,7 +294,7 @@ async fn documents_are_accepted_as_the_setting_says(shape: Shape) {
     let off = World::builder(shape).clock().start().await;
     let described = DescribedApp::start(json!({})).await;
     assert_eq!(off.anyone().get(METADATA).await.json().get(MEMBER), None);
-    let user = off.sign_up().await;
+    let user = off.user().await;
     expect_refused(&user, &described.app, "No application is registered").await;
     drop(off);
     let mut listed = World::builder(shape)
@@ -303,7 +303,7 @@ async fn documents_are_accepted_as_the_setting_says(shape: Shape) {
         .start()
         .await;
     assert_eq!(listed.anyone().get(METADATA).await.json()[MEMBER], true);
-    let user = listed.sign_up().await;
+    let user = listed.user().await;
     let at_localhost = app_at(&described.app.id.replace("127.0.0.1", "localhost"));
     expect_refused(&user, &at_localhost, "at this host").await;
     assert_eq!(described.fetches(), 0);
@@ -324,7 +324,7 @@ async fn documents_are_accepted_as_the_setting_says(shape: Shape) {
 
 async fn a_document_has_the_further_members_of_a_registration(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let described = DescribedApp::start(json!({
         "application_type": "native", "dpop_bound_access_tokens": true,
         "post_logout_redirect_uris": ["https://app.test/bye"], "backchannel_logout_uri": "https://app.test/logout",
@@ -345,7 +345,7 @@ async fn a_document_has_the_further_members_of_a_registration(shape: Shape) {
 
 async fn the_user_decides_about_the_description_that_the_page_showed(shape: Shape) {
     let world = start(shape).await;
-    let user = world.sign_up().await;
+    let user = world.user().await;
     let described = DescribedApp::start(json!({})).await;
     let mut browser = user.browser();
     let shown = open(&mut browser, &described.app).await;

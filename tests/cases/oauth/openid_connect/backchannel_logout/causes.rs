@@ -32,13 +32,13 @@ async fn every_end_of_a_session_is_told(world: SharedWorld) {
     let server = StubServer::start().await;
     let app = app(&world, &server);
     for cause in CAUSES {
-        let user = world.sign_up().await;
+        let user = world.user().await;
         let hint = id_token(&sign_in(&app, &mut user.browser(), &user, "openid").await);
         end_session(&world, cause, &user, &hint).await;
         expect_told(&world, &server, &app, &user, cause).await;
     }
     for cause in CAUSES_WITH_TWO_STEPS {
-        let user = world.sign_up().await;
+        let user = world.user().await;
         let authenticator = Authenticator::enable(&world, &user).await;
         let user = world.log_in_with(&authenticator.sign_in(&world, &user)).await;
         sign_in(&app, &mut user.browser(), &user, "openid").await;
@@ -91,7 +91,7 @@ async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
         "sign in as another user" => {
             let page = browser.open("/signin").await;
             assert_eq!(page.location().unwrap().path(), "/account", "{}", page.reply);
-            let other = world.sign_up().await;
+            let other = world.user().await;
             user.login(&other.email, &other.password).await.expect(200);
         }
         "password" => {
