@@ -2,6 +2,7 @@
 
 ## Frame
 
+help = Hilfe
 terms = Nutzungsbedingungen
 privacy = Datenschutz
 

@@ -3,6 +3,7 @@
 
 ## Frame
 
+help = Help
 terms = Terms
 privacy = Privacy
 

@@ -32,6 +32,7 @@ use foundation::scope::Scope;
 use foundation::urls::origin_of;
 use identity::captcha::Captcha;
 use issuer::grants::EndSessionRequest;
+use presentation::LanguageLink;
 use url::Url;
 use web::Error;
 
@@ -156,6 +157,7 @@ struct DesignPage;
 struct Layout<'a> {
     language: &'a str,
     brand: &'a Brand,
+    other_languages: Vec<LanguageLink>,
     title: &'a str,
     /// The content, which is HTML.
     main: &'a str,
@@ -236,6 +238,7 @@ pub fn render(title: &str, content: &impl Template) -> Response {
         let layout = Layout {
             language: presentation::language().tag(),
             brand: &brand,
+            other_languages: presentation::language_links(),
             title,
             main: &main,
         };

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The path prefixes of the issuer. All other paths belong to the API.
-const ISSUER_PATHS: [&str; 24] = [
+const ISSUER_PATHS: [&str; 25] = [
     "/authorize",
     "/signin",
     "/signup",
@@ -36,6 +36,7 @@ const ISSUER_PATHS: [&str; 24] = [
     "/admin",
     "/assets",
     "/issuer",
+    "/.well-known/change-password",
     "/.well-known/jwks.json",
     "/.well-known/oauth-authorization-server",
     "/.well-known/openid-configuration",

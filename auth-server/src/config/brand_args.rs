@@ -26,6 +26,10 @@ pub struct BrandArgs {
     #[arg(long, env = "LATCHKEY_BRAND_ACCENT", global = true, value_name = "COLOR")]
     pub brand_accent: Option<Color>,
 
+    /// The help for users of the service, to which every page links.
+    #[arg(long, env = "LATCHKEY_HELP_URL", global = true, value_name = "URL", value_parser = parse_link)]
+    pub help_url: Option<Url>,
+
     /// The terms of the service, to which every page links.
     #[arg(long, env = "LATCHKEY_TERMS_URL", global = true, value_name = "URL", value_parser = parse_link)]
     pub terms_url: Option<Url>,
@@ -44,6 +48,7 @@ impl BrandArgs {
             name: self.brand_name.clone(),
             logo,
             accent: self.brand_accent,
+            help: self.help_url.clone(),
             terms: self.terms_url.clone(),
             privacy: self.privacy_url.clone(),
         }))

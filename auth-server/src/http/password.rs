@@ -56,6 +56,17 @@ fn page(identity: &Identity, form: FormState<'_>, session: &Session, flow: Optio
     })
 }
 
+/// Lead to the page to change the password
+///
+/// The address at which password managers look for that page (W3C, A Well-Known URL for Changing Passwords).
+#[utoipa::path(
+    get, path = paths::CHANGE_PASSWORD, operation_id = "findPasswordPage", tag = "Pages", security(()),
+    responses((status = 303, description = "Redirect to the page.", headers(("Location"))))
+)]
+pub(crate) async fn find_page() -> Response {
+    see_other(paths::PASSWORD)
+}
+
 /// Submit the form to change the password
 ///
 /// Ends all of the user's sessions, including this one, and revokes their tokens. The user must sign in again.

@@ -22,6 +22,7 @@ pub(crate) const SIGN_OUT_CONFIRMATION: &str = "/signout/confirmation";
 pub(crate) const REGISTER: &str = "/register";
 pub(crate) const USER_INFO: &str = "/userinfo";
 pub(crate) const PASSWORD: &str = "/password";
+pub(crate) const CHANGE_PASSWORD: &str = "/.well-known/change-password";
 pub(crate) const FORGOT: &str = "/forgot";
 pub(crate) const RESET: &str = Link::RESET;
 pub(crate) const VERIFY: &str = Link::VERIFY;

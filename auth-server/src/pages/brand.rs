@@ -20,6 +20,8 @@ pub(crate) struct BrandSettings {
     pub(crate) logo: Option<Logo>,
     /// The color of buttons and links.
     pub(crate) accent: Option<Color>,
+    /// The help for users of the service.
+    pub(crate) help: Option<Url>,
     /// The terms of the service.
     pub(crate) terms: Option<Url>,
     /// The privacy policy of the service.
@@ -45,6 +47,7 @@ pub struct Brand {
     pub(super) stylesheet: String,
     /// The path of the stylesheet, which changes with its content.
     pub(super) stylesheet_path: String,
+    pub(super) help: Option<Url>,
     pub(super) terms: Option<Url>,
     pub(super) privacy: Option<Url>,
 }
@@ -68,6 +71,7 @@ impl Brand {
             logo: settings.logo,
             stylesheet_path: versioned("/assets/latchkey.css", &stylesheet),
             stylesheet,
+            help: settings.help,
             terms: settings.terms,
             privacy: settings.privacy,
         }

@@ -3,15 +3,22 @@
 use axum::http::{HeaderMap, Uri};
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 use web::content_negotiation::preferred_language;
 use web::cookies;
 
 /// The cookie with the language that an authorization request asked for.
 pub(crate) const COOKIE: &str = "language";
+/// The cookie with the language that the user chose.
+pub(super) const CHOICE_COOKIE: &str = "chosen_language";
+/// The parameter with the tag of a language, in the links with which users choose one.
+const CHOICE: &str = "language";
 
 /// The tags of the languages (RFC 5646). The first is the default.
 pub(crate) const TAGS: [&str; 2] = ["en", "de"];
+/// The names of the languages in themselves, in the order of [`TAGS`].
+const NAMES: [&str; TAGS.len()] = ["English", "Deutsch"];
 
 /// The texts of the languages, in the order of [`TAGS`].
 const SOURCES: [&str; TAGS.len()] = [
@@ -27,21 +34,43 @@ static BUNDLES: LazyLock<[FluentBundle<FluentResource>; TAGS.len()]> =
 pub(crate) struct Language(usize);
 
 impl Language {
-    /// Chooses the language of a request: the first that it supports of the parameter `ui_locales` (OpenID Connect Core 1.0 §3.1.2.1), of
-    /// the cookie that keeps this parameter of an authorization request, and of `Accept-Language`. Otherwise English.
+    /// Chooses the language of a request: the first that it supports of the user's choice, which is a parameter or a cookie, of the
+    /// parameter `ui_locales` (OpenID Connect Core 1.0 §3.1.2.1), of the cookie that keeps this parameter of an authorization request, and
+    /// of `Accept-Language`. Otherwise English.
     pub(crate) fn of_request(uri: &Uri, headers: &HeaderMap) -> Self {
-        let query = uri.query().unwrap_or_default();
-        let by_query = || {
-            let mut parameters = form_urlencoded::parse(query.as_bytes());
-            let (_, locales) = parameters.find(|(name, _)| name == "ui_locales")?;
-            Self::of_locales(&locales)
-        };
-        let by_cookie = || Self::of_locales(cookies::single(headers, COOKIE)?);
+        let by_cookie = |name| Self::of_locales(cookies::single(headers, name)?);
+        let by_query = || Self::of_locales(&parameter(uri, "ui_locales")?);
         let by_header = || Self::of_tag(preferred_language(headers, &TAGS)?);
-        by_query()
-            .or_else(by_cookie)
+        Self::chosen_by(uri)
+            .or_else(|| by_cookie(CHOICE_COOKIE))
+            .or_else(by_query)
+            .or_else(|| by_cookie(COOKIE))
             .or_else(by_header)
             .unwrap_or_default()
+    }
+
+    /// Returns the language that the user chooses with this request.
+    pub(super) fn chosen_by(uri: &Uri) -> Option<Self> {
+        Self::of_tag(&parameter(uri, CHOICE)?)
+    }
+
+    /// Returns the other languages.
+    pub(super) fn others(self) -> impl Iterator<Item = Self> {
+        (0..TAGS.len()).map(Self).filter(move |other| *other != self)
+    }
+
+    /// Returns the path and the query of a page in this language, which it keeps.
+    pub(super) fn path_of(self, uri: &Uri) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let present = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        query.extend_pairs(present.filter(|(name, _)| name != CHOICE));
+        query.append_pair(CHOICE, self.tag());
+        format!("{}?{}", uri.path(), query.finish())
+    }
+
+    /// Returns the name of the language in itself.
+    pub(super) fn name(self) -> &'static str {
+        NAMES[self.0]
     }
 
     /// Returns the first supported language of a list of tags that are separated by spaces.
@@ -89,6 +118,14 @@ impl Language {
         }
         Some(text.into_owned())
     }
+}
+
+/// Returns the first query parameter of this name.
+fn parameter<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
+    let mut parameters = form_urlencoded::parse(uri.query()?.as_bytes());
+    parameters
+        .find(|(found, _)| found == name)
+        .map(|(_, value)| value)
 }
 
 fn bundle(tag: &str, source: &str) -> FluentBundle<FluentResource> {
@@ -202,10 +239,21 @@ mod tests {
     }
 
     #[test]
+    fn a_page_in_another_language_keeps_its_query() {
+        let german = Language::of_tag("de").unwrap();
+        for (uri, expected) in [
+            ("/signin", "/signin?language=de"),
+            ("/signin?flow=a%2Bb&language=en", "/signin?flow=a%2Bb&language=de"),
+        ] {
+            assert_eq!(german.path_of(&uri.parse().unwrap()), expected);
+        }
+    }
+
+    #[test]
     fn the_first_supported_language_counts() {
         let language = |uri: &str, cookie: &str, accepted: &str| {
             let mut headers = HeaderMap::new();
-            headers.insert(header::COOKIE, format!("a=b; language={cookie}").parse().unwrap());
+            headers.insert(header::COOKIE, format!("a=b; {cookie}").parse().unwrap());
             headers.insert(header::ACCEPT_LANGUAGE, accepted.parse().unwrap());
             Language::of_request(&uri.parse().unwrap(), &headers).tag()
         };
@@ -213,9 +261,22 @@ mod tests {
             ("/signin", "", "", "en"),
             ("/signin", "", "fr, de-AT;q=0.5, en;q=0.4", "de"),
             ("/signin", "", "de;q=0", "en"),
-            ("/signin", "fr DE", "en", "de"),
-            ("/signin?ui_locales=fr+de-CH", "en", "en", "de"),
+            ("/signin", "language=fr DE", "en", "de"),
+            ("/signin?ui_locales=fr+de-CH", "language=en", "en", "de"),
             ("/signin?ui_locales=fr", "", "de", "de"),
+            (
+                "/signin?ui_locales=en",
+                "chosen_language=de; language=en",
+                "en",
+                "de",
+            ),
+            (
+                "/signin?language=de&ui_locales=en",
+                "chosen_language=en",
+                "en",
+                "de",
+            ),
+            ("/signin?language=fr", "chosen_language=x", "de", "de"),
         ] {
             assert_eq!(
                 language(uri, cookie, accepted),

@@ -1,30 +1,55 @@
 //! The language and the branding of the pages for a request.
 
 use super::brand::Brand;
-use super::language::Language;
+use super::language::{CHOICE_COOKIE, Language};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use std::sync::Arc;
+use std::time::Duration;
+use web::cookies;
+
+/// The time for which a browser keeps the choice of a language.
+const CHOICE_LIFETIME: Duration = Duration::from_hours(365 * 24);
 
 tokio::task_local! {
     /// The presentation of the pages for the request that this task answers.
     static PRESENTATION: Presentation;
 }
 
+/// A link to a page in another language.
+pub(super) struct LanguageLink {
+    /// The tag of the language.
+    pub(super) tag: &'static str,
+    /// The name of the language in itself.
+    pub(super) name: &'static str,
+    /// The path and the query.
+    pub(super) path: String,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Presentation {
     language: Language,
     brand: Arc<Brand>,
+    /// The URI of the page, if a link can lead to it: the request was no form.
+    uri: Option<Uri>,
 }
 
 /// Middleware that chooses the language and the branding of all pages for a request, those of rejected extractors included.
 pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Next) -> Response {
     let language = Language::of_request(request.uri(), request.headers());
-    let mut response = PRESENTATION
-        .scope(Presentation { language, brand }, next.run(request))
-        .await;
+    let chosen = Language::chosen_by(request.uri());
+    let presentation = Presentation {
+        language,
+        brand,
+        uri: (request.method() == Method::GET).then(|| request.uri().clone()),
+    };
+    let mut response = PRESENTATION.scope(presentation, next.run(request)).await;
+    if let Some(chosen) = chosen {
+        let cookie = cookies::set(CHOICE_COOKIE, chosen.tag(), Some(CHOICE_LIFETIME), "; HttpOnly");
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
     if response.headers().contains_key(header::CONTENT_SECURITY_POLICY) {
         let tag = HeaderValue::from_static(language.tag());
         response.headers_mut().insert(header::CONTENT_LANGUAGE, tag);
@@ -40,6 +65,20 @@ pub(super) fn language() -> Language {
 /// Returns the branding of the pages.
 pub(super) fn brand() -> Arc<Brand> {
     current().brand
+}
+
+/// Returns the links to the page in the other languages. There are none if the page is the answer to a form.
+pub(super) fn language_links() -> Vec<LanguageLink> {
+    let Presentation { language, uri, .. } = current();
+    let link = |uri: &Uri, other: Language| LanguageLink {
+        tag: other.tag(),
+        name: other.name(),
+        path: other.path_of(uri),
+    };
+    let links = uri
+        .iter()
+        .flat_map(|uri| language.others().map(|other| link(uri, other)));
+    links.collect()
 }
 
 /// Returns the presentation that [`present`] chose, or the default outside a request.

@@ -168,7 +168,15 @@ async fn the_account_needs_a_session(world: SharedWorld) {
     user.get("/me").await.expect_error(401, "unauthenticated");
 }
 
+async fn password_managers_find_the_page_that_changes_the_password(world: SharedWorld) {
+    let reply = world.anyone().get("/.well-known/change-password").await;
+    assert_eq!(reply.expect(303).header("location"), "/password");
+    let reliable = "/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200";
+    world.anyone().get(reliable).await.expect(404);
+}
+
 on_every_shape!(
+    password_managers_find_the_page_that_changes_the_password,
     the_account_shows_sessions_apps_and_events,
     a_session_is_ended_from_another_browser,
     an_app_is_disconnected,

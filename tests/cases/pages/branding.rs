@@ -1,6 +1,7 @@
 //! The name, the logo, the color and the links that an operator sets.
 
 use tests::{Shape, SharedWorld, World, on_every_shape};
+use url::Url;
 
 const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg"/>"#;
 
@@ -12,6 +13,7 @@ async fn an_operator_brands_the_pages(shape: Shape) {
         .flag("--brand-name", "Example & Co")
         .flag("--brand-logo", logo.to_str().unwrap())
         .flag("--brand-accent", "#ffe000")
+        .flag("--help-url", "https://example.org/help")
         .flag("--terms-url", "https://example.org/terms")
         .flag("--privacy-url", "https://example.org/privacy")
         .start()
@@ -26,8 +28,9 @@ async fn an_operator_brands_the_pages(shape: Shape) {
             page.reply
         );
         let links: Vec<String> = page.links().iter().map(ToString::to_string).collect();
-        for link in ["https://example.org/terms", "https://example.org/privacy"] {
-            assert!(links.iter().any(|found| found == link), "{path}: {links:?}");
+        for link in ["help", "terms", "privacy"] {
+            let link = format!("https://example.org/{link}");
+            assert!(links.contains(&link), "{path}: {links:?}");
         }
     }
     let sign_up = browser.open("/signup").await;
@@ -77,7 +80,9 @@ async fn pages_without_branding_have_neither_logo_nor_links(world: SharedWorld) 
     let page = world.browser().open("/signup").await;
     assert!(page.visible_text().contains("Latchkey"), "{}", page.reply);
     let html = page.reply.text();
-    assert!(!html.contains("<img") && !html.contains("<footer"), "{html}");
+    assert!(!html.contains("<img"), "{html}");
+    let is_own = |link: &Url| link.origin() == page.url.origin();
+    assert!(page.links().iter().all(is_own), "{html}");
     assert!(
         !page.visible_text().contains("you accept the terms"),
         "{}",
@@ -101,6 +106,7 @@ async fn unusable_branding_is_refused_at_the_start(world: SharedWorld) {
         ("--brand-logo", &large, "larger than 64 KiB"),
         ("--brand-logo", &missing, "No such file"),
         ("--brand-accent", "red", "six hexadecimal digits"),
+        ("--help-url", "ftp://example.org", "https:// or http://"),
         ("--terms-url", "javascript:alert(1)", "https:// or http://"),
         ("--privacy-url", "nowhere", "no URL"),
     ] {

@@ -104,6 +104,43 @@ async fn the_app_chooses_the_language_of_its_flow(world: SharedWorld) {
     );
 }
 
+async fn users_choose_the_language(world: SharedWorld) {
+    let (ann, app) = world.user_and_app().await;
+    let mut browser = ann.browser();
+    let request = app.authorization().set("ui_locales", "en");
+    let to_consent = browser.open(&request.path()).await.location().unwrap();
+    let consent = browser.open(to_consent.as_str()).await;
+    assert!(consent.visible_text().contains("Read posts"), "{}", consent.reply);
+    let links = consent.links();
+    let to_german = links.iter().find(|link| link.as_str().ends_with("language=de"));
+    // The same page of the same flow, in spite of the language for which the app asked.
+    let consent = browser.open(to_german.unwrap().as_str()).await;
+    assert!(
+        consent.visible_text().contains("Ihre Beiträge"),
+        "{}",
+        consent.reply
+    );
+    for path in ["/account", "/forgot"] {
+        let page = browser.open(path).await.reply.expect(200);
+        assert_eq!(page.header("content-language"), "de", "{path}");
+    }
+    let unsupported = browser.open("/forgot?language=fr").await;
+    assert_eq!(unsupported.reply.set_cookie("chosen_language"), None);
+    assert_eq!(unsupported.reply.header("content-language"), "de");
+    let mut browser = world.browser().in_language("de");
+    let form = browser.open("/signin?language=en").await;
+    let refused = browser
+        .submit(&form, &[("email", &ann.email), ("password", "not the password")])
+        .await;
+    assert!(
+        refused.visible_text().contains("password is wrong"),
+        "{}",
+        refused.reply
+    );
+    // The answer to a form has no address to which a link could lead.
+    assert!(!refused.reply.text().contains("hreflang"), "{}", refused.reply);
+}
+
 async fn the_front_page_is_in_the_preferred_language(shape: Shape) {
     let world = World::start(shape).await;
     let front = world.browser().in_language("de").open("/").await;
@@ -114,5 +151,6 @@ on_every_shape!(
     pages_are_in_the_preferred_language,
     messages_are_in_the_language_of_the_page,
     the_app_chooses_the_language_of_its_flow,
+    users_choose_the_language,
 );
 on_one_process!(the_front_page_is_in_the_preferred_language);

@@ -263,6 +263,7 @@ routes! {
         let page = browser.open("/password").await;
         browser.submit_call(&page, &[("current_password", PASSWORD), ("new_password", NEW_PASSWORD)])
     };
+    findPasswordPage "" [0 0] |f| f.world.anyone().get("/.well-known/change-password");
     showForgotten "" [0 0] |f| f.world.anyone().get("/forgot");
     submitForgotten "" [7 7] |f| {
         let email = f.world.user().await.email;
