@@ -1,4 +1,5 @@
-//! The pages: sign-up, the account with its address and two-step sign-in, their languages, their branding, and their appearance and accessibility in Chromium.
+//! The pages: sign-up, the account with its address and two-step sign-in, their languages, their branding, their fields for passwords, and
+//! their appearance and accessibility in Chromium.
 
 mod account;
 mod appearance;
@@ -6,5 +7,6 @@ mod branding;
 mod email;
 mod languages;
 mod links;
+mod password_fields;
 mod sign_up;
 mod two_step;

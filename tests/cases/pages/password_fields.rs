@@ -1,0 +1,63 @@
+//! The fields for passwords, as browsers and password managers see them.
+
+use tests::{PASSWORD, SharedWorld, on_every_shape};
+
+/// The tags of the input fields of a page.
+fn fields(html: &str) -> Vec<&str> {
+    let fields = html.split("<input ").skip(1);
+    fields.map(|rest| rest.split('>').next().unwrap()).collect()
+}
+
+async fn password_managers_recognize_the_fields(world: SharedWorld) {
+    let mut stranger = world.browser();
+    let mut browser = world.user().await.browser();
+    let pages = [
+        stranger.open("/signin").await,
+        stranger.open("/signup").await,
+        stranger.open("/reset?token=x").await,
+        browser.open("/password").await,
+        browser.open("/account/email").await,
+        browser.open("/account/two-step").await,
+    ];
+    for page in pages {
+        let (path, html) = (page.url.path(), page.reply.text());
+        let (passwords, others): (Vec<_>, Vec<_>) = fields(&html)
+            .into_iter()
+            .partition(|field| field.contains("type=\"password\""));
+        assert!(!passwords.is_empty(), "{path}: {html}");
+        for field in passwords {
+            let kinds = ["current-password", "new-password"];
+            let is_kind = |kind: &str| field.contains(&format!("autocomplete=\"{kind}\""));
+            assert!(kinds.into_iter().any(is_kind), "{path}: {field}");
+            // A browser would cut a longer password without a word, and the user could not sign in with the whole of it.
+            assert!(!field.contains("maxlength"), "{path}: {field}");
+        }
+        let names_account = others
+            .iter()
+            .any(|field| field.contains("autocomplete=\"username\""));
+        // Who has the link of a reset has not proved to know the address.
+        assert_eq!(names_account, path != "/reset", "{path}: {html}");
+    }
+}
+
+async fn a_password_that_is_too_long_is_refused(world: SharedWorld) {
+    let mut browser = world.browser();
+    let form = browser.open("/signup").await;
+    let email = world.fresh_email();
+    let too_long = PASSWORD.repeat(5);
+    assert!(too_long.len() > 128);
+    let refused = browser
+        .submit(&form, &[("email", &email), ("password", &too_long)])
+        .await;
+    assert_eq!(refused.reply.status, 422, "{}", refused.reply);
+    assert!(
+        refused.visible_text().contains("longer than 128 characters"),
+        "{}",
+        refused.reply
+    );
+}
+
+on_every_shape!(
+    password_managers_recognize_the_fields,
+    a_password_that_is_too_long_is_refused,
+);
