@@ -85,11 +85,20 @@ reset-done = Ihr Passwort wurde geändert
 ## E-mail address
 
 verify = E-Mail-Adresse bestätigen
-verify-explanation = Bestätigen Sie die Adresse nur, wenn das Konto, um das es in der E-Mail geht, Ihres ist. Wenn sich dadurch die Adresse Ihres Kontos ändert, werden Sie auf allen Geräten abgemeldet und alle Apps getrennt.
+verify-account = Vor { $time } wurde ein Konto mit der Adresse { $email } angelegt. Wenn es Ihres ist, bestätigen Sie die Adresse mit seinem Passwort.
+verify-change = Jemand möchte { $email } zur Adresse eines Kontos machen, das vor { $time } angelegt wurde. Wenn das Konto Ihres ist, bestätigen Sie die Änderung mit seinem Passwort: Sie werden auf allen Geräten abgemeldet und alle Apps getrennt. Wenn nicht, schließen Sie diese Seite; dann ändert sich nichts.
+verify-own = Bestätigen Sie, dass { $email } die Adresse dieses Kontos ist.
+verify-own-change = Bestätigen Sie, dass sich seine Adresse in { $email } ändert: Sie werden auf allen Geräten abgemeldet und alle Apps getrennt.
+verify-password = Passwort des Kontos
+verify-password-missing = Geben Sie das Passwort des Kontos ein.
+verify-password-wrong = Das Passwort ist falsch.
 verify-submit = Adresse bestätigen
+verify-no-password = Sie kennen das Passwort nicht?
+verify-reset = Vielleicht haben Sie es vergessen, oder jemand anders hat das Konto mit Ihrer Adresse angelegt. Wählen Sie ein neues Passwort über einen Link, den wir Ihnen schicken. Damit ist die Adresse bestätigt, und das Konto gehört Ihnen allein: Alle Sitzungen enden, alle Apps werden getrennt, und die Anmeldung in zwei Schritten wird ausgeschaltet.
+verify-reset-submit = Link für ein neues Passwort schicken
 verify-done = Ihre Adresse ist bestätigt
     .text = Sie ist jetzt die Adresse Ihres Kontos.
-    .link = Anmelden
+    .link = Zu Ihrem Konto
 verify-taken = Ein anderes Konto hat diese Adresse
     .text = Melden Sie sich bei jenem Konto an, oder wählen Sie für dieses eine andere Adresse. Es wurde nichts geändert.
 invalid-link = Dieser Link funktioniert nicht
@@ -167,11 +176,11 @@ event-tokens-revoked = Token einer App wurden widerrufen
 ## E-mail address and two-step sign-in of the account
 
 change-email = E-Mail-Adresse ändern
-change-email-explanation = Die Adresse Ihres Kontos ist { $email }. Wir schicken einen Link an die neue Adresse. Die Änderung gilt, sobald Sie ihn öffnen, und meldet Sie auf allen Geräten ab.
+change-email-explanation = Die Adresse Ihres Kontos ist { $email }. Wir schicken einen Link an die neue Adresse. Die Änderung gilt, sobald Sie sie darüber bestätigen, und meldet Sie auf allen Geräten ab.
 new-email = Neue E-Mail-Adresse
 change-email-submit = Link schicken
 email-link-sent = Sehen Sie in Ihre E-Mails
-    .text = Ein Link, der die neue Adresse bestätigt, ist an sie unterwegs. Bis Sie ihn öffnen, behält Ihr Konto die jetzige Adresse.
+    .text = Ein Link, der die neue Adresse bestätigt, ist an sie unterwegs. Bis Sie sie darüber bestätigen, behält Ihr Konto die jetzige Adresse.
     .link = Zurück zu Ihrem Konto
 back-to-account = Zurück zu Ihrem Konto
 two-step = Anmeldung in zwei Schritten

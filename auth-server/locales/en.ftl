@@ -86,11 +86,20 @@ reset-done = Your password was changed
 ## E-mail address
 
 verify = Confirm your e-mail address
-verify-explanation = Confirm the address only if the account that the e-mail is about is yours. If this changes the address of your account, you are signed out on all devices and all apps are disconnected.
+verify-account = An account with the address { $email } was created { $time } ago. If it is yours, confirm the address with its password.
+verify-change = Somebody asked to make { $email } the address of an account that was created { $time } ago. If the account is yours, confirm the change with its password: you are signed out on all devices, and all apps are disconnected. If it is not, close this page, and nothing changes.
+verify-own = Confirm that { $email } is the address of this account.
+verify-own-change = Confirm that its address changes to { $email }: you are signed out on all devices, and all apps are disconnected.
+verify-password = Password of the account
+verify-password-missing = Enter the password of the account.
+verify-password-wrong = The password is wrong.
 verify-submit = Confirm the address
+verify-no-password = You do not know the password?
+verify-reset = You may have forgotten it, or somebody else created the account with your address. Choose a new password with a link that we mail you. The address is confirmed then, and the account is yours alone: all sessions end, all apps are disconnected, and two-step sign-in is turned off.
+verify-reset-submit = Send a link for a new password
 verify-done = Your address is confirmed
     .text = It is now the address of your account.
-    .link = Sign in
+    .link = Go to your account
 verify-taken = Another account has this address
     .text = Sign in to that account, or choose another address for this one. Nothing was changed.
 invalid-link = This link does not work
@@ -168,11 +177,11 @@ event-tokens-revoked = Tokens of an app were revoked
 ## E-mail address and two-step sign-in of the account
 
 change-email = Change e-mail address
-change-email-explanation = The address of your account is { $email }. We will send a link to the new address. The change takes effect when you open it, and signs you out on all devices.
+change-email-explanation = The address of your account is { $email }. We will send a link to the new address. The change takes effect when you confirm it with the link, and signs you out on all devices.
 new-email = New e-mail address
 change-email-submit = Send the link
 email-link-sent = Check your mail
-    .text = A link to confirm the new address is on its way to it. Until you open it, your account keeps its present address.
+    .text = A link to confirm the new address is on its way to it. Until you confirm it, your account keeps its present address.
     .link = Back to your account
 back-to-account = Back to your account
 two-step = Two-step sign-in

@@ -138,12 +138,24 @@ pub(crate) struct ResetPage<'a> {
     pub(crate) min_length: u64,
 }
 
-/// The button behind the link that confirms an address.
+/// The form behind the link that confirms an address.
 #[derive(Template)]
 #[template(path = "verify.html")]
 pub(crate) struct VerifyPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) token: &'a str,
+    /// The address to confirm.
+    pub(crate) email: &'a str,
+    /// Whether it would replace another address of the account.
+    pub(crate) is_change: bool,
+    /// Whether a reset of the password would be the first proof of the address.
+    pub(crate) offers_reset: bool,
+    /// The present address of the account, which only its user sees.
+    pub(crate) account: &'a str,
+    /// The time since the account was created, in words.
+    pub(crate) created: String,
+    /// Whether the browser has no session of the account, so that the form has a field for its password.
+    pub(crate) asks_password: bool,
 }
 
 /// All components of the pages, for those who change them.
@@ -211,7 +223,7 @@ pub(crate) fn reset(page: &ResetPage<'_>) -> Response {
     render(&text::of("reset").plain(), page)
 }
 
-/// Renders the button behind the link that confirms an address.
+/// Renders the form behind the link that confirms an address.
 pub(crate) fn verify(page: &VerifyPage<'_>) -> Response {
     render(&text::of("verify").plain(), page)
 }

@@ -3,13 +3,11 @@
 
 -- Accounts. `email_key` is the normalized address, by which accounts are found. `epoch` counts the times that all sessions and
 -- tokens of the user ended, as with each change of the password. `unlocked_at` is the time at which a command or a password reset last cleared the failed sign-ins.
--- `email_verified_at` is the time at which a bearer of the account first proved to read the mail of its present address.
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     email TEXT NOT NULL,
     email_key TEXT NOT NULL,
     email_verified BOOLEAN NOT NULL,
-    email_verified_at BIGINT,
     role TEXT NOT NULL CHECK (role IN ('user', 'editor', 'admin')),
     password_hash TEXT NOT NULL,
     epoch BIGINT NOT NULL,

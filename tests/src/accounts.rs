@@ -134,11 +134,11 @@ impl World {
         user
     }
 
-    /// Confirms an address with the link that was mailed at the sign-up.
+    /// Confirms an address with the link that was mailed at the sign-up, and with the default password.
     pub async fn confirm_email(&self, email: &str) {
         let token = self.mail(email, "Confirm your e-mail address", 1).await.token();
-        let confirm = self.anyone().post("/email-verifications/confirmations");
-        confirm.json(&json!({ "token": token })).await.expect(204);
+        let confirm = self.anyone().confirm_email_with(&token, PASSWORD);
+        confirm.await.expect(204);
     }
 
     /// Creates a signed-in user with the password [`PASSWORD`]. The account and the session are written to the database with a hash that is
@@ -230,6 +230,18 @@ impl Caller {
     pub fn login(&self, email: &str, password: &str) -> Call {
         self.post("/login")
             .json(&json!({ "email": email, "password": password }))
+    }
+
+    /// Prepares the confirmation of the address to which this token was mailed, in the session of this caller.
+    pub fn confirm_email(&self, token: &str) -> Call {
+        self.post("/email-verifications/confirmations")
+            .json(&json!({ "token": token }))
+    }
+
+    /// Prepares the confirmation of the address to which this token was mailed, with the password of the account.
+    pub fn confirm_email_with(&self, token: &str, password: &str) -> Call {
+        self.post("/email-verifications/confirmations")
+            .json(&json!({ "token": token, "password": password }))
     }
 }
 

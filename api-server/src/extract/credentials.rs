@@ -13,6 +13,7 @@ use web::context::request_context;
 use web::{bearer, cookies, csrf, dpop, rate_limits};
 
 /// The caller of a request by the kind of its credentials.
+#[derive(Debug)]
 pub(super) enum Caller {
     /// A session. The request has passed the CSRF check.
     Session(Session),

@@ -2,7 +2,7 @@
 
 use super::mailed_token::MailedToken;
 use crate::error::ApiError;
-use crate::extract::{PublicWrite, UnrestrictedSession};
+use crate::extract::{OptionalSession, UnrestrictedSession};
 use axum::extract::State;
 use axum::http::StatusCode;
 use foundation::email::Email;
@@ -33,15 +33,18 @@ struct EmailVerification {
 
 /// The token from the mail.
 #[derive(ToSchema)]
-#[schema(example = json!({"token": "8Cr4-1S6hZzPuvq6Wn2BvXq0dX9dG3k0mX0b8z0yJ3c"}))]
+#[schema(example = json!({"token": "8Cr4-1S6hZzPuvq6Wn2BvXq0dX9dG3k0mX0b8z0yJ3c", "password": "correct horse"}))]
 struct EmailConfirmation {
     token: MailedToken,
+    /// The password of the account. Required without a session of the account.
+    #[schema(nullable = false)]
+    password: Option<Password>,
 }
 
 /// Request to confirm or change the e-mail address
 ///
-/// Mails a link to the current address or to the new one. The new address becomes the account's when the link is used, and
-/// the old address is notified. A new link replaces the earlier ones. An address gets at most two such mails an hour; a further
+/// Mails a link to the current address or to the new one. The new address becomes the account's when it is confirmed with the
+/// link, and the old address is notified. A new link replaces the earlier ones. An address gets at most two such mails an hour; a further
 /// request sends nothing.
 #[utoipa::path(
     post, path = "/email-verifications", operation_id = "requestEmailVerification", tag = "Users",
@@ -67,25 +70,28 @@ pub(crate) async fn request(
 
 /// Confirm or change the e-mail address
 ///
-/// Takes the token from the mail, which works once. A change of the address ends all sessions of the user and revokes the
-/// tokens of all apps.
+/// Takes the token from the mail, which works once, in a session of the account or with its password, because anybody can enter
+/// an address for an account. An access token is neither. Who has neither resets the password: that confirms the address too, and
+/// ends what was set up before. A change of the address ends all sessions of the user and revokes the tokens of all apps.
 #[utoipa::path(
     post, path = "/email-verifications/confirmations", operation_id = "confirmEmailVerification", tag = "Users",
-    request_body = EmailConfirmation, security((), ("csrf" = [])),
+    request_body = EmailConfirmation, security((), ("csrf" = []), ("session" = [], "csrf" = [])),
     responses(
         (status = 204, description = "The address is the account's and is confirmed."),
-        PublicWrite, JsonBody, code::ResetTokenInvalid, code::EmailTaken,
+        OptionalSession, JsonBody, code::ResetTokenInvalid, code::EmailTaken, code::LoginLocked,
     )
 )]
 pub(crate) async fn confirm(
     State(identity): State<Identity>,
     Context(context): Context,
-    Authorized(_caller, body): Authorized<PublicWrite, JsonBody>,
+    Authorized(caller, body): Authorized<OptionalSession, JsonBody>,
 ) -> Result<StatusCode, ApiError> {
     let mut fields = body.fields()?;
     let token = fields.required("token", MailedToken::parse);
-    let EmailConfirmation { token } = fields.finish(token.map(|token| EmailConfirmation { token }))?;
-    email_verifications::confirm(&identity, &token.0, &context).await?;
+    let password = fields.optional("password", Password::parse);
+    let confirmation = token.map(|token| EmailConfirmation { token, password });
+    let EmailConfirmation { token, password } = fields.finish(confirmation)?;
+    email_verifications::confirm(&identity, &token.0, caller.session(), password, &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

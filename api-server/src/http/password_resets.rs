@@ -53,8 +53,8 @@ pub(crate) async fn request(
 /// Set a new password
 ///
 /// Takes the token from the mail, which works once. Ends all sessions of the user and revokes the tokens of all apps.
-/// It does not sign in. The address counts as confirmed. Two-step sign-in stays on, unless it was turned on before an address of
-/// the account was first confirmed: then it is turned off, and the apps that were connected before are disconnected.
+/// It does not sign in. Two-step sign-in stays on, unless the address was not confirmed before: then it is turned off and all apps are
+/// disconnected, because somebody else may have created the account. The address is confirmed then.
 #[utoipa::path(
     post, path = "/password-resets/confirmations", operation_id = "confirmPasswordReset", tag = "Users",
     request_body = PasswordResetConfirmation, security((), ("csrf" = [])),

@@ -50,8 +50,12 @@ pages! {
     /// The errors of the form behind the link of a password reset.
     ResetErrors: 422 "The password is not acceptable, or the link does not work.",
         503 "Too many people are signing in at once.";
+    /// The errors of a link that confirms an address.
+    VerifyLinkErrors: 400 "The link does not work, or the browser sent two session cookies.";
     /// The errors of the form behind the link that confirms an address.
-    VerifyErrors: 409 "Another account has this address.", 422 "The link does not work.";
+    VerifyErrors: 409 "Another account has this address.",
+        422 "The link does not work, or the password is missing or wrong.", 429 "Sign-in is blocked for a while.",
+        503 "Too many people are signing in at once, or a part of the service does not answer.";
     /// The errors of the account page.
     AccountErrors: 429 "Too many mails were requested.", 503 "A part of the service does not answer.";
     /// The errors of the forms that ask a signed-in user for the password or a code.

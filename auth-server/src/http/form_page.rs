@@ -1,14 +1,14 @@
 //! Pages with a form: shown first, and shown again with an error message.
 
-use super::reset;
-use crate::pages::FormState;
+use super::{reauthentication, reset, verify};
 use crate::pages::text::{self, Text};
+use crate::pages::{self, FormState};
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use identity::passwords::PasswordFlaw;
-use identity::{login, mail_throttle, password_resets, passwords, sign_up, users};
+use identity::{email_verifications, login, mail_throttle, password_resets, passwords, sign_up, users};
 use issuer::grants::device_decision::UserCodeError;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -217,6 +217,27 @@ impl From<UserCodeError> for FormError {
                 unavailable()
             }
             UserCodeError::Database(error) => Error::from(error).into(),
+        }
+    }
+}
+
+impl From<email_verifications::Error> for FormError {
+    fn from(error: email_verifications::Error) -> Self {
+        match error {
+            email_verifications::Error::TokenInvalid => {
+                Self::Final(verify::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
+            }
+            email_verifications::Error::PasswordMissing(_) => {
+                Self::invalid(&text::of("verify-password-missing"))
+            }
+            email_verifications::Error::Credentials(login::Error::WrongCredentials) => {
+                verify::wrong_password()
+            }
+            email_verifications::Error::Credentials(error) => reauthentication::error(error),
+            email_verifications::Error::EmailTaken => {
+                Self::Final(pages::error(StatusCode::CONFLICT, &text::of("verify-taken")))
+            }
+            email_verifications::Error::Database(error) => Error::from(error).into(),
         }
     }
 }

@@ -103,6 +103,8 @@ pub(crate) struct ResetForm {
 pub(crate) struct VerifyForm {
     /// The token from the link in the mail.
     pub(crate) token: String,
+    /// The password of the account, unless the browser has a session of it.
+    pub(crate) password: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
 }

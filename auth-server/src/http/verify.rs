@@ -1,46 +1,78 @@
 //! `GET` and `POST /verify`: the page behind the link that confirms an e-mail address.
 
-use super::documentation::{FormErrors, LinkErrors, VerifyErrors};
-use super::extract::{PageForm, PageQuery};
-use super::form_page::FormRenderer;
+use super::browser::BrowserSession;
+use super::documentation::{FormErrors, VerifyErrors, VerifyLinkErrors};
+use super::extract::{PageQuery, SessionForm};
+use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, VerifyForm};
 use super::paths;
-use crate::pages;
-use crate::pages::text;
+use crate::pages::{self, FormState, text};
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
-use identity::email_verifications;
-use identity::email_verifications::Error as VerifyError;
-use web::Context;
-use web::Error;
+use identity::email_verifications::{self, own_session};
+use identity::mailed_tokens::MailedToken;
+use identity::passwords::Password;
+use identity::sessions::Session;
+use web::{Context, Error};
 
 /// Show the page to confirm an e-mail address
 ///
-/// Opening the link confirms nothing, because mail programs open links too.
+/// Opening the link confirms nothing, because mail programs open links too. The form asks for the password, unless the browser has a
+/// session of the account. Whoever does not know the password is led to a reset.
 #[utoipa::path(
-    get, path = paths::VERIFY, operation_id = "showVerify", tag = "Pages", params(LinkQuery), security(()),
+    get, path = paths::VERIFY, operation_id = "showVerify", tag = "Pages", params(LinkQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
         (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
-        LinkErrors,
+        VerifyLinkErrors,
     )
 )]
-pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormRenderer) -> Response {
-    let token = query.token.as_str();
-    if token.is_empty() {
-        return invalid_link(StatusCode::BAD_REQUEST);
-    }
-    renderer.show(|form| pages::verify(&pages::VerifyPage { form, token }))
+pub(crate) async fn show(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    PageQuery(query): PageQuery<LinkQuery>,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+) -> Result<Response, Error> {
+    let token = Secret::new(query.token);
+    let link = email_verifications::find(&identity, &token, context.now).await?;
+    Ok(match link {
+        Some(link) => renderer.show(|form| page(form, &token, &link, session.as_ref(), &context)),
+        None => invalid_link(StatusCode::BAD_REQUEST),
+    })
+}
+
+fn page(
+    form: FormState<'_>,
+    token: &Secret,
+    link: &MailedToken,
+    session: Option<&Session>,
+    context: &RequestContext,
+) -> Response {
+    let asks_password = own_session(link, session).is_none();
+    pages::verify(&pages::VerifyPage {
+        form,
+        token: token.expose(),
+        email: &link.mailed_to,
+        is_change: link.is_change(),
+        account: &link.user.email,
+        created: text::duration(context.now.since(link.user.created_at)),
+        asks_password,
+        offers_reset: asks_password && !link.is_change() && !link.user.email_verified,
+    })
 }
 
 /// Submit the form to confirm an e-mail address
 ///
-/// If the address replaces another one, all sessions of the user end.
+/// Takes the password of the account, unless the browser has a session of it. If the address replaces another one, all sessions of the
+/// user end.
 #[utoipa::path(
-    post, path = paths::VERIFY, operation_id = "submitVerify", tag = "Pages", security(()),
+    post, path = paths::VERIFY, operation_id = "submitVerify", tag = "Pages", security((), ("session" = [])),
     request_body(content = VerifyForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, description = "The address is confirmed.", body = String, content_type = "text/html"),
@@ -50,17 +82,40 @@ pub(crate) async fn show(PageQuery(query): PageQuery<LinkQuery>, renderer: FormR
 pub(crate) async fn submit(
     State(identity): State<Identity>,
     Context(context): Context,
-    PageForm(fields): PageForm<VerifyForm>,
-) -> Response {
-    let token = Secret::new(fields.token);
-    match email_verifications::confirm(&identity, &token, &context).await {
-        Ok(()) => pages::notify_with_link(&text::of("verify-done"), paths::SIGN_IN),
-        Err(VerifyError::TokenInvalid) => invalid_link(StatusCode::UNPROCESSABLE_ENTITY),
-        Err(VerifyError::EmailTaken) => pages::error(StatusCode::CONFLICT, &text::of("verify-taken")),
-        Err(error) => Error::from(error).into_response(),
-    }
+    renderer: FormRenderer,
+    SessionForm(session, fields): SessionForm<VerifyForm>,
+) -> Result<Response, Error> {
+    let (token, session) = (Secret::new(fields.token.as_str()), session.as_ref());
+    let error = match confirm(&identity, &token, session, &fields, &context).await {
+        Ok(()) => return Ok(pages::notify_with_link(&text::of("verify-done"), paths::ACCOUNT)),
+        Err(error) => error,
+    };
+    let link = email_verifications::find(&identity, &token, context.now).await?;
+    Ok(match link {
+        Some(link) => renderer.show_again(error, |form| page(form, &token, &link, session, &context)),
+        None => invalid_link(StatusCode::UNPROCESSABLE_ENTITY),
+    })
 }
 
-fn invalid_link(status: StatusCode) -> Response {
+async fn confirm(
+    identity: &Identity,
+    token: &Secret,
+    session: Option<&Session>,
+    fields: &VerifyForm,
+    context: &RequestContext,
+) -> Result<(), FormError> {
+    let password = fields.password.as_deref().filter(|password| !password.is_empty());
+    let password = password.map(Password::parse).transpose();
+    let password = password.map_err(|_| wrong_password())?;
+    Ok(email_verifications::confirm(identity, token, session, password, context).await?)
+}
+
+/// Returns the page for a link whose token is missing or invalid.
+pub(super) fn invalid_link(status: StatusCode) -> Response {
     pages::error_with_link(status, &text::of("invalid-link"), paths::ACCOUNT)
+}
+
+/// Returns the error of a form whose password is wrong.
+pub(super) fn wrong_password() -> FormError {
+    FormError::invalid(&text::of("verify-password-wrong"))
 }

@@ -60,9 +60,6 @@ impl Clock {
 }
 
 impl Timestamp {
-    /// The latest timestamp.
-    pub const MAX: Self = Self(i64::MAX);
-
     /// Creates a timestamp from microseconds since the epoch.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)

@@ -13,7 +13,6 @@ use crate::{administrators, mailed_tokens, second_factor};
 use audit::events::{Event, EventName, pseudonyms};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
-use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use std::time::Duration;
 use storage::db::{self, Tx};
@@ -118,9 +117,9 @@ pub async fn delete(
     credential_check::hold_session(&mut tx, session, context).await?;
     // Sessions come before consents, because the exchange of an authorization code locks them in this order.
     sessions::end_all(&mut tx, user.id, context.now).await?;
-    consents::delete_granted_before(&mut tx, user.id, Timestamp::MAX).await?;
+    consents::delete_all(&mut tx, user.id).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
-    second_factor::delete(&mut tx, user.id, Timestamp::MAX).await?;
+    second_factor::delete(&mut tx, user.id).await?;
     mailed_tokens::delete_all(&mut tx, user.id).await?;
     let event = Event::success(EventName::UserDeleted).user(user.id);
     event.record(&mut tx, context).await?;

@@ -1,8 +1,11 @@
-//! Confirming and changing e-mail addresses by a mailed link.
+//! Confirming and changing e-mail addresses by a mailed link. Anybody can enter an address for an account, so the link is not enough: it
+//! shows who reads the mail, and a session or the password shows who has the account. Who has neither can
+//! [reset the password](crate::password_resets), which ends what was set up before.
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, MailedToken, Purpose};
+use crate::passwords::Password;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
@@ -10,6 +13,7 @@ use crate::users::{self, User};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice};
 use audit::revocation::PendingAnnouncement;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -22,6 +26,12 @@ pub enum Error {
     /// One error covers all of these cases, so that it reveals nothing.
     #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
+    /// The link is valid, but there is neither a session of its user nor a password.
+    #[error("the password of the account is required")]
+    PasswordMissing(Box<MailedToken>),
+    /// The password was not verified, or the session ended meanwhile.
+    #[error(transparent)]
+    Credentials(#[from] credential_check::Error),
     /// Another account has the address.
     #[error("another account has this e-mail")]
     EmailTaken,
@@ -139,36 +149,67 @@ pub async fn request_change(
     Ok(written.await.map_err(MailThrottled::from)?)
 }
 
-/// Confirms the address to which the token was mailed. If that is not the account's current address, it becomes the
-/// account's address, and every session, refresh token and access token of the user ends. Fails with
-/// [`Error::TokenInvalid`] or [`Error::EmailTaken`]. A failure does not use up the token.
-pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestContext) -> Result<(), Error> {
+/// Returns what [`confirm`] would confirm with this token: the address to which it was mailed, and its user. Returns `None` if the token is
+/// not valid.
+pub async fn find(
+    identity: &Identity,
+    token: &Secret,
+    now: Timestamp,
+) -> Result<Option<MailedToken>, db::Error> {
+    mailed_tokens::find(&identity.db, Purpose::EmailVerification, token, now).await
+}
+
+/// Returns the session if it is one of the user of this link, who then needs no password to [`confirm`] the address. A session in which an
+/// initial password must be replaced does not count.
+pub fn own_session<'s>(mailed: &MailedToken, session: Option<&'s Session>) -> Option<&'s Session> {
+    session.filter(|session| session.user.id == mailed.user.id && !session.password_change_required)
+}
+
+/// Confirms the address to which the token was mailed, in a [session of its user](own_session) or else with the user's password. A one-time
+/// code is not required. If the address is not the account's current one, it becomes the account's address, and every session, refresh
+/// token and access token of the user ends. Fails with [`Error::TokenInvalid`], [`Error::PasswordMissing`], [`Error::Credentials`] or
+/// [`Error::EmailTaken`]. A failure does not use up the token.
+pub async fn confirm(
+    identity: &Identity,
+    token: &Secret,
+    session: Option<&Session>,
+    password: Option<Password>,
+    context: &RequestContext,
+) -> Result<(), Error> {
     let (purpose, now) = (Purpose::EmailVerification, context.now);
-    let mailed = mailed_tokens::find(&identity.db, purpose, token, now).await?;
-    let mailed = mailed.ok_or(Error::TokenInvalid)?;
-    let is_change = mailed.email_key != mailed.current_email_key;
+    let mailed = find(identity, token, now).await?.ok_or(Error::TokenInvalid)?;
+    let session = own_session(&mailed, session);
+    match password {
+        _ if session.is_some() => {}
+        Some(password) => verify_password(identity, &mailed.user, password, context).await?,
+        None => return Err(Error::PasswordMissing(Box::new(mailed))),
+    }
 
     let mut tx = identity.db.begin().await?;
     let update = users::set_email(
         &mut tx,
-        mailed.user_id,
-        &mailed.current_email_key,
-        &mailed.email,
-        &mailed.email_key,
+        mailed.user.id,
+        &mailed.current_key,
+        &mailed.mailed_to,
+        &mailed.mailed_to_key,
         now,
     );
     let is_updated = update.await.map_err(|error| match error {
         db::Error::Conflict => Error::EmailTaken,
         error => Error::Database(error),
     })?;
+    // If the password changed meanwhile, the token was deleted with the sessions.
     if !is_updated || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
         return Err(Error::TokenInvalid);
     }
-    let announcement = if is_change {
+    if let Some(session) = session {
+        credential_check::hold_session(&mut tx, session, context).await?;
+    }
+    let announcement = if mailed.is_change() {
         Some(finish_change(identity, &mut tx, &mailed, context).await?)
     } else {
         Event::success(EventName::EmailVerified)
-            .user(mailed.user_id)
+            .user(mailed.user.id)
             .record(&mut tx, context)
             .await?;
         None
@@ -180,6 +221,20 @@ pub async fn confirm(identity: &Identity, token: &Secret, context: &RequestConte
     Ok(())
 }
 
+/// Verifies the password of a link's user, under the limits of failed sign-ins.
+async fn verify_password(
+    identity: &Identity,
+    user: &User,
+    password: Password,
+    context: &RequestContext,
+) -> Result<(), credential_check::Error> {
+    let presented = PresentedCredentials { password, otp: None };
+    let required = RequiredFactors::Password;
+    credential_check::reauthenticate(identity, user, &presented, required, context)
+        .await
+        .map(|_| ())
+}
+
 /// Ends the sign-ins of a user whose address changed, and mails a notice to the former address.
 async fn finish_change(
     identity: &Identity,
@@ -187,14 +242,17 @@ async fn finish_change(
     mailed: &MailedToken,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, db::Error> {
-    let announcement = sign_out_everywhere(tx, mailed.user_id, context).await?;
+    let user = &mailed.user;
+    let announcement = sign_out_everywhere(tx, user.id, context).await?;
     Event::success(EventName::EmailChange)
-        .user(mailed.user_id)
+        .user(user.id)
         .record(tx, context)
         .await?;
-    let notice = Notice::EmailChanged { to: &mailed.email };
+    let notice = Notice::EmailChanged {
+        to: &mailed.mailed_to,
+    };
     let mails = &identity.mails;
-    mails.send_notice(tx, mailed.recipient(), notice, context).await?;
+    mails.send_notice(tx, user.recipient(), notice, context).await?;
     Ok(announcement)
 }
 

@@ -1,7 +1,7 @@
 //! Tokens in mailed links. A token proves that its bearer can read the mail of an address. Each has 256 random bits, is
 //! stored as a hash, and can be used once.
 
-use audit::mail::Recipient;
+use crate::users::{User, UserRow};
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use foundation::random;
@@ -15,8 +15,8 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7)";
     // Reads the table `users` too, which another module owns: whether a token confirms or changes the address depends
     // on the account's current one.
-    FIND = "SELECT t.user_id, t.email, t.email_key, u.email AS current_email, u.email_key AS current_email_key,
-                   u.email_verified AS is_verified
+    FIND = "SELECT t.email AS mailed_to, t.email_key AS mailed_to_key, u.email_key AS current_key,
+                   u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM mailed_tokens t JOIN users u ON u.id = t.user_id
             WHERE t.token_hash = $1 AND t.purpose = $2 AND t.used_at IS NULL AND t.expires_at > $3
               AND u.disabled_at IS NULL";
@@ -51,28 +51,22 @@ pub struct Lifetimes {
 
 /// The stored values of a valid token.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(crate) struct MailedToken {
-    /// The id of the user for whom the token was created.
-    pub(crate) user_id: i64,
+pub struct MailedToken {
+    /// The user for whom the token was created.
+    #[sqlx(flatten, try_from = "UserRow")]
+    pub user: User,
     /// The address to which the link was mailed.
-    pub(crate) email: String,
-    /// The comparison key of `email`, see [`Email::key`].
-    pub(crate) email_key: String,
-    /// The account's current address.
-    pub(crate) current_email: String,
-    /// The comparison key of `current_email`.
-    pub(crate) current_email_key: String,
-    /// Whether the current address was confirmed.
-    is_verified: bool,
+    pub mailed_to: String,
+    /// The comparison key of `mailed_to`, see [`Email::key`].
+    pub(crate) mailed_to_key: String,
+    /// The comparison key of the user's current address.
+    pub(crate) current_key: String,
 }
 
 impl MailedToken {
-    /// Returns the user, at the current address, as the recipient of notices.
-    pub(crate) fn recipient(&self) -> Recipient<'_> {
-        Recipient {
-            email: &self.current_email,
-            is_verified: self.is_verified,
-        }
+    /// Returns whether the link was mailed to another address than the user's current one.
+    pub fn is_change(&self) -> bool {
+        self.mailed_to_key != self.current_key
     }
 }
 

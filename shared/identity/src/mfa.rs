@@ -12,7 +12,6 @@ use crate::users::{self, User, changes};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
 use audit::revocation::PendingAnnouncement;
-use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use storage::db::{self, Tx};
@@ -155,7 +154,7 @@ pub async fn reset(
     context: &RequestContext,
 ) -> Result<Option<PendingAnnouncement>, db::Error> {
     let announcement = sign_out_everywhere(tx, user.id, context).await?;
-    if !second_factor::delete(tx, user.id, Timestamp::MAX).await? {
+    if !second_factor::delete(tx, user.id).await? {
         return Ok(None);
     }
     let event = Event::success(EventName::MfaDisabled).user(user.id);

@@ -10,7 +10,6 @@ use crate::users::{self, changes};
 use crate::{second_factor, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice, Recipient};
-use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -70,9 +69,9 @@ pub async fn request(
 
 /// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token
 /// of the user, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
-/// unless it was turned on before the address was verified: then somebody else may have set the account up, or moved it to this
-/// address, and the bearer of the token takes it over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is
-/// not valid, and with [`Error::Flawed`] if the password resembles the address. A failure does not use up the token.
+/// unless the address was not verified before: then somebody else may have set the account up, and the bearer of the token takes it
+/// over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is not valid, and with
+/// [`Error::Flawed`] if the password resembles the address. A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
@@ -82,36 +81,31 @@ pub async fn confirm(
     let (purpose, now) = (Purpose::PasswordReset, context.now);
     let mailed = mailed_tokens::find(&identity.db, purpose, token, now).await?;
     let mailed = mailed.ok_or(Error::TokenInvalid)?;
-    identity
-        .passwords
-        .check_against_email(&new, &mailed.current_email)?;
+    identity.passwords.check_against_email(&new, &mailed.user.email)?;
     let hash = identity.passwords.hash(new).await?;
 
     let mut tx = identity.db.begin().await?;
-    let is_first_proof = users::verify_email(&mut tx, mailed.user_id, &mailed.email_key, now).await?;
-    let is_set = users::reset_password(&mut tx, mailed.user_id, &mailed.email_key, &hash, now).await?;
+    let (user, mailed_to) = (&mailed.user, &mailed.mailed_to_key);
+    let is_first_proof = users::verify_email(&mut tx, user.id, mailed_to).await?;
+    let is_set = users::reset_password(&mut tx, user.id, mailed_to, &hash, now).await?;
     if !is_set || !mailed_tokens::claim(&mut tx, purpose, token, now).await? {
         return Err(Error::TokenInvalid);
     }
-    let proven_at = match is_first_proof {
-        true => Some(Timestamp::MAX),
-        false => users::email_verified_at(&mut tx, mailed.user_id).await?,
-    };
-    if let Some(proven_at) = proven_at {
-        remove_former_access(&mut tx, mailed.user_id, proven_at, context).await?;
+    if is_first_proof {
+        remove_former_access(&mut tx, user.id, context).await?;
     }
-    let announcement = sign_out_everywhere(&mut tx, mailed.user_id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
     // The mailed token proves the user's identity, so a lockout need not last any longer.
-    changes::unlock(&mut tx, mailed.user_id, now).await?;
+    changes::unlock(&mut tx, user.id, now).await?;
     Event::success(EventName::PasswordReset)
-        .user(mailed.user_id)
+        .user(user.id)
         .record(&mut tx, context)
         .await?;
     let mails = &identity.mails;
     // The link was mailed to this address, which is therefore verified now.
     let to = Recipient {
         is_verified: true,
-        ..mailed.recipient()
+        ..user.recipient()
     };
     mails
         .send_notice(&mut tx, to, Notice::PasswordReset, context)
@@ -121,17 +115,12 @@ pub async fn confirm(
     Ok(())
 }
 
-/// Removes the second factor of a user and disconnects the apps, if they are older than `proven_at`. Ends the sessions first, because
-/// the exchange of an authorization code locks them before the consents.
-async fn remove_former_access(
-    tx: &mut Tx,
-    user_id: i64,
-    proven_at: Timestamp,
-    context: &RequestContext,
-) -> Result<(), db::Error> {
+/// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the exchange of an
+/// authorization code locks them before the consents.
+async fn remove_former_access(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
     sessions::end_all(tx, user_id, context.now).await?;
-    consents::delete_granted_before(tx, user_id, proven_at).await?;
-    if second_factor::delete(tx, user_id, proven_at).await? {
+    consents::delete_all(tx, user_id).await?;
+    if second_factor::delete(tx, user_id).await? {
         let event = Event::success(EventName::MfaDisabled).user(user_id);
         let event = event.detail("older than the first proof of the mailbox");
         event.record(tx, context).await?;

@@ -120,10 +120,9 @@ async fn consume_recovery_code(
     Ok(true)
 }
 
-/// Deletes the TOTP seed and the recovery codes of a user if they are older than `time`. Returns whether two-step sign-in was on with
-/// them.
-pub(crate) async fn delete(tx: &mut Tx, user_id: i64, time: Timestamp) -> Result<bool, db::Error> {
-    let was_on = totp::delete(tx, user_id, time).await?;
+/// Deletes the TOTP seed and the recovery codes of a user. Returns whether two-step sign-in was on.
+pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, db::Error> {
+    let was_on = totp::delete(tx, user_id).await?;
     if was_on {
         recovery_codes::delete(tx, user_id).await?;
     }

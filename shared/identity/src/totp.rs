@@ -21,7 +21,7 @@ sql! {
     // Only one of several concurrent callers with the same code changes the row, so that a code works once.
     CLAIM_STEP = "UPDATE totp SET last_step = $3
              WHERE user_id = $1 AND sealed_seed = $2 AND confirmed_at IS NOT NULL AND last_step < $3";
-    DELETE = "DELETE FROM totp WHERE user_id = $1 AND created_at < $2 RETURNING confirmed_at IS NOT NULL AS confirmed";
+    DELETE = "DELETE FROM totp WHERE user_id = $1 RETURNING confirmed_at IS NOT NULL AS confirmed";
 }
 
 /// The length of a seed in bytes: the output length of the hash (RFC 4226 §4).
@@ -113,9 +113,9 @@ pub(crate) async fn claim_step(db: &Db, user_id: i64, sealed: &SealedSeed, step:
     Ok(execute!(db.writer(), CLAIM_STEP, user_id, sealed.0.as_slice(), step)? == 1)
 }
 
-/// Deletes the seed of a user if it is older than `time`. Returns whether there was a confirmed one.
-pub(crate) async fn delete(tx: &mut Tx, user_id: i64, time: Timestamp) -> Result<bool, Error> {
-    let deleted = fetch_optional!(tx.on(), (bool,), DELETE, user_id, time)?;
+/// Deletes the seed of a user. Returns whether there was a confirmed one.
+pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, Error> {
+    let deleted = fetch_optional!(tx.on(), (bool,), DELETE, user_id)?;
     Ok(deleted.is_some_and(|(confirmed,)| confirmed))
 }
 

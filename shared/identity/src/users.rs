@@ -38,13 +38,11 @@ sql! {
     UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND epoch = $2";
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND epoch = $2";
-    VERIFY_EMAIL = "UPDATE users SET email_verified = TRUE, email_verified_at = $3
+    VERIFY_EMAIL = "UPDATE users SET email_verified = TRUE
                     WHERE id = $1 AND email_key = $2 AND NOT email_verified AND disabled_at IS NULL";
-    EMAIL_VERIFIED_AT = "SELECT email_verified_at FROM users WHERE id = $1";
     RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
                       WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
-    SET_EMAIL = "UPDATE users SET email = $3, email_key = $4, email_verified = TRUE, updated_at = $5,
-                        email_verified_at = CASE WHEN email_verified AND email_key = $4 THEN email_verified_at ELSE $5 END
+    SET_EMAIL = "UPDATE users SET email = $3, email_key = $4, email_verified = TRUE, updated_at = $5
                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
 }
 
@@ -186,19 +184,8 @@ pub async fn set_password(
 
 /// Marks the address of an account as verified. Returns false, without effect, if it was verified before, if the
 /// account is disabled, or if `email_key` is no longer the key of its address.
-pub(crate) async fn verify_email(
-    tx: &mut Tx,
-    id: i64,
-    email_key: &str,
-    now: Timestamp,
-) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), VERIFY_EMAIL, id, email_key, now)? == 1)
-}
-
-/// Returns the time at which the address of the account was verified for the first time; `None` if it was not.
-pub(crate) async fn email_verified_at(tx: &mut Tx, id: i64) -> Result<Option<Timestamp>, db::Error> {
-    let row = fetch_optional!(tx.on(), (Option<Timestamp>,), EMAIL_VERIFIED_AT, id)?;
-    Ok(row.and_then(|(at,)| at))
+pub(crate) async fn verify_email(tx: &mut Tx, id: i64, email_key: &str) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), VERIFY_EMAIL, id, email_key)? == 1)
 }
 
 /// Replaces the password. Returns false, without effect, if the account is disabled or `email_key` is no longer the key

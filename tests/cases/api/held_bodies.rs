@@ -129,6 +129,8 @@ rows! {
     "refundPayment" [Session Token] 401 |f| format!("{}/refunds", f.captured.path), NOTHING;
 
     "requestEmailVerification" [Session] 401 |f| "/email-verifications", NOTHING;
+    "confirmEmailVerification" [Session] 401 |f| "/email-verifications/confirmations",
+        Body::Json(|_| json!({ "token": "x" }));
     "beginTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
     "confirmTotp" [Session] 401 |f| "/me/mfa/totp/verifications", Body::Json(|f| json!({ "otp": f.code }));
     "disableTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
@@ -141,6 +143,8 @@ rows! {
     "createUser" [Token] 401 |f| "/users", NEW_ACCOUNT;
     "requestPasswordReset" [Token] 401 |f| "/password-resets", Body::Json(|f| json!({ "email": f.other.email }));
     "confirmPasswordReset" [Token] 401 |f| "/password-resets/confirmations", BAD_TOKEN;
+
+    // Without a session the link and the password confirm an address, and a token must be valid all the same.
     "confirmEmailVerification" [Token] 401 |f| "/email-verifications/confirmations",
         Body::Json(|_| json!({ "token": "x" }));
 

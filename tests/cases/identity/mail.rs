@@ -2,6 +2,7 @@
 
 mod addresses;
 mod delivery;
+mod first_proof;
 mod link_races;
 mod pages;
 mod resets;
@@ -33,12 +34,6 @@ fn reset(caller: &Caller, token: &str, new_password: &str) -> Call {
 fn request_change(user: &User, to: &str, current_password: &str) -> Call {
     let body = json!({ "email": to, "current_password": current_password });
     user.post("/email-verifications").json(&body)
-}
-
-fn confirm(caller: &Caller, token: &str) -> Call {
-    caller
-        .post("/email-verifications/confirmations")
-        .json(&json!({ "token": token }))
 }
 
 fn disable(world: &World, user: &User) {

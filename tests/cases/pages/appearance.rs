@@ -141,7 +141,9 @@ async fn every_page_is_accessible(shape: Shape) {
 }
 
 async fn walk(world: &World, language: &'static str) {
-    let user = world.user().await;
+    let user = world.sign_up().await;
+    let mail = world.mail(&user.email, "Confirm your e-mail address", 1).await;
+    let link = format!("/verify?token={}", mail.token());
     let walk = Walk::start(world, language).await;
     let chromium = &walk.chromium;
     if language == "en" {
@@ -153,7 +155,7 @@ async fn walk(world: &World, language: &'static str) {
         ("sign-in", "/signin"),
         ("forgot", "/forgot"),
         ("reset", "/reset?token=x"),
-        ("verify", "/verify?token=x"),
+        ("verify", &link),
         ("invalid-link", "/verify?token="),
         ("invalid-reset-link", "/reset?token="),
         ("invalid-authorization", "/authorize?client_id=none"),
@@ -184,6 +186,7 @@ async fn walk(world: &World, language: &'static str) {
     walk.sign_in(&user).await;
     world.app().register().tokens(&user, "posts:read").await;
     walk.visit("account", "/account").await;
+    walk.visit("verify-signed-in", &link).await;
     walk.visit("password", "/password").await;
     walk.visit("email", "/account/email").await;
     walk.visit("two-step-on", "/account/two-step").await;

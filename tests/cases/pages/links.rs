@@ -30,9 +30,15 @@ async fn a_link_that_does_not_work_leads_to_a_new_one(world: SharedWorld) {
         .submit(&form, &[("new_password", "a new good password")])
         .await;
     expect_way_on(&reset, 422, "/forgot");
-    let form = browser.open("/verify?token=unknown").await;
-    let csrf = form.hidden("csrf").unwrap();
-    expect_way_on(&browser.submit(&form, &[("csrf", &csrf)]).await, 422, "/account");
+    // Nobody enters a password for it.
+    expect_way_on(&browser.open("/verify?token=unknown").await, 400, "/account");
+    let csrf = browser.cookie("csrf").unwrap().to_owned();
+    let fields = [
+        ("csrf".to_owned(), csrf),
+        ("token".to_owned(), "unknown".to_owned()),
+    ];
+    let verify = form.url.join("/verify").unwrap();
+    expect_way_on(&browser.post(&verify, &fields).await, 422, "/account");
 }
 
 on_every_shape!(a_link_that_does_not_work_leads_to_a_new_one);

@@ -13,7 +13,7 @@ pub enum Link {
     PasswordReset,
     /// Opens the page that confirms the address of an account.
     EmailVerification,
-    /// Opens the page that changes the address of an account to the one the mail was sent to.
+    /// Opens the page that changes the address of an account to the one that the mail was sent to.
     EmailChange,
 }
 
@@ -66,13 +66,14 @@ impl Link {
                 subject: "Confirm your e-mail address",
                 path: Self::VERIFY,
                 cause: "entered this e-mail address for their account",
-                instruction: "If the account is yours, confirm the address here",
+                instruction: "If the account is yours, confirm the address here, signed in or with your password",
             },
             Self::EmailChange => Texts {
                 subject: "Confirm your new e-mail address",
                 path: Self::VERIFY,
                 cause: "asked to use this e-mail address for their account",
-                instruction: "If the account is yours, confirm the change here. It signs you out of every session",
+                instruction: "If the account is yours, confirm the change here, signed in or with your password. It signs you out \
+                              of every session",
             },
         }
     }

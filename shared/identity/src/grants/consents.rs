@@ -57,7 +57,7 @@ sql! {
         "SELECT clients.id, ", access!(), " WHERE consents.user_id = $1 ORDER BY clients.id LIMIT 1000");
     DELETE = "DELETE FROM consents WHERE user_id = $1 AND client_id = $2 RETURNING user_id, client_id";
     DELETE_BY_ID = "DELETE FROM consents WHERE id = $1 RETURNING user_id, client_id";
-    DELETE_GRANTED_BEFORE = "DELETE FROM consents WHERE user_id = $1 AND granted_at < $2";
+    DELETE_ALL = "DELETE FROM consents WHERE user_id = $1";
 }
 
 /// The access that a user has granted to an app.
@@ -199,7 +199,7 @@ async fn end_access(
     Ok(true)
 }
 
-/// Deletes the consents that a user granted before `time`. The caller revokes the refresh families.
-pub(crate) async fn delete_granted_before(tx: &mut Tx, user_id: i64, time: Timestamp) -> Result<(), Error> {
-    execute!(tx.on(), DELETE_GRANTED_BEFORE, user_id, time).map(|_| ())
+/// Deletes all consents of a user. The caller revokes the refresh families.
+pub(crate) async fn delete_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
+    execute!(tx.on(), DELETE_ALL, user_id).map(|_| ())
 }

@@ -3,6 +3,7 @@
 use crate::error::{Code, Error, FieldError};
 use axum::http::header::WWW_AUTHENTICATE;
 use identity::mail_throttle::MailThrottled;
+use identity::mailed_tokens::MailedToken;
 use identity::{
     accounts, administrators, email_verifications, login, mfa, password_resets, passwords, users,
 };
@@ -165,6 +166,8 @@ impl From<email_verifications::Error> for Error {
     fn from(error: email_verifications::Error) -> Self {
         match error {
             email_verifications::Error::TokenInvalid => token_invalid(&error),
+            email_verifications::Error::PasswordMissing(mailed) => password_missing(&mailed),
+            email_verifications::Error::Credentials(error) => reauthentication_error(error, "password"),
             email_verifications::Error::EmailTaken => {
                 Self::new(Code::EmailTaken, "Another account has this e-mail address.")
             }
@@ -182,6 +185,29 @@ impl From<email_verifications::ChangeError> for Error {
             email_verifications::ChangeError::Throttled(error) => error.into(),
         }
     }
+}
+
+/// Returns the 422 for the confirmation of an address with the link alone: what it would confirm, and how to go on.
+fn password_missing(mailed: &MailedToken) -> Error {
+    let (email, created_at) = (&mailed.mailed_to, mailed.user.created_at);
+    let account = format!("the account that was created at {created_at}");
+    let (change, way_on) = match mailed.is_change() {
+        true => (
+            format!("{email} would become the address of {account}"),
+            "whoever forgot the password resets it by POST /password-resets with the present address and requests \
+             the change again",
+        ),
+        false => (
+            format!("{email} would become a confirmed address of {account}"),
+            "whoever does not know the password resets it by POST /password-resets, which confirms the address and \
+             ends all former access",
+        ),
+    };
+    Error::validation(vec![FieldError {
+        pointer: "/password".to_owned(),
+        code: "required",
+        message: format!("is required without a session of the account: {change}; {way_on}"),
+    }])
 }
 
 /// Returns the 422 for an invalid token of a mailed link.

@@ -70,9 +70,8 @@ async fn a_session_ended_mid_request_mails_no_link(world: SharedWorld) {
     let to = world.fresh_email();
     let change = json!({ "email": to, "current_password": PASSWORD });
     ann.post("/email-verifications").json(&change).await.expect(202);
-    let token = json!({ "token": world.mail(&to, CONFIRM_NEW, 1).await.token() });
-    let confirm = world.anyone().post("/email-verifications/confirmations");
-    confirm.json(&token).await.expect(204);
+    let token = world.mail(&to, CONFIRM_NEW, 1).await.token();
+    ann.confirm_email(&token).await.expect(204);
     raw.send("{}").await;
     raw.read_to_end().await;
     world.wait_until_mailed().await;
@@ -81,7 +80,29 @@ async fn a_session_ended_mid_request_mails_no_link(world: SharedWorld) {
     assert_eq!(links.count(), 1, "only the link of the sign-up: {mails:?}");
 }
 
+async fn a_session_ended_mid_request_confirms_no_address(world: SharedWorld) {
+    let ann = world.sign_up().await;
+    let token = world.mail(&ann.email, CONFIRM, 1).await.token();
+    let body = json!({ "token": token }).to_string();
+    let signed_in = world.log_in(&ann.email, PASSWORD).await;
+    let mut raw = begin_in(
+        &world,
+        &signed_in.sid,
+        "POST /email-verifications/confirmations",
+        &body,
+    )
+    .await;
+    signed_in.post("/logout").await.expect(204);
+    raw.send(&body).await;
+    let answer = raw.read_to_end().await;
+    assert!(answer.contains("HTTP/1.1 401"), "{answer}");
+    let me = ann.get("/me").await.expect(200).json();
+    assert_eq!(me["email_verified"], false);
+    ann.confirm_email(&token).await.expect(204);
+}
+
 on_every_shape!(
+    a_session_ended_mid_request_confirms_no_address,
     a_session_ended_mid_request_does_not_enable_mfa,
     a_session_ended_mid_request_does_not_disable_mfa,
     a_session_ended_mid_request_mails_no_link,

@@ -1,7 +1,7 @@
 //! E-mail addresses are confirmed and changed by links sent to them.
 
 use super::{
-    CHANGE_REQUESTED, CONFIRM, CONFIRM_NEW, UserWithSessions, WAS_CHANGED, change_token, confirm, events, me,
+    CHANGE_REQUESTED, CONFIRM, CONFIRM_NEW, UserWithSessions, WAS_CHANGED, change_token, events, me,
     request_change, reset, reset_token,
 };
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn new_accounts_confirm_their_email(world: SharedWorld) {
     let ann = world.sign_up().await;
     assert_eq!(me(&ann).await["email_verified"], false);
     let token = world.mail(&ann.email, CONFIRM, 1).await.token();
-    let done = confirm(&world.anyone(), &token).await.expect(204);
+    let done = ann.confirm_email(&token).await.expect(204);
     let user = me(&ann).await;
     assert_eq!(
         (&user["email_verified"], &user["email"]),
@@ -32,7 +32,7 @@ async fn new_accounts_confirm_their_email(world: SharedWorld) {
         Some(ann.id),
     )];
     assert_eq!(events(&world, &done).await, recorded);
-    let again = confirm(&world.anyone(), &token).await;
+    let again = ann.confirm_email(&token).await;
     again.expect_error(422, "reset_token_invalid");
 }
 
@@ -41,9 +41,9 @@ async fn newer_links_replace_older_ones(world: SharedWorld) {
     let first = world.mail(&ann.email, CONFIRM, 1).await.token();
     request_link_again(&ann).await;
     let second = world.mail(&ann.email, CONFIRM, 2).await.token();
-    let refused = confirm(&world.anyone(), &first).await;
+    let refused = ann.confirm_email(&first).await;
     refused.expect_error(422, "reset_token_invalid");
-    confirm(&world.anyone(), &second).await.expect(204);
+    ann.confirm_email(&second).await.expect(204);
 }
 
 async fn links_expire(shape: Shape) {
@@ -51,7 +51,7 @@ async fn links_expire(shape: Shape) {
     let ann = world.sign_up().await;
     let token = world.mail(&ann.email, CONFIRM, 1).await.token();
     world.advance(Duration::from_secs(24 * 3600 + 1));
-    let refused = confirm(&world.anyone(), &token).await;
+    let refused = world.anyone().confirm_email_with(&token, PASSWORD).await;
     refused.expect_error(422, "reset_token_invalid");
 }
 
@@ -71,7 +71,7 @@ async fn a_change_is_confirmed_from_the_new_address_and_announced_to_the_old(wor
         (&json!(old), &json!(true))
     );
     world.log_in(old, PASSWORD).await;
-    let done = confirm(&world.anyone(), &token).await.expect(204);
+    let done = ann.elsewhere.confirm_email(&token).await.expect(204);
     ann.expect_ended(&world).await;
     world.anyone().login(old, PASSWORD).await.expect(401);
     let again = world.log_in(&new, PASSWORD).await;
@@ -133,7 +133,7 @@ async fn a_change_requires_a_one_time_code_if_mfa_is_on(world: SharedWorld) {
     let body = json!({ "email": to, "current_password": PASSWORD, "otp": app.recovery_codes[0] });
     ann.post("/email-verifications").json(&body).await.expect(202);
     let token = world.mail(&to, CONFIRM_NEW, 1).await.token();
-    confirm(&world.anyone(), &token).await.expect(204);
+    ann.confirm_email(&token).await.expect(204);
 }
 
 async fn only_the_mailbox_owner_learns_that_an_address_is_taken(world: SharedWorld) {
@@ -145,9 +145,7 @@ async fn only_the_mailbox_owner_learns_that_an_address_is_taken(world: SharedWor
     assert_eq!(taken.comparable_parts(), free.comparable_parts());
     let token = world.mail(&bob.email, CONFIRM_NEW, 1).await.token();
     for _ in 0..2 {
-        confirm(&world.anyone(), &token)
-            .await
-            .expect_error(409, "email_taken");
+        ann.confirm_email(&token).await.expect_error(409, "email_taken");
     }
     assert_eq!(me(&ann).await["email"], json!(ann.email));
     world.log_in(&bob.email, PASSWORD).await;
@@ -157,10 +155,8 @@ async fn two_accounts_cannot_take_the_same_address(world: SharedWorld) {
     let (ann, bob, new) = (world.sign_up().await, world.sign_up().await, world.fresh_email());
     let of_ann = change_token(&world, &ann, &new, 1).await;
     let of_bob = change_token(&world, &bob, &new, 2).await;
-    confirm(&world.anyone(), &of_bob).await.expect(204);
-    confirm(&world.anyone(), &of_ann)
-        .await
-        .expect_error(409, "email_taken");
+    bob.confirm_email(&of_bob).await.expect(204);
+    ann.confirm_email(&of_ann).await.expect_error(409, "email_taken");
     assert_eq!(world.log_in(&new, PASSWORD).await.id, bob.id);
 }
 
@@ -168,7 +164,7 @@ async fn links_to_the_old_address_become_invalid(world: SharedWorld) {
     let ann = world.sign_up().await;
     let of_reset = reset_token(&world, &ann.email, 1).await;
     let token = change_token(&world, &ann, &world.fresh_email(), 1).await;
-    confirm(&world.anyone(), &token).await.expect(204);
+    ann.confirm_email(&token).await.expect(204);
     let refused = reset(&world.anyone(), &of_reset, "a new good password").await;
     refused.expect_error(422, "reset_token_invalid");
 }
@@ -192,7 +188,7 @@ async fn the_spelling_of_an_address_can_change(world: SharedWorld) {
     let ann = world.sign_up().await;
     let shouting = ann.email.to_uppercase();
     let token = change_token(&world, &ann, &shouting, 1).await;
-    confirm(&world.anyone(), &token).await.expect(204);
+    ann.confirm_email(&token).await.expect(204);
     assert_eq!(me(&ann).await["email"], json!(shouting));
 }
 

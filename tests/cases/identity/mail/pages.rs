@@ -70,7 +70,7 @@ async fn the_page_does_not_reveal_accounts(world: SharedWorld) {
 async fn a_browser_confirms_an_address(world: SharedWorld) {
     let ann = world.sign_up().await;
     let link = world.mail(&ann.email, CONFIRM, 1).await.link();
-    let mut browser = world.browser();
+    let mut browser = ann.browser();
     let form = browser.open(link.as_str()).await;
     expect_page(&form, 200);
     assert_eq!(

@@ -68,10 +68,15 @@ routes! {
     };
     requestEmailVerification "session" [10 10] |f|
         f.world.user().await.post("/email-verifications").json(&json!({}));
-    confirmEmailVerification "" [6 6] |f| {
+    confirmEmailVerification "session" [9 9] |f| {
+        let user = f.world.sign_up().await;
+        let token = f.world.mail(&user.email, "Confirm your e-mail address", 1).await.token();
+        user.confirm_email(&token)
+    };
+    confirmEmailVerification "password" [8 8] |f| {
         let email = f.world.sign_up().await.email;
         let token = f.world.mail(&email, "Confirm your e-mail address", 1).await.token();
-        f.world.anyone().post("/email-verifications/confirmations").json(&json!({ "token": token }))
+        f.world.anyone().confirm_email_with(&token, PASSWORD)
     };
 }
 

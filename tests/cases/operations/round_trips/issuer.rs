@@ -276,13 +276,24 @@ routes! {
         let (browser, page) = reset_page(f).await;
         browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
     };
-    showVerify "" [0 0] |f| f.world.anyone().get("/verify?token=x");
-    submitVerify "" [6 6] |f| {
+    showVerify "" [1 1] |f| {
+        let email = f.world.sign_up().await.email;
+        let link = f.world.mail(&email, "Confirm your e-mail address", 1).await.link();
+        f.world.anyone().get(link.as_str())
+    };
+    submitVerify "signed in" [8 8] |f| {
+        let user = f.world.sign_up().await;
+        let mail = f.world.mail(&user.email, "Confirm your e-mail address", 1).await;
+        let mut browser = user.browser();
+        let page = browser.open(mail.link().as_str()).await;
+        browser.submit_call(&page, &[("token", &mail.token())])
+    };
+    submitVerify "password" [8 8] |f| {
         let email = f.world.sign_up().await.email;
         let link = f.world.mail(&email, "Confirm your e-mail address", 1).await.link();
         let mut browser = f.world.browser();
         let page = browser.open(link.as_str()).await;
-        browser.submit_call(&page, &[("token", link.query_pairs().next().unwrap().1.as_ref())])
+        browser.submit_call(&page, &[("password", PASSWORD)])
     };
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::{id_token, sign_in, verify};
 use super::{app, received};
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::{App, Authenticator, SharedWorld, StubServer, User, World, claims, eventually, on_every_shape};
 
 /// Causes of the end of a session of a user who signs in by the password alone.
@@ -103,7 +103,8 @@ async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
             user.post("/password-resets").json(&body).await.expect(202);
             let token = world.mail(&user.email, "Reset your password", 1).await.token();
             let body = json!({ "token": token, "new_password": new_password });
-            confirm(world, "/password-resets", &body).await;
+            let reset = user.anonymous().post("/password-resets/confirmations");
+            reset.json(&body).await.expect(204);
         }
         "second factor" => drop(Authenticator::enable(world, user).await),
         "address" => {
@@ -114,7 +115,7 @@ async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
                 .mail(&to, "Confirm your new e-mail address", 1)
                 .await
                 .token();
-            confirm(world, "/email-verifications", &json!({ "token": token })).await;
+            user.confirm_email(&token).await.expect(204);
         }
         "deletion" => {
             let body = json!({ "password": user.password });
@@ -159,12 +160,6 @@ async fn end_session(world: &World, cause: &str, user: &User, hint: &str) {
         }
         _ => panic!("{cause}"),
     }
-}
-
-/// Uses a mailed link of this kind.
-async fn confirm(world: &World, links: &str, body: &Value) {
-    let confirmation = world.anyone().post(&format!("{links}/confirmations"));
-    confirmation.json(body).await.expect(204);
 }
 
 /// Sends a DELETE request as an administrator.
