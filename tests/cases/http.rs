@@ -10,4 +10,5 @@ mod openapi;
 mod openapi_tools;
 mod problem_details;
 mod rate_limits;
+mod shares;
 mod versions;

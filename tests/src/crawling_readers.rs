@@ -2,6 +2,7 @@
 //! that a proxy at 127.0.0.1 names.
 
 use crate::accounts::User;
+use crate::processes::connections_to;
 use crate::raw_connection::RawConnection;
 use crate::world::World;
 use serde_json::json;
@@ -44,52 +45,73 @@ impl LargeRequest {
     }
 
     /// Sends the request from this address, and reads the head of the response.
-    async fn begin(&self, address: &str) -> CrawlingReader {
-        let mut connection = RawConnection::connect_with_small_buffer(self.port).await;
+    pub async fn begin(&self, address: &str) -> CrawlingReader {
+        let connection = RawConnection::connect_with_small_buffer(self.port).await;
+        self.send(connection, address)
+            .await
+            .expect("a reader was refused")
+    }
+
+    /// Sends the request from this address, and reads the response as fast as it arrives. Returns whether it is complete.
+    pub async fn read(&self, address: &str) -> bool {
+        let connection = RawConnection::connect(self.port).await;
+        match self.send(connection, address).await {
+            Some(reader) => reader.finish().await,
+            None => false,
+        }
+    }
+
+    /// Sends the request. Returns `None` if the response is 503, because the database has too much to do.
+    async fn send(&self, mut connection: RawConnection, address: &str) -> Option<CrawlingReader> {
         let head = format!(
-            "GET {} HTTP/1.1\r\nhost: localhost\r\ncookie: sid={}\r\nx-forwarded-for: {address}\r\naccept-encoding: {}\r\n\r\n",
+            "GET {} HTTP/1.1\r\nhost: localhost\r\ncookie: sid={}\r\nx-forwarded-for: {address}\r\naccept-encoding: {}\r\n\
+             connection: close\r\n\r\n",
             self.path, self.sid, self.accept_encoding
         );
         connection.send(head).await;
         let begun = connection.read_until("\r\n\r\n").await;
-        let status = begun.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.unwrap_or_else(|| panic!("{begun:.200}"));
-        if status == 503 {
-            assert!(begun.contains("retry-after: 1\r\n"), "{begun}");
-            assert!(begun.contains("dependency_unavailable"), "{begun}");
+        if begun.starts_with("HTTP/1.1 503 ") {
+            return None;
         }
-        CrawlingReader { connection, status }
+        assert!(begun.starts_with("HTTP/1.1 200 "), "{begun:.200}");
+        let (head, body) = begun.split_once("\r\n\r\n").unwrap();
+        let mut lines = head.lines();
+        let length = lines.find_map(|line| line.strip_prefix("content-length: "));
+        Some(CrawlingReader {
+            port: connection.local_port(),
+            length: length.map(|length| length.parse().unwrap()),
+            read: body.len(),
+            connection,
+        })
     }
 
-    /// Begins four requests from one address, of which the budget of an address allows two.
-    pub async fn begin_at_one_address(&self) -> Vec<CrawlingReader> {
-        let mut readers = Vec::new();
-        for _ in 0..4 {
-            readers.push(self.begin("192.0.2.1").await);
-        }
-        let statuses: Vec<u16> = readers.iter().map(|reader| reader.status).collect();
-        assert_eq!(statuses, [200, 200, 503, 503], "an address has 16 MiB");
-        readers
-    }
-
-    /// Begins this many requests at once, each from an address of its own.
+    /// Begins this many requests at once, each from an address in a network of its own. Returns those that the database had time for.
     pub async fn begin_at_many_addresses(&self, count: usize) -> Vec<CrawlingReader> {
         let mut readers = JoinSet::new();
         for n in 0..count {
-            let (request, address) = (self.clone(), format!("10.0.{}.{}", n / 256, n % 256));
-            readers.spawn(async move { request.begin(&address).await });
+            let (request, address) = (self.clone(), format!("10.{}.{}.1", n / 256, n % 256));
+            readers.spawn(async move {
+                let connection = RawConnection::connect_with_small_buffer(request.port).await;
+                request.send(connection, &address).await
+            });
         }
-        readers.join_all().await
+        readers.join_all().await.into_iter().flatten().collect()
     }
 
-    /// Waits until the program has given up the crawling readers of one address. The kernels still have a part of each response, so
-    /// the readers do not see at once that their connections are closed.
-    pub async fn wait_for_end_of_readers(&self) {
+    /// Returns how many of these readers the program still serves. The kernels have a part of each response, so a reader does not see at
+    /// once that the program has closed its connection.
+    pub fn count_served(&self, readers: &[u16]) -> usize {
+        let open = connections_to(self.port);
+        readers.iter().filter(|reader| open.contains(reader)).count()
+    }
+
+    /// Waits until the program serves none of these readers. Fails the test if it gives them up within 20 seconds.
+    pub async fn wait_for_end_of(&self, readers: &[u16]) {
         let began = Instant::now();
-        while self.begin("192.0.2.1").await.status != 200 {
+        while self.count_served(readers) > 0 {
             assert!(
                 began.elapsed() < TIMEOUT,
-                "the crawling readers keep their share of the budget"
+                "the crawling readers are served for ever"
             );
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
@@ -105,7 +127,12 @@ impl LargeRequest {
 #[derive(Debug)]
 pub struct CrawlingReader {
     connection: RawConnection,
-    status: u16,
+    /// The port from which it is connected.
+    pub port: u16,
+    /// The length of the body, unless it is a stream.
+    length: Option<usize>,
+    /// The number of bytes of the body that were read.
+    read: usize,
 }
 
 impl CrawlingReader {
@@ -117,18 +144,22 @@ impl CrawlingReader {
             ticks.tick().await;
         }
     }
+
+    /// Reads the rest as fast as it arrives. Returns whether the body is complete.
+    pub async fn finish(mut self) -> bool {
+        let rest = self.connection.read_bytes_to_end().await.len();
+        self.read + rest == self.length.unwrap()
+    }
 }
 
-/// Lets the readers crawl whose requests were not refused.
-pub fn crawl(readers: impl IntoIterator<Item = CrawlingReader>) -> JoinSet<()> {
-    let mut crawling = JoinSet::new();
+/// Lets these readers crawl. Returns the ports from which they are connected too.
+pub fn crawl(readers: impl IntoIterator<Item = CrawlingReader>) -> (JoinSet<()>, Vec<u16>) {
+    let (mut crawling, mut ports) = (JoinSet::new(), Vec::new());
     for reader in readers {
-        match reader.status {
-            200 => drop(crawling.spawn(reader.crawl())),
-            status => assert_eq!(status, 503),
-        }
+        ports.push(reader.port);
+        crawling.spawn(reader.crawl());
     }
-    crawling
+    (crawling, ports)
 }
 
 /// Returns the longest body of a post, in characters of four bytes.

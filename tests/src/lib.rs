@@ -80,7 +80,7 @@ pub use outbox::Mail;
 pub use payments::{Payment, fresh_key};
 pub use polling::eventually;
 pub use postgres::{Exchange, PostgresProxy, PostgresServer};
-pub use processes::peak_memory_kib;
+pub use processes::{connections_to, peak_memory_kib};
 pub use raw_connection::RawConnection;
 pub use redis::RedisServer;
 pub use registrations::count_unused_registrations;

@@ -1,6 +1,7 @@
 //! Measurements of the running processes, from Linux's `/proc`.
 
 use crate::world::World;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 impl World {
@@ -15,6 +16,25 @@ pub fn peak_memory_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.unwrap().trim_end_matches("kB").trim().parse().unwrap()
+}
+
+/// Returns the ports of the clients whose connections to this port of 127.0.0.1 are open at both ends.
+pub fn connections_to(port: u16) -> BTreeSet<u16> {
+    /// TCP_ESTABLISHED of Linux.
+    const ESTABLISHED: &str = "01";
+    let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let port_of = |address: &str| {
+        let (_, port) = address.split_once(':')?;
+        u16::from_str_radix(port, 16).ok()
+    };
+    let client_of = |line: &str| {
+        // The number of the socket, the own address, that of the peer, and the state (proc_net_tcp(5)).
+        let mut fields = line.split_whitespace().skip(1);
+        let own = port_of(fields.next()?)?;
+        let peer = port_of(fields.next()?)?;
+        (own == port && fields.next()? == ESTABLISHED).then_some(peer)
+    };
+    sockets.lines().filter_map(client_of).collect()
 }
 
 fn processor_time(pid: u32) -> Duration {

@@ -1,6 +1,7 @@
 //! A raw TCP connection for requests that no HTTP library sends.
 
 use socket2::SockRef;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
@@ -16,6 +17,18 @@ impl RawConnection {
     /// Connects to a port of 127.0.0.1.
     pub async fn connect(port: u16) -> Self {
         Self(TcpStream::connect(("127.0.0.1", port)).await.unwrap())
+    }
+
+    /// Connects to a port of 127.0.0.1 from this address in 127.0.0.0/8.
+    pub async fn connect_from(address: Ipv4Addr, port: u16) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        Self(socket.connect((Ipv4Addr::LOCALHOST, port).into()).await.unwrap())
+    }
+
+    /// Returns the port from which it is connected.
+    pub fn local_port(&self) -> u16 {
+        self.0.local_addr().unwrap().port()
     }
 
     /// Connects to a port of 127.0.0.1 with the smallest buffer and segments, so that the kernels hold little of a response that is
@@ -35,13 +48,18 @@ impl RawConnection {
 
     /// Reads until the program closes the connection. Returns everything read.
     pub async fn read_to_end(&mut self) -> String {
+        String::from_utf8_lossy(&self.read_bytes_to_end().await).into_owned()
+    }
+
+    /// Reads until the program closes the connection. Returns everything read.
+    pub async fn read_bytes_to_end(&mut self) -> Vec<u8> {
         let mut all = Vec::new();
         let read = tokio::time::timeout(TIMEOUT, self.0.read_to_end(&mut all)).await;
         assert!(
             read.is_ok(),
             "the program did not close the connection in {TIMEOUT:?}"
         );
-        String::from_utf8_lossy(&all).into_owned()
+        all
     }
 
     /// Reads at most this many bytes. Returns their number; 0 if the program closed the connection.
@@ -51,20 +69,32 @@ impl RawConnection {
 
     /// Reads until `end` arrives. Returns everything read.
     pub async fn read_until(&mut self, end: &str) -> String {
+        let mut all = String::new();
+        let is_found = self.read_into(&mut all, end).await;
+        assert!(is_found, "the connection ended before {end:?}: {all}");
+        all
+    }
+
+    /// Reads until `end` arrives. Returns `None` if the program closes the connection before.
+    pub async fn try_read_until(&mut self, end: &str) -> Option<String> {
+        let mut all = String::new();
+        self.read_into(&mut all, end).await.then_some(all)
+    }
+
+    /// Reads until `end` arrives, and returns true, or until the end of the connection.
+    async fn read_into(&mut self, text: &mut String, end: &str) -> bool {
         let mut all = Vec::new();
-        while !String::from_utf8_lossy(&all).contains(end) {
+        while !text.contains(end) {
             let mut buffer = [0; 4096];
             match tokio::time::timeout(TIMEOUT, self.0.read(&mut buffer))
                 .await
                 .unwrap()
             {
                 Ok(n @ 1..) => all.extend_from_slice(&buffer[..n]),
-                _ => panic!(
-                    "the connection ended before {end:?}: {}",
-                    String::from_utf8_lossy(&all)
-                ),
+                _ => return false,
             }
+            *text = String::from_utf8_lossy(&all).into_owned();
         }
-        String::from_utf8_lossy(&all).into_owned()
+        true
     }
 }

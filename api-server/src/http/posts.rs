@@ -5,7 +5,6 @@ use crate::error::{ApiError, precondition_failed, precondition_required};
 use crate::extract::{OptionalIdempotencyKey, PostWriter};
 use crate::principal::Principal;
 use crate::versions::Prefix;
-use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +18,7 @@ use web::Context;
 use web::body::LARGE_LIMIT;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, Room, list_response};
+use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 /// List posts
 ///
@@ -122,7 +121,6 @@ pub(crate) async fn update(
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,
-    room: Option<Extension<Room>>,
     Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<impl IntoResponse, ApiError> {
     let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
@@ -133,9 +131,6 @@ pub(crate) async fn update(
         _ => {}
     }
     let patch = read_patch(&body)?;
-    if let Some(Extension(room)) = room {
-        room.reserve(post.body.len())?;
-    }
     let changed = posts::update(&db, author.authority, post, patch, context.now).await?;
     Ok(etag_response::with_etag(changed.etag(), changed))
 }

@@ -61,7 +61,7 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
 ) -> Response {
     let grants = app.grants.as_ref();
     let (parts, body) = request.into_parts();
-    let bytes = match body::read(body, body::DEFAULT_LIMIT).await {
+    let bytes = match body::read(&parts, body, body::DEFAULT_LIMIT).await {
         Ok(bytes) => bytes,
         Err(error) => return error.into_response(),
     };

@@ -105,7 +105,7 @@ async fn read_form(request: Request) -> Result<(Parts, Params), Response> {
     if body::media_type(&parts.headers).as_deref() != Some("application/x-www-form-urlencoded") {
         return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response());
     }
-    let bytes = body::read(body, body::DEFAULT_LIMIT)
+    let bytes = body::read(&parts, body, body::DEFAULT_LIMIT)
         .await
         .map_err(IntoResponse::into_response)?;
     Ok((parts, Params::from_form(&bytes)))

@@ -5,8 +5,8 @@ use crate::app::App;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::header;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::scope::OPENID;
@@ -79,7 +79,7 @@ pub(crate) async fn read_by_post(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
-    let in_body = token_in_body(&parts.headers, body).await?;
+    let in_body = token_in_body(&parts, body).await?;
     let in_body = in_body.as_deref().map(|token| PresentedToken {
         token,
         is_dpop: false,
@@ -97,9 +97,9 @@ pub(crate) async fn read_by_post(
 
 /// Returns the access token of a form; `None` if the body is no form or has none. Fails with 400 if the form repeats a
 /// parameter (RFC 6750 §3.1).
-async fn token_in_body(headers: &HeaderMap, body: Body) -> Result<Option<String>, Error> {
-    let bytes = body::read(body, body::DEFAULT_LIMIT).await?;
-    if body::media_type(headers).as_deref() != Some("application/x-www-form-urlencoded") {
+async fn token_in_body(head: &Parts, body: Body) -> Result<Option<String>, Error> {
+    let bytes = body::read(head, body, body::DEFAULT_LIMIT).await?;
+    if body::media_type(&head.headers).as_deref() != Some("application/x-www-form-urlencoded") {
         return Ok(None);
     }
     let params = Params::from_form(&bytes);

@@ -4,10 +4,12 @@
 use crate::head_timer::HeadTimer;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
+use web::budget;
 
 /// The period over which the rate of a client is measured. Bytes that the kernel buffers count as accepted, so a client
 /// that reads too slowly may pass the first period and is disconnected at the end of the second.
@@ -26,6 +28,8 @@ const MIN_AVERAGE: u64 = 64 * 1024;
 pub(crate) struct PacedStream<S> {
     stream: S,
     heads: HeadTimer,
+    /// The speed by which the budgets of what clients hold compare this peer with others.
+    compared: Arc<budget::Pace>,
     /// The measurement of the current response; `None` if the peer has not kept a write of it waiting.
     measurement: Option<Measurement>,
 }
@@ -53,10 +57,11 @@ struct Pace {
 }
 
 impl<S> PacedStream<S> {
-    pub(crate) const fn new(stream: S, heads: HeadTimer) -> Self {
+    pub(crate) const fn new(stream: S, heads: HeadTimer, compared: Arc<budget::Pace>) -> Self {
         Self {
             stream,
             heads,
+            compared,
             measurement: None,
         }
     }
@@ -72,12 +77,17 @@ impl<S> PacedStream<S> {
                 if let Some(Measurement { pace, .. }) = &mut self.measurement {
                     pace.accept(count as u64);
                 }
+                self.compared.count(count);
                 Poll::Ready(Ok(count))
             }
             Poll::Pending
                 if self
                     .measurement
-                    .get_or_insert_with(Measurement::begin)
+                    .get_or_insert_with(|| {
+                        // What the kernel has accepted until now tells nothing about the peer.
+                        self.compared.restart();
+                        Measurement::begin()
+                    })
                     .is_too_slow(cx) =>
             {
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
@@ -166,9 +176,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        let got_bytes = buffer.filled().len() > before;
+        let count = buffer.filled().len() - before;
+        let got_bytes = count > 0;
         if got_bytes {
             self.measurement = None;
+            self.compared.count(count);
         }
         self.heads.check(cx, read, got_bytes)
     }

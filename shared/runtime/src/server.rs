@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use futures_util::FutureExt as _;
+use futures_util::future::{AbortHandle, Abortable};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
@@ -18,7 +19,8 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
-use web::client_address::Peer;
+use web::client_address::TrustedProxies;
+use web::connection::{Budgets, Connection};
 use web::health::Health;
 
 /// The time limit for a client to accept any bytes of its response.
@@ -37,13 +39,19 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
 }
 
-/// The limits on connections.
-#[derive(Clone, Copy, Debug)]
+/// The limits on connections and on what their clients may hold.
+#[derive(Clone, Debug)]
 pub struct ConnectionLimits {
     /// The largest number of open connections.
     pub connections: usize,
     /// The time for which a connection may be idle after a request.
     pub idle: Duration,
+    /// The memory of request bodies that are arriving, in bytes.
+    pub request_memory: u64,
+    /// The memory of responses that clients have not accepted yet, in bytes.
+    pub response_memory: u64,
+    /// The proxies whose connections are those of many clients.
+    pub proxies: TrustedProxies,
 }
 
 /// Serves requests with `handle` on `threads` until `stop` resolves, within `limits`. Then reports
@@ -58,12 +66,18 @@ pub async fn run<F>(
 ) where
     F: Future<Output = Response> + Send,
 {
-    let permits = Arc::new(Semaphore::new(limits.connections));
+    // One more than counted, because the connection for which another one makes room is there first.
+    let permits = Arc::new(Semaphore::new(limits.connections + 1));
+    let budgets = Arc::new(Budgets::new(
+        limits.connections as u64,
+        limits.request_memory,
+        limits.response_memory,
+    ));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     for runtime in threads.in_turn() {
         let next = async {
-            // Connections beyond the limit wait in the queue of the kernel.
+            // Connections wait in the queue of the kernel until one of the others is closed, if these are those of proxies.
             let permit = Arc::clone(&permits).acquire_owned().await;
             (permit, accept(&listener).await)
         };
@@ -72,11 +86,15 @@ pub async fn run<F>(
             () = &mut stop => break,
         };
         let (handle, watcher) = (handle.clone(), graceful.watcher());
+        let (abort, registration) = AbortHandle::new_pair();
+        let connection = Arc::new(Connection::new(peer.ip(), abort, Arc::clone(&budgets)));
+        let held = (permit, connection.count(&limits.proxies));
+        let idle = limits.idle;
         runtime.spawn(async move {
-            let _permit = permit;
+            let _held = held;
             // An error here concerns only the connection of this client.
-            if let Ok(connection) = serve_connection(stream, peer, limits.idle, handle) {
-                let _ = watcher.watch(connection).await;
+            if let Ok(served) = serve_connection(stream, connection, idle, handle) {
+                let _ = Abortable::new(watcher.watch(served), registration).await;
             }
         });
     }
@@ -98,7 +116,7 @@ pub async fn run<F>(
 /// connection cannot be registered with the runtime.
 fn serve_connection<F>(
     stream: std::net::TcpStream,
-    peer: SocketAddr,
+    connection: Arc<Connection>,
     idle: Duration,
     handle: impl Fn(Request) -> F + Send + 'static,
 ) -> io::Result<impl GracefulConnection<Error = hyper::Error>>
@@ -109,9 +127,11 @@ where
     stream.set_write_timeout(Some(WRITE_TIMEOUT));
     let requests = Requests::default();
     let heads = HeadTimer::start(requests.clone());
+    let pace = Arc::clone(&connection.pace);
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(Peer(peer.ip()));
+        connection.pace.restart();
+        request.extensions_mut().insert(Arc::clone(&connection));
         requests.begin();
         let requests = requests.clone();
         handle(request).map(move |response| {
@@ -125,7 +145,10 @@ where
         .header_read_timeout(idle)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD_SIZE)
-        .serve_connection(TokioIo::new(PacedStream::new(Box::pin(stream), heads)), service))
+        .serve_connection(
+            TokioIo::new(PacedStream::new(Box::pin(stream), heads, pace)),
+            service,
+        ))
 }
 
 /// Accepts the next connection, which belongs to no runtime yet. Retries after an error, because errors such as too many

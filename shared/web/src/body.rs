@@ -2,15 +2,15 @@
 
 use crate::error::{Code, Error};
 use crate::headers::single;
+use crate::incoming::{self, NotReceived};
 use crate::json_fields::Fields;
 use crate::openapi::error_responses;
-use crate::outgoing::Room;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use foundation::{json, secret};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::{LengthLimitError, Limited};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use utoipa::IntoResponses;
@@ -66,8 +66,7 @@ where
 
 /// A body of at most `MAX` bytes with the media type JSON, not yet parsed. Handlers extract it with [`Authorized`].
 ///
-/// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow), 400 (incomplete) and 503 (no room for
-/// a response that repeats it).
+/// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow) and 400 (incomplete).
 /// The handler parses the body later by [`fields`](Self::fields), so that it can answer 404, 403 and 412 before the
 /// 400 and 422 of an invalid body.
 #[derive(Debug)]
@@ -114,11 +113,7 @@ impl<const MAX: usize> ReadBody for JsonBody<MAX> {
             )
             .header(header::ACCEPT_ENCODING, "identity"));
         }
-        let bytes = read(body, MAX).await?;
-        if let Some(room) = head.extensions.get::<Room>() {
-            room.reserve(bytes.len())?;
-        }
-        Ok(Self(bytes))
+        read(head, body, MAX).await.map(Self)
     }
 }
 
@@ -156,16 +151,21 @@ pub fn media_type(headers: &HeaderMap) -> Option<String> {
         .then_some(media_type)
 }
 
-/// Reads a body of at most `max` bytes. Fails with 413 if it is larger, with 408 if it does not arrive within 25
-/// seconds, and with 400 if it cannot be read to its end.
-pub async fn read(body: Body, max: usize) -> Result<Bytes, Error> {
-    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, max).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::new(
+/// Reads the body, of at most `max` bytes, of the request with this head. Fails with 413 if it is larger, with 408 if it does not arrive
+/// within 25 seconds or is among the slowest when the memory for bodies is full, and with 400 if it cannot be read to its end.
+pub async fn read(head: &Parts, body: Body, max: usize) -> Result<Bytes, Error> {
+    let received = incoming::receive(&head.extensions, Limited::new(body, max));
+    match tokio::time::timeout(BODY_TIMEOUT, received).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(NotReceived::Aborted)) => Err(Error::new(
+            Code::RequestTimeout,
+            "The body arrived slower than others, and the memory for bodies is full. Send the request again.",
+        )),
+        Ok(Err(NotReceived::Failed(error))) if error.is::<LengthLimitError>() => Err(Error::new(
             Code::PayloadTooLarge,
             format!("The body is larger than the limit of {max} bytes."),
         )),
-        Ok(Err(_)) => Err(Error::new(
+        Ok(Err(NotReceived::Failed(_))) => Err(Error::new(
             Code::MalformedJson,
             "The body could not be read completely.",
         )),

@@ -5,10 +5,6 @@ use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Once};
 
-/// The IP address of the TCP peer. The accept loop of the server adds it to the extensions of every request.
-#[derive(Clone, Copy, Debug)]
-pub struct Peer(pub IpAddr);
-
 /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Clones share the warning about other proxies.
 #[derive(Clone, Debug)]
 pub struct TrustedProxies {
@@ -46,7 +42,8 @@ impl TrustedProxies {
         client.to_canonical()
     }
 
-    fn trusts(&self, address: IpAddr) -> bool {
+    /// Returns whether this is the address of a trusted proxy.
+    pub fn trusts(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.networks.iter().any(|network| network.contains(&address))
     }

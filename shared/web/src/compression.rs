@@ -4,12 +4,11 @@
 //! response gets a suffix, which the parsers of conditional headers remove. `If-None-Match` is evaluated
 //! outside the compression layer, so that a 304 carries the same tag as the 200 that it replaces.
 
+use crate::connection::Client;
 use crate::content_negotiation::Preferences;
-use crate::context::request_context;
 use crate::deferred_headers::add_to_list;
-use crate::error;
 use crate::etag::{self, IfNoneMatch};
-use crate::outgoing::Outgoing;
+use crate::{error, outgoing};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -40,7 +39,7 @@ fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Ex
 
 /// Calls the routes. Compresses the response if the client accepts that, adds the suffix to the entity tag of a
 /// compressed response, and turns a 200 to `GET` or `HEAD` into a 304 if `If-None-Match` lists the tag.
-pub(crate) async fn negotiate(routes: Router, outgoing: &Outgoing, mut request: Request) -> Response {
+pub(crate) async fn negotiate(routes: Router, mut request: Request) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let if_none_match = is_read.then(|| IfNoneMatch::read(request.headers()));
     // Responses to writes are not compressed, because they may contain a secret. The compression service may
@@ -51,14 +50,14 @@ pub(crate) async fn negotiate(routes: Router, outgoing: &Outgoing, mut request: 
     let mut response = if wants_gzip {
         let gzip = HeaderValue::from_static("gzip");
         request.headers_mut().insert(header::ACCEPT_ENCODING, gzip);
-        let routes = service_fn(|request| call(routes.clone(), outgoing, request));
+        let routes = service_fn(|request| call(routes.clone(), request));
         let Ok(response) = Compression::new(routes)
             .compress_when(is_compressible)
             .oneshot(request)
             .await;
         response.map(Body::new)
     } else {
-        let Ok(mut response) = call(routes, outgoing, request).await;
+        let Ok(mut response) = call(routes, request).await;
         // The compression service, which adds this header for all clients, is not called.
         if is_compressible.should_compress(&response) {
             let accept_encoding = HeaderValue::from_static("accept-encoding");
@@ -83,20 +82,16 @@ pub(crate) async fn negotiate(routes: Router, outgoing: &Outgoing, mut request: 
 }
 
 /// Calls the routes, and counts a large response by its size before compression. A panic becomes a 500.
-async fn call(routes: Router, outgoing: &Outgoing, mut request: Request) -> Result<Response, Infallible> {
-    let context = request_context(request.extensions()).ok();
-    let address = context.and_then(|context| context.address);
-    // A write has taken effect by then, so its response is never refused. If it may be large, it reserves room beforehand.
-    let may_refuse = request.method().is_safe();
-    let room = outgoing.room(address, &request);
-    if let Some(room) = &room {
-        request.extensions_mut().insert(room.clone());
-    }
+async fn call(routes: Router, request: Request) -> Result<Response, Infallible> {
+    let client = Client::of_request(request.extensions());
     let response = match AssertUnwindSafe(routes.oneshot(request)).catch_unwind().await {
         Ok(Ok(response)) => response,
         Err(cause) => error::from_panic(cause),
     };
-    Ok(outgoing.count(address, response, may_refuse).await)
+    Ok(match client {
+        Some(client) => outgoing::count(&client, response).await,
+        None => response,
+    })
 }
 
 /// Returns whether the client accepts gzip with at least the weight of `identity`, which is no compression.

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::openapi::set_server;
-use crate::outgoing::Outgoing;
 use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log, wrong_clock};
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
@@ -41,13 +40,12 @@ pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> Open
 }
 
 /// A program's routes with the middleware of every request: trace id, log line, time limit, error bodies, the checks of
-/// the host and the clock, compression, and the budget of large responses. Cheap to clone.
+/// the host and the clock, compression, and the memory of large responses. Cheap to clone.
 #[derive(Clone)]
 pub struct Program {
     routes: Router,
     policy: Arc<Policy>,
     clock: ClockCheck,
-    outgoing: Outgoing,
 }
 
 impl Program {
@@ -58,7 +56,6 @@ impl Program {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
             policy,
             clock,
-            outgoing: Outgoing::default(),
         }
     }
 
@@ -69,7 +66,6 @@ impl Program {
             routes,
             policy,
             clock,
-            outgoing,
         } = self;
         let clock = clock.clock_for_request().await;
         let is_head = *request.method() == Method::HEAD;
@@ -89,7 +85,7 @@ impl Program {
                 // The router would remove the body before its length, its entity tag and its compression are known.
                 *request.method_mut() = Method::GET;
             }
-            compression::negotiate(routes, &outgoing, request).await
+            compression::negotiate(routes, request).await
         };
         let response = request_log::wrap(&policy, clock.unwrap_or_default(), request, respond).await;
         match is_head {

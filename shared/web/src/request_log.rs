@@ -1,6 +1,6 @@
 //! The outermost middleware: trace id, log line, time limit, error body and the headers of every response.
 
-use crate::client_address::Peer;
+use crate::connection::Connection;
 use crate::context::request_context;
 use crate::deferred_headers::{DeferredHeaders, add_to_list};
 use crate::error::body::ErrorFormat;
@@ -42,8 +42,9 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
 ) -> Response {
     let began = Instant::now();
     let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
-    let peer = request.extensions().get::<Peer>().copied();
-    let address = peer.map(|Peer(peer)| policy.trusted_proxies.client_address(peer, request.headers()));
+    let connection = request.extensions().get::<Arc<Connection>>();
+    let proxies = &policy.trusted_proxies;
+    let address = connection.map(|connection| proxies.client_address(connection.peer, request.headers()));
     let user_agent = user_agent(request.headers());
     let deferred_headers = DeferredHeaders::default();
     let context = Arc::new(RequestContext {

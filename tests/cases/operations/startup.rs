@@ -149,6 +149,8 @@ async fn help_shows_every_setting(world: SharedWorld) {
         "TRUSTED_PROXIES",
         "ALLOWED_ORIGINS",
         "MAX_CONNECTIONS",
+        "REQUEST_MEMORY",
+        "RESPONSE_MEMORY",
         "KEEP_ALIVE",
         "LOG_FORMAT",
         "LOG_LEVEL",

@@ -50,10 +50,23 @@ pub struct NetworkArgs {
           value_parser = parse_page_origin)]
     pub allowed_origins: Vec<String>,
 
-    /// The largest number of open connections. Further ones wait.
+    /// The largest number of open connections. Then a further one closes the slowest connection of the network that has the most, except
+    /// for those of trusted proxies.
     #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
     pub max_connections: usize,
+
+    /// The memory of request bodies that are arriving, in MiB. When it is full, the slowest one of the network that holds the most is
+    /// given up.
+    #[arg(long, env = "LATCHKEY_REQUEST_MEMORY", global = true, default_value_t = 64, value_name = "MIB",
+          value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
+    pub request_memory: u64,
+
+    /// The memory of responses over 64 KiB that clients have not accepted yet, in MiB. When it is full, the slowest one of the network
+    /// that holds the most is given up.
+    #[arg(long, env = "LATCHKEY_RESPONSE_MEMORY", global = true, default_value_t = 128, value_name = "MIB",
+          value_parser = clap::value_parser!(u64).range(32..=1_000_000))]
+    pub response_memory: u64,
 
     /// The time for which a connection may be idle after a request. Longer than that of the proxy in front, so that the proxy never sends
     /// a request into a connection that is being closed.
@@ -95,11 +108,15 @@ impl NetworkArgs {
         !self.listen.ip().is_loopback() || is_https(&self.base_url) || is_https(&self.issuer)
     }
 
-    /// Returns the limits on connections.
-    pub const fn connection_limits(&self) -> ConnectionLimits {
+    /// Returns the limits on connections and on what their clients may hold.
+    pub fn connection_limits(&self) -> ConnectionLimits {
+        const MIB: u64 = 1024 * 1024;
         ConnectionLimits {
             connections: self.max_connections,
             idle: self.keep_alive,
+            request_memory: self.request_memory * MIB,
+            response_memory: self.response_memory * MIB,
+            proxies: TrustedProxies::new(self.trusted_proxies.clone(), false),
         }
     }
 

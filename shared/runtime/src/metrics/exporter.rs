@@ -14,13 +14,15 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tower::ServiceExt as _;
+use web::client_address::TrustedProxies;
 use web::health::Health;
 
-/// The limits on connections to the metrics listener, which scrapers keep open.
-const LIMITS: ConnectionLimits = ConnectionLimits {
-    connections: 64,
-    idle: Duration::from_secs(75),
-};
+/// The largest number of connections to the metrics listener, which scrapers keep open.
+const CONNECTIONS: usize = 64;
+/// The time for which one may be idle.
+const IDLE: Duration = Duration::from_secs(75);
+/// The memory of requests and of responses, in bytes.
+const MEMORY: u64 = 16 * 1024 * 1024;
 
 /// A bound metrics listener that does not accept connections yet.
 #[derive(Debug)]
@@ -48,7 +50,14 @@ impl Exporter {
             .with_state(self.metrics);
         let handle = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
         let threads = Threads::current();
-        server::run(self.listener, handle, &threads, LIMITS, Health::default(), stop).await;
+        let limits = ConnectionLimits {
+            connections: CONNECTIONS,
+            idle: IDLE,
+            request_memory: MEMORY,
+            response_memory: MEMORY,
+            proxies: TrustedProxies::new(Vec::new(), false),
+        };
+        server::run(self.listener, handle, &threads, limits, Health::default(), stop).await;
         Ok(())
     }
 }
