@@ -9,6 +9,7 @@ use audit::revocation::RevocationMirror;
 use foundation::clock::now;
 use resources::accounts;
 use resources::idempotency::{self, Idempotency};
+use resources::storage_use::Quota;
 use runtime::startup::Runtime;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -50,6 +51,7 @@ impl Api {
         let issuer = runtime.urls.issuer.clone();
         let routes = router(App::new(Services {
             idempotency: Idempotency::new(db.clone(), settings.idempotency_key_lifetime),
+            quota: Quota::new(settings.storage_quota),
             db,
             identity: runtime.identity.clone(),
             policy: Arc::clone(&runtime.policy),

@@ -5,6 +5,7 @@ use access_tokens::{Jwks, Verifier};
 use dpop::Proofs;
 use identity::Identity;
 use resources::idempotency::Idempotency;
+use resources::storage_use::Quota;
 use std::sync::Arc;
 use storage::db::Db;
 use storage::rate_limits::RateLimiter;
@@ -19,6 +20,7 @@ pub(crate) struct App(Arc<Services>);
 pub(crate) struct Services {
     pub(crate) db: Db,
     pub(crate) idempotency: Idempotency,
+    pub(crate) quota: Quota,
     pub(crate) identity: Identity,
     pub(crate) policy: Arc<Policy>,
     pub(crate) cors: Cors,

@@ -1,6 +1,7 @@
 //! The settings of the API, in addition to the settings of every program.
 
 use clap::Args;
+use foundation::byte_size::parse_byte_size;
 use foundation::duration::parse_duration;
 use foundation::urls::Urls;
 use std::net::SocketAddr;
@@ -15,10 +16,15 @@ pub struct ApiArgs {
     #[arg(long, env = "LATCHKEY_JWKS_URL", global = true, value_name = "URL", value_parser = parse_http_url)]
     pub jwks_url: Option<Url>,
 
-    /// The time for which the reply to a write is stored under its idempotency key.
+    /// The time for which a write is known by its idempotency key, so that a repeated request gets the same reply.
     #[arg(long, env = "LATCHKEY_IDEMPOTENCY_KEY_LIFETIME", global = true, default_value = "30d", value_name = "TIME",
           value_parser = parse_duration)]
     pub idempotency_key_lifetime: Duration,
+
+    /// The most that a user may store in posts, comments, payments and idempotency keys: their texts and 512 bytes each.
+    #[arg(long, env = "LATCHKEY_STORAGE_QUOTA", global = true, default_value = "1GiB", value_name = "SIZE",
+          value_parser = parse_byte_size)]
+    pub storage_quota: i64,
 }
 
 /// The path of the issuer's key set.

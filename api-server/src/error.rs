@@ -9,6 +9,7 @@ pub(crate) use rejections::{
 
 use axum::response::{IntoResponse, Response};
 use identity::{accounts, email_verifications, login, mail_throttle, mfa, password_resets, sign_up};
+use resources::storage_use::Refusal;
 use resources::{comments, export, idempotency, payments, posts};
 use std::time::Duration;
 use storage::db;
@@ -68,6 +69,17 @@ impl From<access_tokens::Error> for ApiError {
     }
 }
 
+/// Returns the error for something that was not written for a user.
+fn refused(refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::SignedOut => unauthenticated(),
+        Refusal::QuotaExceeded => Error::new(
+            Code::StorageQuotaExceeded,
+            "There is no room for this: what each user may store is limited. Delete posts or comments, or ask the operator for more room.",
+        ),
+    }
+}
+
 impl From<posts::Error> for ApiError {
     fn from(error: posts::Error) -> Self {
         Self(match error {
@@ -77,7 +89,7 @@ impl From<posts::Error> for ApiError {
                 "Only the author of the post, an editor or an administrator may change it.",
             ),
             posts::Error::Stale => precondition_failed(),
-            posts::Error::SignedOut => unauthenticated(),
+            posts::Error::Refused(refusal) => refused(refusal),
             posts::Error::Database(error) => error.into(),
         })
     }
@@ -91,7 +103,7 @@ impl From<comments::Error> for ApiError {
                 Code::Forbidden,
                 "Only the author of the comment, an editor or an administrator may delete it.",
             ),
-            comments::Error::SignedOut => unauthenticated(),
+            comments::Error::Refused(refusal) => refused(refusal),
             comments::Error::Database(error) => error.into(),
         })
     }
@@ -110,6 +122,7 @@ impl From<payments::Error> for ApiError {
                 code: "invalid",
                 message: format!("is {error}"),
             }]),
+            payments::Error::Refused(refusal) => refused(refusal),
             payments::Error::Database(error) => error.into(),
         })
     }
@@ -127,8 +140,8 @@ impl From<idempotency::Error> for ApiError {
                 "The first call with this idempotency key is still running. Retry in a moment.",
             )
             .retry_after(Duration::from_secs(1)),
-            idempotency::Error::SignedOut => unauthenticated(),
-            idempotency::Error::Serialization(error) => Error::internal(&error),
+            idempotency::Error::Refused(refusal) => refused(refusal),
+            idempotency::Error::Receipt(error) => Error::internal(&error),
             idempotency::Error::Database(error) => error.into(),
         })
     }

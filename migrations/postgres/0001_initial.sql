@@ -518,20 +518,113 @@ EXECUTE FUNCTION refuse('rows of payments cannot be deleted');
 CREATE TRIGGER payments_stay_all BEFORE TRUNCATE ON payments
 EXECUTE FUNCTION refuse('rows of payments cannot be deleted');
 
--- The responses to successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the
--- SHA-256 of the user, the client, the method, the path and the key; `fingerprint` is that of the request body.
+-- The successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the SHA-256 of the user,
+-- the client, the method, the path and the key; `fingerprint` is that of the request body. `receipt` is what the response says beyond the
+-- request, so that a repeated request gets the same response.
 CREATE TABLE idempotency_keys (
     id BYTEA PRIMARY KEY NOT NULL,
     user_id BIGINT NOT NULL REFERENCES users (id),
     fingerprint BYTEA NOT NULL,
-    status BIGINT NOT NULL,
-    location TEXT NOT NULL,
-    etag TEXT,
-    body TEXT NOT NULL,
+    receipt TEXT NOT NULL,
     expires_at BIGINT NOT NULL
 );
 CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
 CREATE INDEX idempotency_keys_expires_at ON idempotency_keys ((expires_at + 0));
+
+-- The number of bytes that each user stores in posts, comments, payments and idempotency keys: those of the texts, and 512 for each row
+-- with its index entries. Triggers count them in the statement that writes, whatever it is. A deleted post or comment keeps its row.
+CREATE TABLE storage_use (
+    user_id BIGINT PRIMARY KEY NOT NULL REFERENCES users (id),
+    bytes BIGINT NOT NULL
+);
+CREATE FUNCTION begin_storage_use() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO storage_use (user_id, bytes) VALUES (NEW.id, 0);
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER users_storage_use AFTER INSERT ON users FOR EACH ROW
+EXECUTE FUNCTION begin_storage_use();
+
+CREATE FUNCTION add_to_storage_use(owner BIGINT, change BIGINT) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE storage_use SET bytes = bytes + change WHERE user_id = owner AND change <> 0;
+END
+$$;
+-- Each of these counts once per user and statement, in the order of the users, so that statements which count for several users wait for
+-- each other and do not deadlock.
+CREATE FUNCTION count_new_posts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_to_storage_use(author_id, SUM(512 + octet_length(title) + octet_length(body)))
+    FROM added GROUP BY author_id ORDER BY author_id;
+    RETURN NULL;
+END
+$$;
+CREATE FUNCTION count_changed_posts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_to_storage_use(author_id, SUM(change))
+    FROM (SELECT author_id, octet_length(title) + octet_length(body) AS change FROM added
+          UNION ALL
+          SELECT author_id, -octet_length(title) - octet_length(body) FROM removed) AS changes
+    GROUP BY author_id ORDER BY author_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER posts_count_new AFTER INSERT ON posts REFERENCING NEW TABLE AS added FOR EACH STATEMENT
+EXECUTE FUNCTION count_new_posts();
+CREATE TRIGGER posts_count_changed AFTER UPDATE ON posts REFERENCING OLD TABLE AS removed NEW TABLE AS added
+FOR EACH STATEMENT EXECUTE FUNCTION count_changed_posts();
+
+CREATE FUNCTION count_new_comments() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_to_storage_use(author_id, SUM(512 + octet_length(body)))
+    FROM added GROUP BY author_id ORDER BY author_id;
+    RETURN NULL;
+END
+$$;
+CREATE FUNCTION count_changed_comments() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_to_storage_use(author_id, SUM(change))
+    FROM (SELECT author_id, octet_length(body) AS change FROM added
+          UNION ALL
+          SELECT author_id, -octet_length(body) FROM removed) AS changes
+    GROUP BY author_id ORDER BY author_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER comments_count_new AFTER INSERT ON comments REFERENCING NEW TABLE AS added FOR EACH STATEMENT
+EXECUTE FUNCTION count_new_comments();
+CREATE TRIGGER comments_count_changed AFTER UPDATE ON comments REFERENCING OLD TABLE AS removed NEW TABLE AS added
+FOR EACH STATEMENT EXECUTE FUNCTION count_changed_comments();
+
+-- The texts of a payment never change, and a payment stays.
+CREATE FUNCTION count_new_payments() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_to_storage_use(user_id, SUM(512 + COALESCE(octet_length(description), 0) + octet_length(metadata)))
+    FROM added GROUP BY user_id ORDER BY user_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER payments_count_new AFTER INSERT ON payments REFERENCING NEW TABLE AS added FOR EACH STATEMENT
+EXECUTE FUNCTION count_new_payments();
+
+-- Receipts have a small bounded size.
+CREATE FUNCTION count_new_keys() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_to_storage_use(user_id, 512 * COUNT(*)) FROM added GROUP BY user_id ORDER BY user_id;
+    RETURN NULL;
+END
+$$;
+CREATE FUNCTION count_deleted_keys() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_to_storage_use(user_id, -512 * COUNT(*)) FROM removed GROUP BY user_id ORDER BY user_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER idempotency_keys_count_new AFTER INSERT ON idempotency_keys REFERENCING NEW TABLE AS added
+FOR EACH STATEMENT EXECUTE FUNCTION count_new_keys();
+CREATE TRIGGER idempotency_keys_count_deleted AFTER DELETE ON idempotency_keys REFERENCING OLD TABLE AS removed
+FOR EACH STATEMENT EXECUTE FUNCTION count_deleted_keys();
 
 -- `user_id` is the user whom the event concerns, `administrator_id` the one whose request at `/admin/…` caused it.
 -- `count` is the number of events for which the row stands, of which it describes the last. For a deleted account, a negative
@@ -622,6 +715,7 @@ BEGIN
     GRANT SELECT, INSERT, UPDATE ON posts, comments TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE (status, amount_captured, amount_refunded, updated_at) ON payments TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, idempotency_keys TO latchkey_api;
+    GRANT SELECT, INSERT, UPDATE (bytes) ON storage_use TO latchkey_api;
     GRANT SELECT ON clients TO latchkey_api;
     GRANT SELECT, UPDATE (revoked_at) ON refresh_families TO latchkey_api;
     GRANT SELECT, INSERT ON revocations TO latchkey_api;

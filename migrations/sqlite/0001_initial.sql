@@ -518,20 +518,68 @@ BEGIN
     SELECT RAISE(ABORT, 'rows of payments cannot be deleted');
 END;
 
--- The responses to successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the
--- SHA-256 of the user, the client, the method, the path and the key; `fingerprint` is that of the request body.
+-- The successful writes with an Idempotency-Key, each stored in the transaction of its write. `id` is the SHA-256 of the user,
+-- the client, the method, the path and the key; `fingerprint` is that of the request body. `receipt` is what the response says beyond the
+-- request, so that a repeated request gets the same response.
 CREATE TABLE idempotency_keys (
     id BLOB PRIMARY KEY NOT NULL,
     user_id BIGINT NOT NULL REFERENCES users (id),
     fingerprint BLOB NOT NULL,
-    status BIGINT NOT NULL,
-    location TEXT NOT NULL,
-    etag TEXT,
-    body TEXT NOT NULL,
+    receipt TEXT NOT NULL,
     expires_at BIGINT NOT NULL
 );
 CREATE INDEX idempotency_keys_user_id ON idempotency_keys (user_id);
 CREATE INDEX idempotency_keys_expires_at ON idempotency_keys ((expires_at + 0));
+
+-- The number of bytes that each user stores in posts, comments, payments and idempotency keys: those of the texts, and 512 for each row
+-- with its index entries. Triggers count them in the statement that writes, whatever it is. A deleted post or comment keeps its row.
+CREATE TABLE storage_use (
+    user_id BIGINT PRIMARY KEY NOT NULL REFERENCES users (id),
+    bytes BIGINT NOT NULL
+);
+CREATE TRIGGER users_storage_use AFTER INSERT ON users
+BEGIN
+    INSERT INTO storage_use (user_id, bytes) VALUES (NEW.id, 0);
+END;
+
+CREATE TRIGGER posts_count_new AFTER INSERT ON posts
+BEGIN
+    UPDATE storage_use SET bytes = bytes + 512 + octet_length(NEW.title) + octet_length(NEW.body)
+    WHERE user_id = NEW.author_id;
+END;
+CREATE TRIGGER posts_count_changed AFTER UPDATE OF title, body ON posts
+BEGIN
+    UPDATE storage_use SET bytes = bytes + octet_length(NEW.title) + octet_length(NEW.body)
+                                   - octet_length(OLD.title) - octet_length(OLD.body)
+    WHERE user_id = NEW.author_id;
+END;
+
+CREATE TRIGGER comments_count_new AFTER INSERT ON comments
+BEGIN
+    UPDATE storage_use SET bytes = bytes + 512 + octet_length(NEW.body) WHERE user_id = NEW.author_id;
+END;
+CREATE TRIGGER comments_count_changed AFTER UPDATE OF body ON comments
+BEGIN
+    UPDATE storage_use SET bytes = bytes + octet_length(NEW.body) - octet_length(OLD.body)
+    WHERE user_id = NEW.author_id;
+END;
+
+-- The texts of a payment never change, and a payment stays.
+CREATE TRIGGER payments_count_new AFTER INSERT ON payments
+BEGIN
+    UPDATE storage_use SET bytes = bytes + 512 + COALESCE(octet_length(NEW.description), 0) + octet_length(NEW.metadata)
+    WHERE user_id = NEW.user_id;
+END;
+
+-- Receipts have a small bounded size.
+CREATE TRIGGER idempotency_keys_count_new AFTER INSERT ON idempotency_keys
+BEGIN
+    UPDATE storage_use SET bytes = bytes + 512 WHERE user_id = NEW.user_id;
+END;
+CREATE TRIGGER idempotency_keys_count_deleted AFTER DELETE ON idempotency_keys
+BEGIN
+    UPDATE storage_use SET bytes = bytes - 512 WHERE user_id = OLD.user_id;
+END;
 
 -- `user_id` is the user whom the event concerns, `administrator_id` the one whose request at `/admin/…` caused it.
 -- `count` is the number of events for which the row stands, of which it describes the last. For a deleted account, a negative

@@ -10,3 +10,4 @@ mod lists;
 mod payments;
 mod permissions;
 mod posts;
+mod storage_quota;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 const INTRODUCTION: &str = "# Settings
 
 Every setting is a flag and an environment variable. The flag takes precedence. A `*_FILE` variable names a file
-that holds the value. Durations are numbers with a unit: `s`, `m`, `h` or `d`.
+that holds the value. Durations are numbers with a unit: `s`, `m`, `h` or `d`, and sizes with `KiB`, `MiB`, `GiB` or `TiB`.
 
 Two features have no setting and are always on: the port of a redirect URI on a loopback address may differ from the registered one
 (RFC 8252), and `resource` is accepted in requests (RFC 8707), with the value of `AUDIENCE` or of the issuer's `BASE_URL`.

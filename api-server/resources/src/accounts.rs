@@ -17,11 +17,11 @@ sql! {
     DELETE_UNFINISHED = "DELETE FROM unfinished_erasures WHERE user_id = $1";
 }
 
-/// The number of posts and of replies that the deletion of an account erases itself, in a few milliseconds. Few accounts have more.
+/// The number of posts and of receipts that the deletion of an account erases itself, in a few milliseconds. Few accounts have more.
 const ERASED_AT_ONCE: i64 = 500;
 
 /// Verifies the credentials of the session's user and deletes their account, the posts that were never published, and
-/// the replies that are stored under idempotency keys. If there are many of these, [`erase_remaining`] deletes the others after the
+/// the receipts that are stored under idempotency keys. If there are many of these, [`erase_remaining`] deletes the others after the
 /// commit. Other posts, comments and payments remain and belong to the anonymized user. Fails like [`accounts::delete`].
 pub async fn delete(
     identity: &Identity,
@@ -58,9 +58,10 @@ pub async fn erase_remaining(db: &Db, now: Timestamp) -> Result<(), db::Error> {
     .map(|_| ())
 }
 
-/// Erases at most `limit` posts and `limit` replies of a deleted account. Returns whether none are left.
+/// Erases at most `limit` posts and `limit` receipts of a deleted account. Returns whether none are left.
 async fn erase_batch(tx: &mut Tx, user_id: i64, limit: i64, now: Timestamp) -> Result<bool, db::Error> {
+    // Receipts come first: the deletion of expired ones also locks them before it counts what their users store.
+    let receipts = idempotency::delete_of_user(tx, user_id, limit).await?;
     let posts = posts::delete_never_published(tx, user_id, limit, now).await?;
-    let replies = idempotency::delete_of_user(tx, user_id, limit).await?;
-    Ok(posts.max(replies) < limit.cast_unsigned())
+    Ok(posts.max(receipts) < limit.cast_unsigned())
 }

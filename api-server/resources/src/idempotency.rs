@@ -1,5 +1,6 @@
-//! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key identifies the write, and the
-//! reply to the write is stored under the key in the write's own transaction. A repeated call gets the stored reply.
+//! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key identifies the write, and the receipt of the write
+//! is stored under the key in the write's own transaction. A repeated call gets the stored receipt. With the request, which is the same,
+//! it makes the same reply, so the texts of the request are not stored a second time.
 //!
 //! A failed write stores nothing, so it can be retried at once. If several calls with one key run concurrently, one of
 //! them executes the write and the others wait for it: in memory if they are in the same process, otherwise by polling
@@ -12,10 +13,12 @@ pub(crate) mod stored;
 
 pub use error::Error;
 pub use key::{Claim, KeyScope, KeyValue};
-pub use stored::{Reply, delete_of_user, prune};
+pub use stored::{delete_of_user, prune};
 
 use foundation::clock::Timestamp;
 use in_flight::{InFlight, InFlightGuard, Registration};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 use storage::db::{Db, Tx, WriteTarget};
 use tokio::time::Instant;
@@ -29,30 +32,30 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug)]
 pub struct Idempotency {
     db: Db,
-    /// The time for which a reply is kept.
+    /// The time for which a receipt is kept.
     lifetime: Duration,
     in_flight: InFlight,
 }
 
 /// The outcome of a write.
 #[derive(Debug)]
-pub struct Outcome {
-    /// The reply to the write.
-    pub reply: Reply,
-    /// Whether the reply is the stored one of an earlier call.
+pub struct Outcome<R> {
+    /// The receipt of the write.
+    pub receipt: R,
+    /// Whether the receipt is the stored one of an earlier call.
     pub is_replay: bool,
 }
 
 /// The next step of a call with a key.
-enum Action {
-    /// Return the stored reply.
-    Replay(Reply),
+enum Action<R> {
+    /// Return the stored receipt.
+    Replay(R),
     /// Execute the write in this transaction and keep the guard until the commit.
     Execute(InFlightGuard, Tx),
 }
 
 impl Idempotency {
-    /// Returns an executor of writes in this database, which stores each reply for `lifetime`.
+    /// Returns an executor of writes in this database, which stores each receipt for `lifetime`.
     pub fn new(db: Db, lifetime: Duration) -> Self {
         Self {
             db,
@@ -61,53 +64,50 @@ impl Idempotency {
         }
     }
 
-    /// Executes the write in a new transaction and stores its reply under the claim's key in the same transaction. If
-    /// the key has a stored reply, returns that one and does not execute the write. Without a claim the write is
+    /// Executes the write in a new transaction and stores its receipt under the claim's key in the same transaction. If
+    /// the key has a stored receipt, returns that one and does not execute the write. Without a claim the write is
     /// executed unconditionally and without a transaction, so it must then be a single statement.
     ///
     /// Fails with [`Error::KeyReused`] if the key was used with another body, with [`Error::InProgress`] if another
-    /// call with the key does not end within five seconds, with [`Error::SignedOut`] if the authority of the claim has
-    /// ended, and with the error of the write if the write fails.
-    pub async fn run<E: From<Error>>(
+    /// call with the key does not end within five seconds, with [`Error::Refused`] if the authority of the claim has
+    /// ended or its user would store more than the quota, and with the error of the write if the write fails.
+    pub async fn run<R: Serialize + DeserializeOwned, E: From<Error>>(
         &self,
         claim: Option<&Claim>,
         now: Timestamp,
-        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<Reply, E>,
-    ) -> Result<Outcome, E> {
+        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<R, E>,
+    ) -> Result<Outcome<R>, E> {
+        let executed = |receipt| Outcome {
+            receipt,
+            is_replay: false,
+        };
         let Some(claim) = claim else {
-            let reply = write(&mut WriteTarget::Db(&self.db)).await?;
-            return Ok(Outcome {
-                reply,
-                is_replay: false,
-            });
+            return write(&mut WriteTarget::Db(&self.db)).await.map(executed);
         };
         let (_guard, mut tx) = match self.begin(claim, now).await? {
             Action::Execute(guard, tx) => (guard, tx),
-            Action::Replay(reply) => {
+            Action::Replay(receipt) => {
                 return Ok(Outcome {
-                    reply,
+                    receipt,
                     is_replay: true,
                 });
             }
         };
-        let reply = write(&mut WriteTarget::Tx(&mut tx)).await?;
+        let receipt = write(&mut WriteTarget::Tx(&mut tx)).await?;
         let expires_at = now.after(self.lifetime);
-        stored::save(&mut tx, claim, &reply, now, expires_at).await?;
+        stored::save(&mut tx, claim, &receipt, now, expires_at).await?;
         tx.commit().await.map_err(Error::from)?;
-        Ok(Outcome {
-            reply,
-            is_replay: false,
-        })
+        Ok(executed(receipt))
     }
 
-    /// Returns the stored reply, or waits until this call may execute the write. Fails with [`Error::InProgress`] if
+    /// Returns the stored receipt, or waits until this call may execute the write. Fails with [`Error::InProgress`] if
     /// that takes longer than [`MAX_WAIT`].
-    async fn begin(&self, claim: &Claim, now: Timestamp) -> Result<Action, Error> {
+    async fn begin<R: DeserializeOwned>(&self, claim: &Claim, now: Timestamp) -> Result<Action<R>, Error> {
         let deadline = Instant::now() + MAX_WAIT;
         let mut has_waited = false;
         loop {
-            if let Some(reply) = stored::find(self.db.reader(), claim, now).await? {
-                return Ok(Action::Replay(reply));
+            if let Some(receipt) = stored::find(self.db.reader(), claim, now).await? {
+                return Ok(Action::Replay(receipt));
             }
             let timed_out = |_| Error::InProgress;
             match self.in_flight.register(claim.id()) {
@@ -132,21 +132,21 @@ impl Idempotency {
     }
 
     /// Begins the transaction of the write and takes the advisory lock that excludes calls of other processes with the
-    /// same key. Returns the stored reply if one of those calls has executed the write. Fails with
+    /// same key. Returns the stored receipt if one of those calls has executed the write. Fails with
     /// [`Error::InProgress`] at the deadline.
-    async fn lock(
+    async fn lock<R: DeserializeOwned>(
         &self,
         claim: &Claim,
         now: Timestamp,
         guard: InFlightGuard,
         deadline: Instant,
-    ) -> Result<Action, Error> {
+    ) -> Result<Action<R>, Error> {
         loop {
             let mut tx = self.db.begin().await?;
             if tx.try_lock(claim.lock_number()).await? {
-                // The previous holder of the lock may have committed since `begin` looked for a stored reply.
+                // The previous holder of the lock may have committed since `begin` looked for a stored receipt.
                 return Ok(match stored::find(tx.on(), claim, now).await? {
-                    Some(reply) => Action::Replay(reply),
+                    Some(receipt) => Action::Replay(receipt),
                     None => Action::Execute(guard, tx),
                 });
             }

@@ -7,8 +7,11 @@ pub mod export;
 pub mod idempotency;
 pub mod payments;
 pub mod posts;
+mod receipt;
 mod statements;
+pub mod storage_use;
 mod text;
 
+pub use receipt::Created;
 pub use statements::statements;
 pub use text::Text;

@@ -14,6 +14,6 @@ pub use error::Error;
 pub use fields::{Amount, Description, Metadata, NewPayment, Status};
 pub use id::PaymentId;
 pub use list::list;
-pub use payment::Payment;
+pub use payment::{Payment, State};
 pub use store::{create, find, of_user};
 pub use transitions::{Transition, apply};

@@ -9,7 +9,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
-use resources::idempotency::{Claim, Idempotency, KeyScope, KeyValue, Outcome, Reply};
+use resources::idempotency::{Claim, Idempotency, KeyScope, KeyValue, Outcome};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use storage::db::WriteTarget;
 use web::context::request_context;
 use web::error_responses;
@@ -35,9 +37,17 @@ pub(crate) struct OptionalIdempotencyKey {
 #[derive(Debug)]
 pub(crate) struct IdempotencyKey(pub(crate) OptionalIdempotencyKey);
 
+/// A write that succeeded, now or in an earlier call with the same key.
+#[derive(Debug)]
+pub(crate) struct Written<R> {
+    outcome: Outcome<R>,
+    prefix: Prefix,
+}
+
 error_responses! {
-    OptionalIdempotencyKey: IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress;
-    IdempotencyKey: IdempotencyKeyMissing, IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress;
+    OptionalIdempotencyKey: IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress, StorageQuotaExceeded;
+    IdempotencyKey: IdempotencyKeyMissing, IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress,
+                    StorageQuotaExceeded;
 }
 
 impl OptionalIdempotencyKey {
@@ -46,44 +56,60 @@ impl OptionalIdempotencyKey {
         self.now
     }
 
-    /// Executes the write for this caller and returns its response, or the stored response of an earlier call with the
+    /// Executes the write for this caller and returns its receipt, or the stored receipt of an earlier call with the
     /// same key. Without a key, executes the write unconditionally. Fails like [`Idempotency::run`].
-    pub(crate) async fn run<const MAX: usize>(
+    pub(crate) async fn run<const MAX: usize, R: Serialize + DeserializeOwned>(
         self,
         writer: &Writer,
         body: &JsonBody<MAX>,
-        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<Reply, ApiError>,
-    ) -> Result<Response, ApiError> {
+        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<R, ApiError>,
+    ) -> Result<Written<R>, ApiError> {
         let claim = match &self.key {
             Some(key) => Some(Claim::new(key, self.scope(writer), body.fingerprint()?)),
             None => None,
         };
         let outcome = self.idempotency.run(claim.as_ref(), self.now, write).await;
         let outcome = outcome.map_err(|error| writer.attribute(error))?;
-        self.response(outcome)
+        Ok(Written {
+            outcome,
+            prefix: self.prefix,
+        })
     }
 
     fn scope<'a>(&'a self, writer: &'a Writer) -> KeyScope<'a> {
         KeyScope {
-            authority: writer.authority,
+            author: writer.author,
             client_id: writer.client_id(),
             method: &self.method,
             path: &self.path,
         }
     }
+}
 
-    fn response(&self, outcome: Outcome) -> Result<Response, ApiError> {
-        let Outcome { reply, is_replay } = outcome;
+impl<R> Written<R> {
+    /// Returns the receipt, with which the caller makes the resource for [`Written::created`].
+    pub(crate) const fn receipt(&self) -> &R {
+        &self.outcome.receipt
+    }
+
+    /// Returns the response 201 with this resource. `location` is its path without the prefix of an API version, `etag` its entity tag if
+    /// it has one. Fails if the resource cannot be serialized.
+    pub(crate) fn created(
+        self,
+        location: &str,
+        etag: Option<String>,
+        resource: &impl Serialize,
+    ) -> Result<Response, ApiError> {
         let value = |text: String| HeaderValue::try_from(text).map_err(|error| Error::internal(&error));
-        let status = StatusCode::from_u16(reply.status).map_err(|error| Error::internal(&error))?;
-        let mut response = (status, reply.body).into_response();
+        let body = serde_json::to_vec(resource).map_err(|error| Error::internal(&error))?;
+        let mut response = (StatusCode::CREATED, body).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(header::LOCATION, value(self.prefix.path(&reply.location))?);
-        if let Some(etag) = reply.etag {
+        headers.insert(header::LOCATION, value(self.prefix.path(location))?);
+        if let Some(etag) = etag {
             headers.insert(header::ETAG, value(etag)?);
         }
-        if is_replay {
+        if self.outcome.is_replay {
             headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
         }
         Ok(response)

@@ -7,8 +7,8 @@ use crate::error::ApiError;
 use crate::principal::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use identity::authority::Authority;
 use resources::posts::Actor;
+use resources::storage_use::Author;
 use web::body::Authorization;
 use web::error_responses;
 
@@ -17,8 +17,8 @@ use web::error_responses;
 pub(crate) struct Writer {
     /// The user for whom the call is made, with the permissions on posts and comments.
     pub(crate) actor: Actor,
-    /// The user and the credentials that each write checks again in its own statement or transaction.
-    pub(crate) authority: Authority,
+    /// The user, the credentials that each write checks again in its own statement or transaction, and the quota.
+    pub(crate) author: Author,
     principal: Principal,
 }
 
@@ -45,7 +45,10 @@ impl Writer {
         principal.require(scope)?;
         Ok(Self {
             actor: principal.user()?.actor(),
-            authority: principal.authority()?,
+            author: Author {
+                authority: principal.authority()?,
+                quota: app.quota,
+            },
             principal,
         })
     }

@@ -10,10 +10,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use foundation::ids::Id;
 use resources::comments::{self, Comment, CommentBody, ListQuery, NewComment};
-use resources::idempotency::{KeyValue, Reply};
+use resources::idempotency::KeyValue;
 use resources::posts::{self, VisiblePost};
 use std::sync::Arc;
-use storage::db::Db;
+use storage::db::{Db, WriteTarget};
 use storage::paging::PageRequest;
 use web::Context;
 use web::etag::IfMatch;
@@ -77,12 +77,14 @@ pub(crate) async fn create(
     let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
     let new = read_new(&body)?;
     let now = key.now();
-    key.run(&author, &body, async |target| {
-        let comment = comments::create(target, post, author.authority, &new, now).await?;
-        let location = format!("{}/{}", path(post), comment.id);
-        Ok(Reply::created(location, &comment)?.with_etag(comment.etag()))
-    })
-    .await
+    let write = async |target: &mut WriteTarget<'_>| {
+        let created = comments::create(target, post, author.author, &new, now).await;
+        created.map_err(ApiError::from)
+    };
+    let written = key.run(&author, &body, write).await?;
+    let comment = Comment::created(*written.receipt(), post.id(), author.actor.user_id, new);
+    let location = format!("{}/{}", path(post), comment.id);
+    written.created(&location, Some(comment.etag()), &comment)
 }
 
 /// Read a comment

@@ -7,13 +7,13 @@ use crate::versions::Prefix;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use resources::idempotency::{KeyValue, Reply};
+use resources::idempotency::KeyValue;
 use resources::payments::{
     self, Amount, Currency, Description, Metadata, NewPayment, Payment, PaymentId, Status, Transition,
 };
 use serde::Serialize;
 use std::sync::Arc;
-use storage::db::Db;
+use storage::db::{Db, WriteTarget};
 use storage::paging::{PageRequest, Query};
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
@@ -89,12 +89,17 @@ pub(crate) async fn create(
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let (user_id, now) = (payer.actor.user_id, key.now());
-    key.run(&payer, &body, async |target| {
-        let Payment { id, status, .. } = payments::create(target, user_id, &new, now).await?;
-        Ok(Reply::created(path(&id), &CreatedPayment { id, status })?)
-    })
-    .await
+    let now = key.now();
+    let write = async |target: &mut WriteTarget<'_>| {
+        let id = payments::create(target, payer.author, &new, now).await;
+        id.map_err(ApiError::from)
+    };
+    let written = key.run(&payer, &body, write).await?;
+    let created = CreatedPayment {
+        id: written.receipt().clone(),
+        status: Status::Created,
+    };
+    written.created(&path(&created.id), None, &created)
 }
 
 /// Read a payment
@@ -215,11 +220,13 @@ async fn change(
     let payment = payments::find(db, user_id, &id.or_not_found()?).await?;
     let body = body.unwrap_or_default();
     let transition = read(&body)?;
-    key.run(payer, &body, async |target| {
-        let payment = payments::apply(target, user_id, &payment, transition, now).await?;
-        Ok(Reply::created(path(&payment.id), &payment)?)
-    })
-    .await
+    let write = async |target: &mut WriteTarget<'_>| {
+        let changed = payments::apply(target, user_id, &payment, transition, now).await;
+        Ok(changed.map_err(ApiError::from)?.state())
+    };
+    let written = key.run(payer, &body, write).await?;
+    let payment = payment.in_state(*written.receipt());
+    written.created(&path(&payment.id), None, &payment)
 }
 
 /// Returns the path of a payment.

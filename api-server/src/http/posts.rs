@@ -9,10 +9,10 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use foundation::ids::Id;
-use resources::idempotency::{KeyValue, Reply};
+use resources::idempotency::KeyValue;
 use resources::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
 use std::sync::Arc;
-use storage::db::Db;
+use storage::db::{Db, WriteTarget};
 use storage::paging::PageRequest;
 use web::Context;
 use web::body::LARGE_LIMIT;
@@ -67,11 +67,13 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let now = key.now();
-    key.run(&author, &body, async |target| {
-        let post = posts::create(target, author.authority, new, now).await?;
-        Ok(Reply::created(format!("/posts/{}", post.id), &post)?.with_etag(post.etag()))
-    })
-    .await
+    let write = async |target: &mut WriteTarget<'_>| {
+        let created = posts::create(target, author.author, &new, now).await;
+        created.map_err(ApiError::from)
+    };
+    let written = key.run(&author, &body, write).await?;
+    let post = Post::created(*written.receipt(), author.actor.user_id, new);
+    written.created(&format!("/posts/{}", post.id), Some(post.etag()), &post)
 }
 
 /// Read a post
@@ -114,6 +116,7 @@ pub(crate) async fn read(
     responses(
         (status = 200, description = "The changed post.", body = Post, headers(("ETag"))),
         PostWriter, PathId, JsonBody<LARGE_LIMIT>, code::PreconditionFailed, code::PreconditionRequired,
+        code::StorageQuotaExceeded,
     )
 )]
 pub(crate) async fn update(
@@ -131,7 +134,7 @@ pub(crate) async fn update(
         _ => {}
     }
     let patch = read_patch(&body)?;
-    let changed = posts::update(&db, author.authority, post, patch, context.now).await?;
+    let changed = posts::update(&db, author.author, post, patch, context.now).await?;
     Ok(etag_response::with_etag(changed.etag(), changed))
 }
 

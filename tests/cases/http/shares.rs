@@ -40,7 +40,7 @@ fn at(world: &World, user: &User, address: &str) -> Caller {
 
 /// A user whose list of posts is as large as a list can be.
 async fn user_with_full_page(world: &World) -> User {
-    let user = world.sign_up().await;
+    let user = world.user().await;
     fill_page(&user, &longest_body()).await;
     user
 }
@@ -167,7 +167,7 @@ async fn hold_bodies(world: &World, user: &User, count: usize) -> Vec<HeldBody> 
 
 async fn writers_beside_held_bodies_of_a_dozen_networks_succeed(shape: Shape) {
     let world = behind_proxy(shape).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let held = hold_bodies(&world, &ann, 2 * NETWORKS).await;
     let port = world.api_ports()[0];
     let ports: Vec<u16> = held.iter().map(|held| held.0.local_port()).collect();

@@ -1,5 +1,6 @@
 //! A comment as it is stored and shown.
 
+use crate::receipt::Created;
 use crate::text::Text;
 use foundation::clock::Timestamp;
 use serde::Serialize;
@@ -41,6 +42,17 @@ pub struct Comment {
 }
 
 impl Comment {
+    /// Returns the comment as its author created it.
+    pub fn created(created: Created, post_id: i64, author_id: i64, new: NewComment) -> Self {
+        Self {
+            id: created.id,
+            post_id,
+            author_id,
+            body: new.body.into(),
+            created_at: created.created_at,
+        }
+    }
+
     /// Returns the strong entity tag (RFC 9110 §8.8.3). A comment has only one version.
     pub fn etag(&self) -> String {
         format!("\"{}\"", self.id)

@@ -2,6 +2,8 @@
 
 use super::comment::{Comment, NewComment, columns};
 use crate::posts::{Actor, VisiblePost};
+use crate::receipt::Created;
+use crate::storage_use::{Author, Refusal, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use identity::authority::Authority;
@@ -10,29 +12,43 @@ use storage::db;
 use storage::db::{Db, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// The text of the statement that inserts a comment if the authority of its author holds. `$lock` is that of
-/// [`authority_holds!`].
+/// The text of the statement that inserts a comment if the authority of its author holds and the author stores at most `$7` bytes. `$lock`
+/// is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
 macro_rules! insert {
-    ($lock:literal) => {
+    ($lock:literal, $count_lock:literal) => {
         concat!(
             "INSERT INTO comments (post_id, author_id, body, created_at) SELECT $1, $2, $3, $4 WHERE ",
             authority_holds!("$2", "$5", "$6", $lock),
-            " RETURNING ",
-            columns!()
+            " AND ",
+            stored_bytes!("$2", $count_lock),
+            " <= $7 RETURNING id"
+        )
+    };
+}
+
+/// The text of the statement that deletes a comment of an author. The text does not remain, so that its author gets the room back.
+/// `$count_lock` is that of [`stored_bytes!`].
+macro_rules! delete {
+    ($count_lock:literal) => {
+        concat!(
+            "UPDATE comments SET body = '', deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL AND ",
+            stored_bytes!("$3", $count_lock),
+            " IS NOT NULL"
         )
     };
 }
 
 sql! {
-    INSERT_SQLITE = insert!("");
-    INSERT_POSTGRES = insert!(" FOR SHARE");
+    INSERT_SQLITE = insert!("", "");
+    INSERT_POSTGRES = insert!(" FOR SHARE", " FOR NO KEY UPDATE");
     FIND = concat!(
         "SELECT ", columns!(), " FROM comments WHERE id = $1 AND post_id = $2 AND deleted_at IS NULL");
     OF_AUTHOR = concat!(
         "SELECT ", columns!(), " FROM comments
          WHERE (author_id, post_id, created_at, id) > ($1, $2, $3, $4) AND author_id <= $1 AND deleted_at IS NULL
          ORDER BY author_id, post_id, created_at, id LIMIT 20");
-    DELETE = "UPDATE comments SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
+    DELETE_SQLITE = delete!("");
+    DELETE_POSTGRES = delete!(" FOR NO KEY UPDATE");
 }
 
 /// The reason why a comment was not read or deleted.
@@ -44,35 +60,48 @@ pub enum Error {
     /// The caller is neither the comment's author nor a moderator.
     #[error("the caller may not delete the comment")]
     NotPermitted,
-    /// The caller's credentials ended during the call.
-    #[error("the credentials of the caller have ended")]
-    SignedOut,
+    /// The author's credentials ended during the call, or the author would store more than the quota.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
 }
 
-/// Stores a new comment and returns it. Fails with [`Error::SignedOut`] if the author's authority has ended.
+/// Stores a new comment, and returns what makes it with the request. Fails with [`Error::Refused`] if the author's authority has ended or
+/// the author would store more than the quota.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     post: VisiblePost,
-    author: Authority,
+    author: Author,
     new: &NewComment,
     now: Timestamp,
-) -> Result<Comment, Error> {
-    let (on, post_id) = (target.on(), post.id());
+) -> Result<Created, Error> {
+    let (on, post_id, body) = (target.on(), post.id(), new.body.as_str());
+    let most = author.quota.before(size_of_row(&[body]));
     let Authority {
         user_id,
         epoch,
         session_id,
         ..
-    } = author;
+    } = author.authority;
     let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
-    let body = new.body.as_str();
-    let comment = fetch_optional!(
-        on, Comment, insert, post_id, user_id, body, now, epoch, session_id
+    let inserted = fetch_optional!(
+        on,
+        (i64,),
+        insert,
+        post_id,
+        user_id,
+        body,
+        now,
+        epoch,
+        session_id,
+        most
     )?;
-    comment.ok_or(Error::SignedOut)
+    match inserted {
+        Some((id,)) => Ok(Created { id, created_at: now }),
+        None => Err(author.refusal(target, now).await?.into()),
+    }
 }
 
 /// Returns the comment with this id. Fails with [`Error::NotFound`] if the post has no such comment.
@@ -92,9 +121,10 @@ pub async fn find_to_delete(db: &Db, actor: Actor, post: VisiblePost, id: Id) ->
     }
 }
 
-/// Deletes the comment. Fails with [`Error::NotFound`] if it was deleted meanwhile.
+/// Deletes the comment and its text. Fails with [`Error::NotFound`] if it was deleted meanwhile.
 pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Error> {
-    match execute!(db.writer(), DELETE, comment.id, now)? {
+    let delete = db.engine().choose(DELETE_SQLITE, DELETE_POSTGRES);
+    match execute!(db.writer(), delete, comment.id, now, comment.author_id)? {
         0 => Err(Error::NotFound),
         _ => Ok(()),
     }

@@ -1,5 +1,6 @@
 //! Errors of writes with an idempotency key.
 
+use crate::storage_use::Refusal;
 use storage::db;
 
 /// The reason why a write with a key was not executed.
@@ -11,12 +12,12 @@ pub enum Error {
     /// Another call with the key is still running, or has just ended. A retry gets its reply.
     #[error("the first call with this idempotency key is not done yet")]
     InProgress,
-    /// The caller's credentials ended during the call.
-    #[error("the credentials of the caller have ended")]
-    SignedOut,
-    /// The reply cannot be serialized as JSON.
-    #[error("the reply cannot be serialized: {0}")]
-    Serialization(#[from] serde_json::Error),
+    /// The caller's credentials ended during the call, or the caller would store more than the quota.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The receipt cannot be converted to or from JSON.
+    #[error("the receipt cannot be converted: {0}")]
+    Receipt(#[from] serde_json::Error),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),

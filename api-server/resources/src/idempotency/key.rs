@@ -1,8 +1,8 @@
 //! Idempotency keys, and the identity of a write: its key and the scope of the key.
 
+use crate::storage_use::Author;
 use foundation::schema;
 use foundation::secret;
-use identity::authority::Authority;
 
 /// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;
@@ -24,9 +24,9 @@ schema! {
 /// The scope in which a key is unique.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyScope<'a> {
-    /// The user for whom the write is made, and the credentials that allow it. Only the id of the user is part of the
+    /// The user for whom the write is made, with the credentials that allow it and the quota. Only the id of the user is part of the
     /// scope.
-    pub authority: Authority,
+    pub author: Author,
     /// The client that calls with an access token; `None` for a session.
     pub client_id: Option<&'a str>,
     /// The method of the request.
@@ -39,7 +39,7 @@ pub struct KeyScope<'a> {
 #[derive(Debug)]
 pub struct Claim {
     id: Vec<u8>,
-    pub(super) authority: Authority,
+    pub(super) author: Author,
     pub(super) fingerprint: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ impl Claim {
     /// Returns the claim of a write with this key in this scope, whose body has this fingerprint.
     pub fn new(key: &KeyValue, scope: KeyScope<'_>, fingerprint: Vec<u8>) -> Self {
         let KeyScope {
-            authority,
+            author,
             client_id,
             method,
             path,
@@ -80,13 +80,13 @@ impl Claim {
         // No part can contain a line break, so the concatenation is unambiguous.
         let text = format!(
             "{}\n{}\n{method}\n{path}\n{}",
-            authority.user_id,
+            author.authority.user_id,
             client_id.unwrap_or_default(),
             key.0
         );
         Self {
             id: secret::hash(&text),
-            authority,
+            author,
             fingerprint,
         }
     }
@@ -122,14 +122,19 @@ fn unescaped(quoted: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage_use::Quota;
+    use identity::authority::Authority;
     use proptest::prelude::*;
 
-    fn authority(user_id: i64) -> Authority {
-        Authority {
-            user_id,
-            epoch: 0,
-            session_id: None,
-            signed_in_at: None,
+    fn author(user_id: i64) -> Author {
+        Author {
+            authority: Authority {
+                user_id,
+                epoch: 0,
+                session_id: None,
+                signed_in_at: None,
+            },
+            quota: Quota::new(1),
         }
     }
 
@@ -174,7 +179,7 @@ mod tests {
     #[test]
     fn the_same_key_in_another_scope_names_another_write() {
         let scope = KeyScope {
-            authority: authority(1),
+            author: author(1),
             client_id: None,
             method: "POST",
             path: "/payments",
@@ -182,7 +187,7 @@ mod tests {
         let mut ids = vec![claim(scope).id];
         for other in [
             KeyScope {
-                authority: authority(2),
+                author: author(2),
                 ..scope
             },
             KeyScope {

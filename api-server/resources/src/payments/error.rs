@@ -1,6 +1,7 @@
 //! Errors of reading and changing payments.
 
 use super::fields::Status;
+use crate::storage_use::Refusal;
 use storage::db;
 
 /// The reason why a payment was not read or changed.
@@ -18,6 +19,9 @@ pub enum Error {
         /// The largest possible amount, in the minor units of the currency.
         available: i64,
     },
+    /// The user's credentials ended during the call, or the user would store more than the quota.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),

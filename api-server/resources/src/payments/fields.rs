@@ -45,7 +45,7 @@ schema! {
 pub struct Metadata(BTreeMap<String, String>);
 
 /// The state of a payment. No code path of this service sets `Failed` yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = PaymentStatus)]
 pub enum Status {

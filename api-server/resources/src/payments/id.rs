@@ -2,7 +2,7 @@
 
 use foundation::clock::Timestamp;
 use foundation::{random, schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use utoipa::openapi::{ObjectBuilder, Type};
 
@@ -11,8 +11,8 @@ const PREFIX: &str = "pay_";
 const PATTERN: &str = "^pay_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
 
 /// The id of a payment: `pay_` and a UUID (version 7) in lower case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct PaymentId(String);
 
 schema! {
@@ -45,6 +45,12 @@ impl PaymentId {
     /// Returns the id as it is stored and sent.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<PaymentId> for String {
+    fn from(id: PaymentId) -> Self {
+        id.0
     }
 }
 

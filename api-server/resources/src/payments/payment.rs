@@ -3,7 +3,7 @@
 use super::fields::{Metadata, Status};
 use super::id::PaymentId;
 use foundation::clock::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use storage::paging::{Cursor, HasCursor};
 use utoipa::ToSchema;
 
@@ -46,6 +46,44 @@ pub struct Payment {
     pub created_at: Timestamp,
     /// The time of the last change.
     pub updated_at: Timestamp,
+}
+
+/// The members of a payment that its transitions change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    status: Status,
+    amount_captured: i64,
+    amount_refunded: i64,
+    updated_at: Timestamp,
+}
+
+impl Payment {
+    /// Returns the members that transitions change.
+    pub fn state(&self) -> State {
+        State {
+            status: self.status,
+            amount_captured: self.amount_captured,
+            amount_refunded: self.amount_refunded,
+            updated_at: self.updated_at,
+        }
+    }
+
+    /// Returns the payment as it is or was in this state.
+    pub fn in_state(self, state: State) -> Self {
+        let State {
+            status,
+            amount_captured,
+            amount_refunded,
+            updated_at,
+        } = state;
+        Self {
+            status,
+            amount_captured,
+            amount_refunded,
+            updated_at,
+            ..self
+        }
+    }
 }
 
 impl HasCursor for Payment {

@@ -4,42 +4,73 @@ use super::error::Error;
 use super::fields::{Description, NewPayment};
 use super::id::PaymentId;
 use super::payment::{Payment, columns};
+use crate::storage_use::{Author, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
+use identity::authority_holds;
 use storage::db;
 use storage::db::{Db, WriteTarget};
-use storage::{fetch_all, fetch_one, fetch_optional, sql};
+use storage::{execute, fetch_all, fetch_optional, sql};
+
+/// The text of the statement that inserts a payment if the authority of its user holds and the user stores at most `$10` bytes. `$lock` is
+/// that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
+macro_rules! insert {
+    ($lock:literal, $count_lock:literal) => {
+        concat!(
+            "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,
+                                   description, metadata, created_at, updated_at)
+             SELECT $1, $2, 'created', $3, 0, 0, $4, $5, $6, $7, $7 WHERE ",
+            authority_holds!("$2", "$8", "$9", $lock),
+            " AND ",
+            stored_bytes!("$2", $count_lock),
+            " <= $10"
+        )
+    };
+}
 
 sql! {
-    INSERT = concat!(
-        "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,
-                               description, metadata, created_at, updated_at)
-         VALUES ($1, $2, 'created', $3, 0, 0, $4, $5, $6, $7, $7) RETURNING ", columns!());
+    INSERT_SQLITE = insert!("", "");
+    INSERT_POSTGRES = insert!(" FOR SHARE", " FOR NO KEY UPDATE");
     FIND = concat!("SELECT ", columns!(), " FROM payments WHERE public_id = $1 AND user_id = $2");
     OF_USER = concat!(
         "SELECT ", columns!(), " FROM payments WHERE (user_id, created_at, id) > ($1, $2, $3) AND user_id <= $1
          ORDER BY user_id, created_at, id LIMIT 20");
 }
 
-/// Stores a new payment of this user and returns it.
+/// Stores a new payment of this user and returns its id. Fails with [`Error::Refused`] if the user's authority has ended or the user would
+/// store more than the quota.
 pub async fn create(
     target: &mut WriteTarget<'_>,
-    user_id: i64,
+    payer: Author,
     new: &NewPayment,
     now: Timestamp,
-) -> Result<Payment, Error> {
-    let payment = fetch_one!(
-        target.on(),
-        Payment,
-        INSERT,
-        PaymentId::new(now).as_str(),
-        user_id,
-        new.amount.get(),
-        new.currency.as_str(),
+) -> Result<PaymentId, Error> {
+    let Author { authority, quota } = payer;
+    let id = PaymentId::new(now);
+    let (description, metadata) = (
         new.description.as_ref().map(Description::as_str),
         new.metadata.to_string(),
+    );
+    let most = quota.before(size_of_row(&[description.unwrap_or_default(), &metadata]));
+    let on = target.on();
+    let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
+    let inserted = execute!(
+        on,
+        insert,
+        id.as_str(),
+        authority.user_id,
+        new.amount.get(),
+        new.currency.as_str(),
+        description,
+        metadata,
         now,
+        authority.epoch,
+        authority.session_id,
+        most,
     )?;
-    Ok(payment)
+    match inserted {
+        0 => Err(payer.refusal(target, now).await?.into()),
+        _ => Ok(id),
+    }
 }
 
 /// Returns a payment of this user. Fails with [`Error::NotFound`] if the user has no payment with this id.

@@ -1,5 +1,6 @@
 //! Errors of reading and writing posts.
 
+use crate::storage_use::Refusal;
 use storage::db;
 
 /// The reason why a post was not read or written.
@@ -14,9 +15,9 @@ pub enum Error {
     /// The post changed since the caller read it.
     #[error("the post has another version")]
     Stale,
-    /// The caller's credentials ended during the call.
-    #[error("the credentials of the caller have ended")]
-    SignedOut,
+    /// The caller's credentials ended during the call, or the author would store more than the quota.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),

@@ -1,6 +1,7 @@
 //! The fields of a post as callers send them. Each type is valid by construction.
 
 use crate::text::Text;
+use foundation::clock::Timestamp;
 use foundation::schema;
 use foundation::schema::WITHOUT_NUL;
 use serde::Serialize;
@@ -32,6 +33,11 @@ impl PostBody {
         }
         Ok(Self(text.to_owned()))
     }
+
+    /// Returns the text.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 impl From<PostBody> for String {
@@ -58,6 +64,11 @@ impl Status {
             Self::Draft => "draft",
             Self::Published => "published",
         }
+    }
+
+    /// Returns the time of the first publication of a post that has this status since `now`.
+    pub(super) fn first_published_at(self, now: Timestamp) -> Option<Timestamp> {
+        (self == Self::Published).then_some(now)
     }
 }
 

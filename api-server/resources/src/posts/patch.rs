@@ -26,12 +26,11 @@ impl PostPatch {
     pub(super) fn apply(self, post: &Post, now: Timestamp) -> Post {
         let post = post.clone();
         let status = self.status.unwrap_or(post.status);
-        let first_published_at = (status == Status::Published).then_some(now);
         Post {
             title: self.title.map_or(post.title, String::from),
             body: self.body.map_or(post.body, String::from),
             status,
-            published_at: post.published_at.or(first_published_at),
+            published_at: post.published_at.or(status.first_published_at(now)),
             ..post
         }
     }

@@ -1,6 +1,7 @@
 //! A post as it is stored and shown.
 
-use super::fields::Status;
+use super::fields::{NewPost, Status};
+use crate::receipt::Created;
 use foundation::clock::Timestamp;
 use serde::Serialize;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
@@ -40,6 +41,21 @@ pub struct Post {
 }
 
 impl Post {
+    /// Returns the post as its author created it.
+    pub fn created(created: Created, author_id: i64, new: NewPost) -> Self {
+        Self {
+            id: created.id,
+            title: new.title.into(),
+            body: new.body.into(),
+            status: new.status,
+            author_id,
+            created_at: created.created_at,
+            updated_at: created.created_at,
+            published_at: new.status.first_published_at(created.created_at),
+            version: 1,
+        }
+    }
+
     /// Returns the strong entity tag (RFC 9110 §8.8.3) of this version. It does not depend on the caller.
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.id, self.version)

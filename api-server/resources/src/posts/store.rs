@@ -2,92 +2,70 @@
 
 use super::actor::{self, Actor};
 use super::error::Error;
-use super::fields::{NewPost, Status};
+use super::fields::Status;
 use super::patch::PostPatch;
 use super::post::{Post, columns};
+use crate::storage_use::{self, Author, Refusal, size_of, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
-use identity::authority::Authority;
 use identity::authority_holds;
 use serde::Serialize;
 use storage::db;
-use storage::db::{BatchCall, Db, Engine, Executor, Tx, WriteTarget};
+use storage::db::{BatchCall, Db, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// The text of the statement that inserts a post if the authority of its author holds. `$lock` is that of
-/// [`authority_holds!`].
-macro_rules! insert {
-    ($lock:literal) => {
-        concat!(
-            "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
-             SELECT $1, $2, $3, $4, 1, $5, $5, $6 WHERE ",
-            authority_holds!("$1", "$7", "$8", $lock),
-            " RETURNING ",
-            columns!()
-        )
-    };
-}
-
-/// The text of the statement that changes a post if it has this version and the authority of the caller holds. `$lock`
-/// is that of [`authority_holds!`].
+/// The text of the statement that changes a post if it has this version, the authority of the caller holds and the author stores at most
+/// `$12` bytes. `$lock` is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
 macro_rules! update {
-    ($lock:literal) => {
+    ($lock:literal, $count_lock:literal) => {
         concat!(
             "UPDATE posts SET title = $3, body = $4, status = $5, published_at = $6, updated_at = $7,
                     version = version + 1
              WHERE id = $1 AND version = $2 AND deleted_at IS NULL AND ",
             authority_holds!("$8", "$9", "$10", $lock),
-            " RETURNING ",
+            " AND ",
+            stored_bytes!("$11", $count_lock),
+            " <= $12 RETURNING ",
             columns!()
         )
     };
 }
 
+/// The text of a statement that deletes posts of the author `$1` at `$2`. `$changes` erases their text, so that the author gets the room
+/// back, and `$condition` says which posts. `$count_lock` is that of [`stored_bytes!`].
+macro_rules! delete {
+    ($changes:literal, $condition:literal, $count_lock:literal) => {
+        concat!(
+            "UPDATE posts SET body = '', deleted_at = $2",
+            $changes,
+            " WHERE ",
+            stored_bytes!("$1", $count_lock),
+            " IS NOT NULL AND ",
+            $condition
+        )
+    };
+}
+
 sql! {
-    INSERT_SQLITE = insert!("");
-    INSERT_POSTGRES = insert!(" FOR SHARE");
-    // The parameter is a JSON array of objects. Inserts those whose authority holds, and returns each post with its
-    // place in the array, from 1. The ids ascend with the places, which is how each row of RETURNING finds its place. For an
-    // EXISTS in an OR, PostgreSQL may read all sessions.
-    INSERT_ALL_POSTGRES = concat!(
-        "WITH new AS (
-             SELECT * FROM ROWS FROM (
-                 json_to_recordset($1::json) AS (author_id BIGINT, epoch BIGINT, session_id BIGINT, title TEXT, body TEXT,
-                                                 status TEXT, now BIGINT, published_at BIGINT)
-             ) WITH ORDINALITY AS new (author_id, epoch, session_id, title, body, status, now, published_at, place)
-         ), authors AS (
-             SELECT id, epoch FROM users WHERE id IN (SELECT author_id FROM new) ORDER BY id FOR SHARE
-         ), authorized AS (
-             SELECT new.* FROM new JOIN authors ON authors.id = new.author_id AND authors.epoch = new.epoch
-             WHERE session_id IS NULL OR (SELECT TRUE FROM sessions WHERE sessions.id = session_id)
-         ), inserted AS (
-             INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at, published_at)
-             SELECT author_id, title, body, status, 1, now, now, published_at FROM authorized ORDER BY place
-             RETURNING ", columns!(), "
-         )
-         SELECT ", columns!(), ", place
-         FROM (SELECT *, row_number() OVER (ORDER BY id) AS number FROM inserted) AS numbered_posts
-         JOIN (SELECT place, row_number() OVER (ORDER BY place) AS number FROM authorized) AS numbered_places
-             USING (number)");
     // The parameter of these two is a JSON array of ids.
     FIND_ALL_SQLITE = concat!("SELECT ", columns!(), " FROM posts
          WHERE id IN (SELECT value FROM json_each($1)) AND deleted_at IS NULL");
     FIND_ALL_POSTGRES = concat!("SELECT ", columns!(), " FROM posts
          WHERE id = ANY (translate($1, '[]', '{}')::BIGINT[]) AND deleted_at IS NULL");
     FIND_VISIBILITY = "SELECT author_id, status FROM posts WHERE id = $1 AND deleted_at IS NULL";
-    UPDATE_SQLITE = update!("");
-    UPDATE_POSTGRES = update!(" FOR SHARE");
-    DELETE = "UPDATE posts SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
-    // Only the author and moderators ever saw these posts, so their text is erased too. No other post has an empty title.
-    DELETE_NEVER_PUBLISHED = "UPDATE posts SET title = '', body = '', deleted_at = $2, version = version + 1
-                     WHERE id IN (SELECT id FROM posts
-                                  WHERE author_id = $1 AND published_at IS NULL AND title <> '' LIMIT $3)";
-    DELETE_VERSION = "UPDATE posts SET deleted_at = $3
-                      WHERE id = $1 AND version = $2 AND deleted_at IS NULL";
+    UPDATE_SQLITE = update!("", "");
+    UPDATE_POSTGRES = update!(" FOR SHARE", " FOR NO KEY UPDATE");
+    // The title stays, because pages that are sorted by it continue after a post that was deleted meanwhile.
+    DELETE_SQLITE = delete!("", "id = $3 AND deleted_at IS NULL", "");
+    DELETE_POSTGRES = delete!("", "id = $3 AND deleted_at IS NULL", " FOR NO KEY UPDATE");
+    DELETE_VERSION_SQLITE = delete!("", "id = $3 AND deleted_at IS NULL AND version = $4", "");
+    DELETE_VERSION_POSTGRES = delete!("", "id = $3 AND deleted_at IS NULL AND version = $4", " FOR NO KEY UPDATE");
+    // Only the author and moderators ever saw these posts, so their title is erased too. No other post has an empty title.
+    DELETE_NEVER_PUBLISHED_SQLITE = delete!(", title = '', version = version + 1", "id IN (
+        SELECT id FROM posts WHERE author_id = $1 AND published_at IS NULL AND title <> '' LIMIT $3)", "");
+    DELETE_NEVER_PUBLISHED_POSTGRES = delete!(", title = '', version = version + 1", "id IN (
+        SELECT id FROM posts WHERE author_id = $1 AND published_at IS NULL AND title <> '' LIMIT $3)", " FOR NO KEY UPDATE");
 }
-
-/// The largest body that is inserted together with other posts, in bytes, so that a large one holds up no others.
-const MAX_BATCHED_BODY: usize = 16 * 1024;
 
 /// The id of a post that existed and that the caller was allowed to see when [`find_visible`] checked it.
 #[derive(Clone, Copy, Debug)]
@@ -121,99 +99,6 @@ impl BatchCall for Find {
     }
 }
 
-/// The call that inserts a post.
-#[derive(Serialize)]
-struct Insert {
-    author_id: i64,
-    epoch: i64,
-    session_id: Option<i64>,
-    title: String,
-    body: String,
-    status: Status,
-    now: i64,
-    published_at: Option<i64>,
-}
-
-/// A post that a batch inserted, and the place of its call in the batch, from 1. Posts are decoded by the position of
-/// their columns, so the column `place` is the last one.
-#[derive(sqlx::FromRow)]
-struct Inserted {
-    #[sqlx(try_from = "i64")]
-    place: usize,
-    #[sqlx(flatten)]
-    post: Post,
-}
-
-impl BatchCall for Insert {
-    /// `None` if the authority of the author has ended.
-    type Answer = Option<Post>;
-
-    /// For PostgreSQL only.
-    async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Post>>, db::Error> {
-        let rows = fetch_all!(
-            db.writer(),
-            Inserted,
-            INSERT_ALL_POSTGRES,
-            db::json_parameter(calls)?
-        )?;
-        let mut posts: Vec<Option<Post>> = calls.iter().map(|_| None).collect();
-        for Inserted { place, post } in rows {
-            if let Some(answer) = posts.get_mut(place - 1) {
-                *answer = Some(post);
-            }
-        }
-        Ok(posts)
-    }
-}
-
-impl Insert {
-    /// Returns `None` if the authority of the author has ended.
-    async fn run_alone(&self, on: Executor<'_>) -> Result<Option<Post>, db::Error> {
-        let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
-        fetch_optional!(
-            on,
-            Post,
-            insert,
-            self.author_id,
-            self.title.as_str(),
-            self.body.as_str(),
-            self.status.as_str(),
-            self.now,
-            self.published_at,
-            self.epoch,
-            self.session_id,
-        )
-    }
-}
-
-/// Stores a new post and returns it. Fails with [`Error::SignedOut`] if the author's authority has ended.
-pub async fn create(
-    target: &mut WriteTarget<'_>,
-    author: Authority,
-    new: NewPost,
-    now: Timestamp,
-) -> Result<Post, Error> {
-    let insert = Insert {
-        author_id: author.user_id,
-        epoch: author.epoch,
-        session_id: author.session_id,
-        title: new.title.into(),
-        body: new.body.into(),
-        status: new.status,
-        now: now.micros(),
-        published_at: (new.status == Status::Published).then_some(now.micros()),
-    };
-    let may_share = insert.body.len() <= MAX_BATCHED_BODY;
-    let post = match target {
-        // On SQLite, the writer already groups single statements.
-        WriteTarget::Db(db) if may_share && matches!(db.engine(), Engine::Postgres(())) => {
-            db.call(insert).await?
-        }
-        target => insert.run_alone(target.on()).await?,
-    };
-    post.ok_or(Error::SignedOut)
-}
-
 /// Returns a post that the viewer may see. Fails with [`Error::NotFound`] for any other id.
 pub async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error> {
     let post = db.call(Find(id.get())).await?;
@@ -241,11 +126,11 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
 }
 
 /// Changes the post if it still has this version, and returns the changed post. Fails with [`Error::Stale`] if it has
-/// another version or is deleted, and with [`Error::SignedOut`] if the caller's authority has ended. A patch without
-/// effect is not written, so it does not fail for either reason.
+/// another version or is deleted, and with [`Error::Refused`] if the caller's authority has ended or the post's author would store more
+/// than the quota. A patch without effect is not written, so it fails for none of these reasons.
 pub async fn update(
     db: &Db,
-    caller: Authority,
+    caller: Author,
     post: Post,
     patch: PostPatch,
     now: Timestamp,
@@ -254,6 +139,9 @@ pub async fn update(
     if changed == post {
         return Ok(post);
     }
+    let Author { authority, quota } = caller;
+    let size = |post: &Post| size_of(&[&post.title, &post.body]);
+    let most = quota.before(size(&changed) - size(&post));
     let on = db.writer();
     let update = on.choose(UPDATE_SQLITE, UPDATE_POSTGRES);
     let stored = fetch_optional!(
@@ -267,28 +155,37 @@ pub async fn update(
         changed.status.as_str(),
         changed.published_at,
         now,
-        caller.user_id,
-        caller.epoch,
-        caller.session_id,
+        authority.user_id,
+        authority.epoch,
+        authority.session_id,
+        changed.author_id,
+        most,
     )?;
-    match stored {
-        Some(stored) => Ok(stored),
-        None if caller.holds(db.reader(), now).await? => Err(Error::Stale),
-        None => Err(Error::SignedOut),
+    if let Some(stored) = stored {
+        return Ok(stored);
+    }
+    if !authority.holds(db.reader(), now).await? {
+        return Err(Refusal::SignedOut.into());
+    }
+    match storage_use::fits(db.reader(), changed.author_id, most).await? {
+        true => Err(Error::Stale),
+        false => Err(Refusal::QuotaExceeded.into()),
     }
 }
 
-/// Deletes the post, whatever its version. Fails with [`Error::NotFound`] if it was deleted meanwhile.
+/// Deletes the post and its text, whatever its version. Fails with [`Error::NotFound`] if it was deleted meanwhile.
 pub async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
-    match execute!(db.writer(), DELETE, post.id, now)? {
+    let delete = db.engine().choose(DELETE_SQLITE, DELETE_POSTGRES);
+    match execute!(db.writer(), delete, post.author_id, now, post.id)? {
         0 => Err(Error::NotFound),
         _ => Ok(()),
     }
 }
 
-/// Deletes the post if it still has this version. Fails with [`Error::Stale`] otherwise.
+/// Deletes the post and its text if it still has this version. Fails with [`Error::Stale`] otherwise.
 pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
-    match execute!(db.writer(), DELETE_VERSION, post.id, post.version, now)? {
+    let delete = db.engine().choose(DELETE_VERSION_SQLITE, DELETE_VERSION_POSTGRES);
+    match execute!(db.writer(), delete, post.author_id, now, post.id, post.version)? {
         0 => Err(Error::Stale),
         _ => Ok(()),
     }
@@ -301,5 +198,7 @@ pub async fn delete_never_published(
     limit: i64,
     now: Timestamp,
 ) -> Result<u64, db::Error> {
-    execute!(tx.on(), DELETE_NEVER_PUBLISHED, author_id, now, limit)
+    let on = tx.on();
+    let delete = on.choose(DELETE_NEVER_PUBLISHED_SQLITE, DELETE_NEVER_PUBLISHED_POSTGRES);
+    execute!(on, delete, author_id, now, limit)
 }

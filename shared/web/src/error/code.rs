@@ -67,13 +67,15 @@ pub enum Code {
     DependencyUnavailable,
     /// The disk of the service is full.
     StorageFull,
+    /// The owner of the resource would store more than the quota (RFC 4918 §11.5, RFC 4331 §6).
+    StorageQuotaExceeded,
     /// An unexpected error inside the service.
     InternalError,
 }
 
 impl Code {
     /// All codes, in the order of the documentation.
-    pub(crate) const ALL: [Self; 32] = [
+    pub(crate) const ALL: [Self; 33] = [
         Self::Unauthenticated,
         Self::InvalidToken,
         Self::InvalidDpopProof,
@@ -105,6 +107,7 @@ impl Code {
         Self::RateLimited,
         Self::DependencyUnavailable,
         Self::StorageFull,
+        Self::StorageQuotaExceeded,
         Self::InternalError,
     ];
 
@@ -151,6 +154,7 @@ impl Code {
             Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::DependencyUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "dependency_unavailable"),
             Self::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, "storage_full"),
+            Self::StorageQuotaExceeded => (StatusCode::INSUFFICIENT_STORAGE, "storage_quota_exceeded"),
             Self::InternalError => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
         }
     }

@@ -62,6 +62,7 @@ codes!(
     PreconditionRequired,
     RequestTimeout,
     ResetTokenInvalid,
+    StorageQuotaExceeded,
     UnsupportedMediaType,
     ValidationFailed,
 );
@@ -213,6 +214,7 @@ const fn description(code: Code) -> &'static str {
         Code::RateLimited => "The caller sent too many requests within a minute.",
         Code::DependencyUnavailable => "A dependency of the service does not answer.",
         Code::StorageFull => "The disk of the service is full.",
+        Code::StorageQuotaExceeded => "The owner of the resource would store more than each user may.",
         Code::InternalError => "The server failed to handle the request.",
     }
 }

@@ -52,8 +52,8 @@ async fn only_expired_keys_are_deleted(mut world: World) {
     let now = world.now().micros();
     let db = world.db().await;
     let mut tx = db.begin().await.unwrap();
-    let insert = "INSERT INTO idempotency_keys (id, user_id, fingerprint, status, location, body, expires_at)
-                  VALUES ($1, $2, $1, 201, '/x', '{}', $3)";
+    let insert = "INSERT INTO idempotency_keys (id, user_id, fingerprint, receipt, expires_at)
+                  VALUES ($1, $2, $1, '{}', $3)";
     // More rows than one statement deletes.
     for n in 0..1_203_i64 {
         let id = n.to_be_bytes().to_vec();
