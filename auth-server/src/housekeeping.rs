@@ -7,7 +7,7 @@ use identity::grants::refresh_families;
 use identity::{mailed_tokens, sessions};
 use issuer::clients::{assertions, documents};
 use issuer::registrations::initial_tokens;
-use issuer::{codes, device_requests, flows, pushed_requests};
+use issuer::{codes, device_requests, flows, long_requests, pushed_requests};
 use std::time::Duration;
 use storage::clock_check::ClockCheck;
 use storage::db::{Db, Error};
@@ -30,6 +30,7 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) -> R
     codes::prune(db, now).await?;
     flows::prune(db, now).await?;
     assertions::prune(db, now).await?;
+    long_requests::prune(db, now).await?;
     pushed_requests::prune(db, now).await?;
     mailed_tokens::prune(db, now).await?;
     sessions::prune(db, now).await?;

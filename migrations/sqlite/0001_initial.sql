@@ -280,6 +280,14 @@ CREATE TABLE pushed_requests (
 );
 CREATE INDEX pushed_requests_expires_at ON pushed_requests ((expires_at + 0));
 
+-- The sealed requests of browsers that are too long for a URL, until they expire.
+CREATE TABLE long_requests (
+    reference_hash BLOB PRIMARY KEY NOT NULL,
+    sealed BLOB NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX long_requests_expires_at ON long_requests ((expires_at + 0));
+
 -- The requests of devices (RFC 8628). Each is in the epoch of its client, and ends with it. The user code is stored as a MAC with
 -- a key that is not in the database, because a hash of so short a code could be reversed.
 CREATE TABLE device_requests (

@@ -10,5 +10,6 @@ mod openapi;
 mod openapi_tools;
 mod problem_details;
 mod rate_limits;
+mod response_heads;
 mod shares;
 mod versions;

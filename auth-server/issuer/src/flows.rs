@@ -1,8 +1,9 @@
 //! Authorization flows. Each carries an authorization request from `/authorize` to the issue of the code. It
-//! travels sealed in the URLs and forms of the pages, and is bound to the browser that began it. The server
-//! stores nothing until a flow finishes, so a flood of requests cannot displace anyone's sign-in. The end of a flow is a row, written
+//! travels sealed in the URLs and forms of the pages, and is bound to the browser that began it. The server stores only
+//! [long requests](crate::long_requests), so a flood of requests cannot displace anyone's sign-in. The end of a flow is a row, written
 //! in the transaction of the code or of the refusal.
 
+use crate::long_requests;
 use crate::params::Params;
 use crate::pushed_requests::RequestUri;
 use foundation::clock::Timestamp;
@@ -75,28 +76,31 @@ pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
 }
 
 impl Flows {
-    /// Begins a flow. Returns the sealed request in base64url, bound to the browser that has the secret `browser`.
-    pub fn begin(&self, request: FlowRequest, browser: &Secret) -> String {
+    /// Begins a flow, bound to the browser that has the secret `browser`. Returns the text that travels for it: the sealed request in
+    /// base64url, or a reference to it. Fails if the request is long and the database fails.
+    pub async fn begin(&self, request: FlowRequest, browser: &Secret) -> Result<String, Error> {
         let flow = Flow {
             id: random::id(),
             request,
             browser: fingerprint(browser),
         };
         let text = serde_json::to_vec(&flow).unwrap_or_default();
-        secret::encode(&self.key.seal(SEAL_NAME, &text))
+        let sealed = self.key.seal(SEAL_NAME, &text);
+        long_requests::shorten(&self.db, sealed, flow.expires_at()).await
     }
 
     /// Returns a flow, or `None` if it is malformed, expired, finished or bound to another browser.
-    pub async fn find(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Result<Option<Flow>, Error> {
-        let Some(flow) = self.open(sealed, browser, now) else {
+    pub async fn find(&self, text: &str, browser: &Secret, now: Timestamp) -> Result<Option<Flow>, Error> {
+        let sealed = long_requests::restore(&self.db, text, now).await?;
+        let Some(flow) = sealed.and_then(|sealed| self.open(&sealed, browser, now)) else {
             return Ok(None);
         };
         let finished = fetch_optional!(self.db.reader(), (Timestamp,), FIND_FINISHED, flow.id.as_str())?;
         Ok(finished.is_none().then_some(flow))
     }
 
-    fn open(&self, sealed: &str, browser: &Secret, now: Timestamp) -> Option<Flow> {
-        let text = self.key.open(SEAL_NAME, &secret::decode(sealed)?).ok()?;
+    fn open(&self, sealed: &[u8], browser: &Secret, now: Timestamp) -> Option<Flow> {
+        let text = self.key.open(SEAL_NAME, sealed).ok()?;
         let flow: Flow = serde_json::from_slice(&text).ok()?;
         let is_same_browser = secret::equal(flow.browser.as_bytes(), fingerprint(browser).as_bytes());
         (is_same_browser && flow.expires_at() > now).then_some(flow)

@@ -8,6 +8,7 @@ pub mod device_requests;
 pub mod flows;
 pub mod grants;
 pub mod keys;
+pub mod long_requests;
 pub mod params;
 pub mod pkce;
 pub mod posted_requests;
@@ -25,6 +26,7 @@ pub fn statements() -> Vec<(String, String)> {
         flows::STATEMENTS,
         clients::documents::snapshots::STATEMENTS,
         &keys::statements(),
+        long_requests::STATEMENTS,
         pushed_requests::STATEMENTS,
         registrations::initial_tokens::STATEMENTS,
     ]

@@ -11,6 +11,9 @@ use std::collections::HashSet;
 
 /// The longest request that the browser sends in a URL, in bytes of all names and values.
 const MAX_LENGTH: usize = 8 * 1024;
+/// The longest URL with which the browser returns to an app, in bytes, without `code` and `error`. It is in the head of a response, which
+/// proxies limit, nginx to 4 KiB by default.
+const MAX_RETURN_LENGTH: usize = 2800;
 /// The most parameters of one request.
 const MAX_COUNT: usize = 100;
 /// The parameter that may be repeated.
@@ -126,13 +129,23 @@ impl Params {
         self.0.iter().filter(|(found, _)| found == name).count() > 1
     }
 
-    /// Fails with a message if the request is longer than 8 KiB. The browser sends it in URLs, which proxies limit.
+    /// Fails with a message if the request is longer than 8 KiB. The browser sends it in a URL, which proxies limit.
     pub fn check_length(&self) -> Result<(), &'static str> {
         let lengths = self.0.iter().map(|(name, value)| name.len() + value.len());
         match lengths.sum::<usize>() > MAX_LENGTH {
             true => Err("The request is too long. The limit is 8192 bytes."),
             false => Ok(()),
         }
+    }
+}
+
+/// Fails with a message if the URL with which the browser returns to an app is too long.
+pub(crate) fn check_return_length(url: &str) -> Result<(), &'static str> {
+    match url.len() > MAX_RETURN_LENGTH {
+        true => Err(
+            "The state is too long. The URI for the return to the application has at most 2800 bytes with it.",
+        ),
+        false => Ok(()),
     }
 }
 

@@ -43,7 +43,8 @@ pub(crate) async fn authorize(
     BrowserSession(session): BrowserSession,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
-    let params = posted::read(&app, paths::AUTHORIZE, params, context.now).ok_or(FlowError::NotFound)?;
+    let params = posted::read(&app, paths::AUTHORIZE, params, context.now).await?;
+    let params = params.ok_or(FlowError::NotFound)?;
     let received = app.grants.receive(params, context.now).await?;
     let demands = &received.demands;
     if demands.interaction.is_silent {
@@ -62,7 +63,7 @@ pub(crate) async fn authorize(
     };
     let language = language_cookie(request.params.get("ui_locales"), &app.policy);
     let (secret, cookie) = cookie.or_new(&app.policy);
-    let flow = app.flows.begin(request, &secret);
+    let flow = app.flows.begin(request, &secret).await?;
     let next = see_other(&paths::in_flow(page, &flow));
     let cookies = AppendHeaders([cookie, language].map(|cookie| (header::SET_COOKIE, cookie)));
     Ok((cookies, next).into_response())
@@ -139,5 +140,5 @@ pub(crate) async fn authorize_by_form(
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
     app.grants.receive(params.clone(), context.now).await?;
-    Ok(posted::repeat_by_get(&app, paths::AUTHORIZE, params, context.now))
+    Ok(posted::repeat_by_get(&app, paths::AUTHORIZE, params, context.now).await?)
 }

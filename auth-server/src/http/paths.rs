@@ -3,6 +3,7 @@
 use audit::mail::Link;
 use issuer::device_requests::UserCode;
 use issuer::grants::DEVICE_PAGE;
+use issuer::long_requests::MAX_TEXT_LENGTH;
 
 pub(crate) const AUTHORIZE: &str = "/authorize";
 pub(crate) const SIGN_IN: &str = "/signin";
@@ -48,7 +49,16 @@ pub(crate) fn of_flow(page: &str, flow: Option<&str>) -> String {
 
 /// Returns the path of a page within an authorization flow.
 pub(crate) fn in_flow(page: &str, flow: &str) -> String {
-    with_query(page, &[("flow", flow)])
+    with_query(page, &[("flow", known_length(flow))])
+}
+
+/// Returns a `flow` that may be one of this issuer, by its length, and an empty text for any other. A path with it is in the head of a
+/// response, which proxies limit.
+fn known_length(flow: &str) -> &str {
+    match flow.len() > MAX_TEXT_LENGTH {
+        true => "",
+        false => flow,
+    }
 }
 
 /// Returns whether a `flow` leads to the page for the code of a device.
@@ -68,6 +78,7 @@ pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
     let Some(flow) = flow else {
         return with_query(ACCOUNT, &[("signed_in", "1")]);
     };
+    let flow = known_length(flow);
     match flow.strip_prefix(DEVICE_FLOW) {
         Some(code) => with_query(DEVICE, &[("user_code", code), ("signed_in", "1")]),
         None => with_query(CONSENT, &[("flow", flow), ("signed_in", "1")]),

@@ -7,15 +7,27 @@ use axum::response::Response;
 use foundation::clock::Timestamp;
 use issuer::params::Params;
 use issuer::posted_requests::{self, PARAMETER};
+use storage::db;
 
-/// Returns the redirect that makes the browser repeat a posted request by GET, with the request in sealed form.
-pub(super) fn repeat_by_get(app: &App, path: &str, params: Params, now: Timestamp) -> Response {
-    let sealed = posted_requests::seal(&app.flows.key, path, params, now);
-    see_other(&with_query(path, &[(PARAMETER, &sealed)]))
+/// Returns the redirect that makes the browser repeat a posted request by GET, with the request in sealed form. Fails if the request is
+/// long and the database fails.
+pub(super) async fn repeat_by_get(
+    app: &App,
+    path: &str,
+    params: Params,
+    now: Timestamp,
+) -> Result<Response, db::Error> {
+    let text = posted_requests::seal(&app.flows, path, params, now).await?;
+    Ok(see_other(&with_query(path, &[(PARAMETER, &text)])))
 }
 
 /// Returns the parameters of a request that arrived by GET: those of the posted request that it repeats, or its own. Returns `None` if
-/// the posted request has expired or cannot be read.
-pub(super) fn read(app: &App, path: &str, params: Params, now: Timestamp) -> Option<Params> {
-    posted_requests::open(&app.flows.key, path, params, now)
+/// the posted request has expired or cannot be read. Fails if the database does.
+pub(super) async fn read(
+    app: &App,
+    path: &str,
+    params: Params,
+    now: Timestamp,
+) -> Result<Option<Params>, db::Error> {
+    posted_requests::open(&app.flows, path, params, now).await
 }

@@ -23,6 +23,7 @@ use identity::sessions::Session;
 use issuer::grants::end_session::{CheckedLogout, EndSessionError};
 use issuer::grants::{EndSessionRequest, Grants};
 use issuer::params::Params;
+use storage::db;
 use web::cookies;
 use web::{Context, Error};
 
@@ -48,7 +49,8 @@ pub(crate) async fn show(
     renderer: FormRenderer,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, Response> {
-    let params = posted::read(&app, paths::SIGN_OUT, params, context.now).ok_or_else(posted_long_ago)?;
+    let params = posted::read(&app, paths::SIGN_OUT, params, context.now).await;
+    let params = params.map_err(failed)?.ok_or_else(posted_long_ago)?;
     let request = read(&params)?;
     let logout = check(&app.grants, &request, context.now).await?;
     match session {
@@ -84,7 +86,8 @@ pub(crate) async fn show_by_form(
     let request = read(&params)?;
     check(&app.grants, &request, context.now).await?;
     let language = language_cookie(request.ui_locales.as_deref(), &app.policy);
-    let repeated = posted::repeat_by_get(&app, paths::SIGN_OUT, params, context.now);
+    let repeated = posted::repeat_by_get(&app, paths::SIGN_OUT, params, context.now).await;
+    let repeated = repeated.map_err(failed)?;
     Ok((AppendHeaders([(header::SET_COOKIE, language)]), repeated).into_response())
 }
 
@@ -131,7 +134,7 @@ async fn check(
     let checked = grants.check_logout(request, now).await;
     checked.map_err(|error| match error {
         EndSessionError::Invalid(message) => invalid(message),
-        EndSessionError::Database(error) => Error::from(error).into_response(),
+        EndSessionError::Database(error) => failed(error),
     })
 }
 
@@ -139,6 +142,10 @@ fn posted_long_ago() -> Response {
     invalid(
         "The form that began this request was sent too long ago. Go back to the application and start again.",
     )
+}
+
+fn failed(error: db::Error) -> Response {
+    Error::from(error).into_response()
 }
 
 fn invalid(message: &str) -> Response {

@@ -24,7 +24,7 @@ const MEASURED: usize = 5;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 24] = [
+const BACKGROUND: [&str; 25] = [
     "audit::alerts::PRUNE",
     "audit::alerts::detection::",
     "audit::alerts::webhook::",
@@ -43,6 +43,7 @@ const BACKGROUND: [&str; 24] = [
     "issuer::codes::PRUNE",
     "issuer::flows::PRUNE",
     "issuer::keys::table::",
+    "issuer::long_requests::PRUNE",
     "issuer::pushed_requests::PRUNE",
     "issuer::registrations::initial_tokens::PRUNE",
     "resources::idempotency::stored::PRUNE",

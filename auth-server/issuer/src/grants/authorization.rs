@@ -12,7 +12,7 @@ use super::oxide::{self, PendingAuthorization, RequestError};
 use super::{AuthorizationRequest, Grants, ONE_RESOURCE};
 use crate::codes::{self, NewCode};
 use crate::flows::Flow;
-use crate::params::{Params, REPEATED};
+use crate::params::{Params, REPEATED, check_return_length};
 use crate::pkce::CodeChallenge;
 use crate::pushed_requests::RequestUri;
 use audit::events::{Event, EventName};
@@ -108,6 +108,8 @@ impl Grants {
         if matches!(validated, Err(RequestError::RedirectUri)) {
             return Err(no_redirect_uri());
         }
+        // No error can be reported to the client either, because it must have the state.
+        check_return_length(&self.redirect(&request, &[])).map_err(page)?;
         // Before the other errors, which the parameters inside a request object may have avoided.
         if let Some(error) = request.unsupported_parameter() {
             return Err(reject(error, "send the parameters of the request in its query"));

@@ -2,6 +2,7 @@
 
 use super::{EndSessionRequest, Grants, IdTokenHint};
 use crate::clients::redirect_uris;
+use crate::params::check_return_length;
 use foundation::clock::Timestamp;
 use identity::sessions::Session;
 use storage::db;
@@ -61,7 +62,9 @@ impl Grants {
         let redirect = match &request.post_logout_redirect_uri {
             Some(uri) if !is_unreadable => {
                 self.check_post_logout_uri(client_id, uri, now).await?;
-                Some(with_state(uri, request.state.as_deref()))
+                let redirect = with_state(uri, request.state.as_deref());
+                check_return_length(&redirect).map_err(EndSessionError::Invalid)?;
+                Some(redirect)
             }
             Some(_) | None => None,
         };

@@ -23,7 +23,7 @@ pub struct AuthorizationRequest {
     pub redirect_uri: String,
     /// The requested scopes, separated by spaces. By default those of the client's registration.
     pub scope: Option<String>,
-    /// An opaque value, returned with the response.
+    /// An opaque value, returned with the response. The redirect URI has at most 2800 bytes with it and `iss`.
     pub state: Option<String>,
     /// The S256 code challenge (RFC 7636).
     pub code_challenge: String,
@@ -84,7 +84,7 @@ pub struct EndSessionRequest {
     pub client_id: Option<String>,
     /// The URI for the redirect after the logout: identical to a registered one.
     pub post_logout_redirect_uri: Option<String>,
-    /// An opaque value, returned with the redirect.
+    /// An opaque value, returned with the redirect, which has at most 2800 bytes with it.
     pub state: Option<String>,
     /// The languages for the page, as tags that are separated by spaces. The first supported one counts.
     pub ui_locales: Option<String>,

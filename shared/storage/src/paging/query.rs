@@ -8,6 +8,8 @@ use utoipa::{IntoParams, ToSchema};
 
 /// The length of most query strings, in bytes.
 const QUERY_CAPACITY: usize = 160;
+/// The longest value that the links to other pages repeat, in bytes. They are in the head of the response, which proxies limit.
+const MAX_LENGTH: usize = 512;
 
 /// A parsed query string. It records the valid filter and sort parameters that were read, for the links to other pages.
 #[derive(Debug)]
@@ -65,9 +67,13 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Returns the first valid value of the parameter `name`, and records it for the links to other pages.
+    /// Returns the first valid value of the parameter `name`, and records it for the links to other pages. A value of more than
+    /// 512 bytes is not valid.
     pub fn first<T>(&mut self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let (text, value) = self.find(name, parse)?;
+        let (text, value) = self.find(name, |text| match text.len() > MAX_LENGTH {
+            true => None,
+            false => parse(text),
+        })?;
         let text = text.to_owned();
         self.accepted.push((name, text));
         Some(value)
@@ -76,10 +82,12 @@ impl<'a> Query<'a> {
     /// Returns the first value of the parameter `name` that consists of ASCII digits, and records it. A number larger than
     /// `i64::MAX` becomes `i64::MAX`, which is not the id of anything.
     pub fn number(&mut self, name: &'static str) -> Option<i64> {
-        self.first(name, |text| {
+        let (_, number) = self.find(name, |text| {
             let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             is_digits.then(|| text.parse().unwrap_or(i64::MAX))
-        })
+        })?;
+        self.accepted.push((name, number.to_string()));
+        Some(number)
     }
 
     /// Returns the requested page. Call this after the list's own parameters are read.
