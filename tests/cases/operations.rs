@@ -9,6 +9,7 @@ mod list_plans;
 mod pruning;
 mod redis;
 mod repeated_events;
+mod rolling_restarts;
 mod round_trips;
 mod schema;
 mod security_events;

@@ -95,11 +95,16 @@ impl ReverseProxy {
         self.replicas.issuers.lock().unwrap().extend(ports);
     }
 
-    /// Removes an issuer replica, and waits until it has answered the requests that it got.
-    pub(crate) async fn remove_issuer(&self, port: u16) {
+    /// Removes a replica, and waits until it has answered the requests that it got.
+    pub(crate) async fn remove(&self, port: u16) {
         let removed: Vec<_> = {
-            let mut issuers = self.replicas.issuers.lock().unwrap();
-            issuers.extract_if(.., |issuer| **issuer == port).collect()
+            let services = [&self.replicas.issuers, &self.replicas.apis];
+            let removed = services.map(|replicas| {
+                let mut replicas = replicas.lock().unwrap();
+                let removed = replicas.extract_if(.., |replica| **replica == port);
+                removed.collect::<Vec<_>>()
+            });
+            removed.concat()
         };
         while removed.iter().any(|port| Arc::strong_count(port) > 1) {
             tokio::time::sleep(Duration::from_millis(1)).await;

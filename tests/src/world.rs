@@ -239,11 +239,34 @@ impl World {
         }
     }
 
-    /// Restarts the issuer process at this port. The reverse proxy sends it no request meanwhile.
+    /// Restarts the issuer process at this port. The reverse proxy sends it no request until it is ready.
     pub async fn restart_issuer(&mut self, port: u16) {
         if let Some(proxy) = &self.deployment.reverse_proxy {
-            proxy.remove_issuer(port).await;
+            proxy.remove(port).await;
         }
+        self.replace_process(port).await;
+        self.deployment.wait_until_ready().await;
+        self.deployment
+            .reverse_proxy
+            .iter()
+            .for_each(|proxy| proxy.add_issuers([port]));
+    }
+
+    /// Restarts the process at this port. The reverse proxy sends it requests again as soon as it accepts connections. Only for
+    /// [`Shape::Split`].
+    pub async fn restart_under_load(&mut self, port: u16) {
+        let is_issuer = self.issuer_ports().contains(&port);
+        self.deployment.reverse_proxy.as_ref().unwrap().remove(port).await;
+        self.replace_process(port).await;
+        let proxy = self.deployment.reverse_proxy.as_ref().unwrap();
+        match is_issuer {
+            true => proxy.add_issuers([port]),
+            false => proxy.add_apis([port]),
+        }
+    }
+
+    /// Terminates the process at this port, and starts it again.
+    async fn replace_process(&mut self, port: u16) {
         let at_port = |process: &&mut Process| process.port == port;
         let process = self.own().processes.iter_mut().find(at_port).unwrap();
         let running = process.running.take().unwrap();
@@ -251,11 +274,6 @@ impl World {
         let status = running.wait_for_exit().await;
         assert!(status.success(), "after SIGTERM the program exited with {status}");
         start_all(std::slice::from_mut(process)).await;
-        self.deployment.wait_until_ready().await;
-        self.deployment
-            .reverse_proxy
-            .iter()
-            .for_each(|proxy| proxy.add_issuers([port]));
     }
 
     /// Suspends the process at this port with SIGSTOP. Its connections stay open.

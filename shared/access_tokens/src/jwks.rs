@@ -15,7 +15,7 @@ use reqwest::{Client, StatusCode, redirect};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::notifications::{Notifications, Subscription};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 /// The timeout of a fetch.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,6 +27,8 @@ const DEFAULT_FRESHNESS: Duration = Duration::from_secs(300);
 const MIN_FRESHNESS: Duration = Duration::from_secs(1);
 /// The maximum time for which a response is fresh.
 const MAX_FRESHNESS: Duration = Duration::from_secs(24 * 3600);
+/// The time after the start in which tokens wait for the first set. A process accepts connections before it has fetched the set.
+const FIRST_MAX_WAIT: Duration = Duration::from_secs(10);
 /// The pause between attempts while no set has been fetched yet.
 const RETRY: Duration = Duration::from_secs(1);
 /// The minimum pause between two fetches for an unknown `kid`, which any caller can send, and after a failed fetch.
@@ -47,6 +49,10 @@ struct Inner {
     client: Result<Client, reqwest::Error>,
     /// The last valid set, or the reason why there is none yet.
     cached: ArcSwap<Result<CachedSet, String>>,
+    /// Whether there is a set. Wakes those who wait for the first one.
+    has_set: watch::Sender<bool>,
+    /// The end of the time in which tokens wait for the first set.
+    first_wait_until: tokio::time::Instant,
     /// Locked during a fetch, so that an older response cannot replace a newer one.
     fetching: Mutex<()>,
     /// The time of the last fetch for an unknown `kid`. Locked during such a fetch.
@@ -80,6 +86,8 @@ impl Jwks {
             url: url.into(),
             client,
             cached: ArcSwap::from_pointee(Err("not fetched".to_owned())),
+            has_set: watch::Sender::new(false),
+            first_wait_until: tokio::time::Instant::now() + FIRST_MAX_WAIT,
             fetching: Mutex::default(),
             last_fetch_for_unknown_kid: Mutex::default(),
         }))
@@ -139,6 +147,16 @@ impl Jwks {
         }
     }
 
+    /// Waits for the first set if the process has just started. Otherwise a replica would refuse what the others accept.
+    async fn wait_for_first_set(&self) {
+        if self.check().is_err() {
+            let mut has_set = self.0.has_set.subscribe();
+            let first = has_set.wait_for(|has_set| *has_set);
+            // Without a set, the caller finds the reason.
+            let _ = tokio::time::timeout_at(self.0.first_wait_until, first).await;
+        }
+    }
+
     fn cached_key(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
         self.0.cached.load().as_ref().as_ref().ok()?.keys.get(kid)
     }
@@ -177,6 +195,7 @@ impl Jwks {
         match self.download(cached.as_ref().as_ref().ok()).await {
             Ok((keys, max_age)) => {
                 self.0.cached.store(Arc::new(Ok(keys)));
+                self.0.has_set.send_replace(true);
                 Ok(max_age)
             }
             Err(reason) => {
@@ -216,8 +235,10 @@ impl Jwks {
 
 impl PublicKeys for Jwks {
     /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
-    /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been fetched yet.
+    /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been fetched yet, except that it
+    /// waits for the first one in the first seconds of the process.
     async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
+        self.wait_for_first_set().await;
         self.check()?;
         if let Some(key) = self.cached_key(kid) {
             return Ok(Some(key));

@@ -6,12 +6,12 @@ use crate::revocation::revoked_subjects::RevokedSubjects;
 use crate::revocation::rows::RevocationRows;
 use crate::revocation::{Kind, PendingAnnouncement, Revocation};
 use foundation::clock;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use storage::db::{Db, Error};
 use storage::notifications::{Notification, Notifications};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 /// The time between two reads without a notification, because notifications may be lost.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -26,6 +26,8 @@ const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
 const STREAM_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// The time limit of a read of the new rows. Callers that wait for the read fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time after the start in which callers wait for the first read. A process accepts connections before it has ended.
+const FIRST_MAX_WAIT: Duration = Duration::from_secs(10);
 /// The time limit of a read of all rows. Five million take about half a minute on a busy machine with two cores.
 const FULL_READ_TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -44,7 +46,9 @@ struct Inner {
     /// The state of the reads. Locked during a read, so that only one runs at a time.
     reads: Mutex<ReadState>,
     /// A copy of [`ReadState::succeeded_at`] that is readable during a read.
-    read_at: RwLock<Option<Instant>>,
+    read_at: watch::Sender<Option<Instant>>,
+    /// The end of the time in which callers wait for the first read.
+    first_wait_until: tokio::time::Instant,
 }
 
 /// The results of the previous reads.
@@ -93,7 +97,8 @@ impl RevocationMirror {
             notifications,
             revoked: RevokedSubjects::default(),
             reads: Mutex::new(reads),
-            read_at: RwLock::default(),
+            read_at: watch::Sender::default(),
+            first_wait_until: tokio::time::Instant::now() + FIRST_MAX_WAIT,
         }))
     }
 
@@ -103,17 +108,29 @@ impl RevocationMirror {
     }
 
     /// Returns whether any of the subjects is revoked. Reads the new revocations first if the mirror is older than one
-    /// second. Fails if that read fails, or if the mirror was never filled. An empty list checks only that the
-    /// revocations can be read.
+    /// second. Fails if that read fails, or if the mirror was never filled; in the first seconds of the process, waits until it is.
+    /// An empty list checks only that the revocations can be read.
     pub async fn any_revoked(&self, subjects: &[(Kind, &str)]) -> Result<bool, Error> {
-        let read_at = *self.0.read_at.read().unwrap_or_else(PoisonError::into_inner);
-        let read_at = read_at.ok_or_else(Error::timed_out)?;
+        let read_at = self.last_read().await?;
         if read_at.elapsed() > MAX_AGE {
             let since = Instant::now().checked_sub(MAX_AGE).unwrap_or(read_at);
             let refreshed = tokio::time::timeout(READ_TIMEOUT, self.refresh(since)).await;
             refreshed.unwrap_or_else(|_| Err(Error::timed_out()))?;
         }
         Ok(self.0.revoked.contain_any(subjects))
+    }
+
+    /// Returns the start of the last successful read. If there was none yet, waits for the first one in the first seconds of the process:
+    /// otherwise a replica would refuse what the others accept.
+    async fn last_read(&self) -> Result<Instant, Error> {
+        let last = *self.0.read_at.borrow();
+        if let Some(at) = last {
+            return Ok(at);
+        }
+        let mut read_at = self.0.read_at.subscribe();
+        let first = tokio::time::timeout_at(self.0.first_wait_until, read_at.wait_for(Option::is_some)).await;
+        let at = first.ok().and_then(Result::ok).and_then(|at| *at);
+        at.ok_or_else(Error::timed_out)
     }
 
     /// Applies committed revocations: adds them to this mirror and to the list in Redis, and notifies the other processes, which
@@ -189,7 +206,7 @@ impl RevocationMirror {
             reads.pruned_at = started_at;
         }
         reads.succeeded_at = Some(started_at);
-        *self.0.read_at.write().unwrap_or_else(PoisonError::into_inner) = Some(started_at);
+        self.0.read_at.send_replace(Some(started_at));
         if let Some(list) = self.maintained_list() {
             self.maintain(list, &mut reads.maintenance).await;
         }
