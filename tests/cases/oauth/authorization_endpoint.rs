@@ -8,7 +8,7 @@ use tests::{CALLBACK, Shape, SharedWorld, World, on_every_shape, parameter};
 async fn the_response_returns_the_exact_state_and_the_issuer(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
-    for state in ["a b+é&=%26#'\"<script>", &"s".repeat(4096)] {
+    for state in ["a b+é&=%26#'\"<script>", &"s".repeat(2048)] {
         let request = app.authorization().set("state", state);
         let redirect = browser
             .complete_flow(&request.path(), &user, "allow")

@@ -137,7 +137,7 @@ async fn a_reset_by_the_api_is_the_first_proof_too(world: SharedWorld) {
 }
 
 async fn a_link_alone_confirms_no_address(world: SharedWorld) {
-    let (ann, app) = world.user_and_app().await;
+    let (ann, app) = (world.sign_up().await, world.app().register());
     let bob = world.sign_up().await;
     let token = world.mail(&ann.email, CONFIRM, 1).await.token();
     let access = app.tokens(&ann, "profile:read").await.access;
@@ -279,7 +279,7 @@ async fn a_changed_address_needs_the_session_or_the_password_too(world: SharedWo
 
 /// Who confirmed the address set up the account, so a reset leaves what is older than the confirmation.
 async fn a_second_factor_from_before_the_confirmation_stays_on_after_a_reset(world: SharedWorld) {
-    let (user, app) = world.user_and_app().await;
+    let (user, app) = (world.sign_up().await, world.app().register());
     let authenticator = Authenticator::enable(&world, &user).await;
     let ann = world.log_in_with(&authenticator.sign_in(&world, &user)).await;
     app.tokens(&ann, "posts:read").await;

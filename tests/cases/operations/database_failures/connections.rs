@@ -48,15 +48,19 @@ fn pay(fixture: &Fixture) -> Call {
 
 async fn start(shape: Shape) -> (World, Fixture) {
     let world = World::builder(shape).postgres_proxy().start().await;
+    let fixture = fixture(&world).await;
+    (world, fixture)
+}
+
+async fn fixture(world: &World) -> Fixture {
     let (ann, app) = world.user_and_app().await;
     let scope = "posts:read posts:write payments:read payments:write";
     let token = app.tokens(&ann, scope).await.access;
-    let fixture = Fixture {
+    Fixture {
         bearer: world.anyone().bearer(&token),
         post: ann.publish("A post").await,
         ann,
-    };
-    (world, fixture)
+    }
 }
 
 /// Expects that later requests of all kinds succeed.
@@ -85,10 +89,12 @@ async fn a_connection_that_ends_inside_a_request_affects_no_later_request(shape:
 
 async fn a_client_that_leaves_inside_a_request_affects_no_later_request(shape: Shape) {
     let (world, fixture) = start(shape).await;
+    // The writes of one user follow each other, so those of the user who leaves wait for PostgreSQL.
+    let leaving = self::fixture(&world).await;
     let proxy = world.postgres_proxy();
     for case in &CASES {
         proxy.hold_at(case.statement);
-        let call = (case.request)(&fixture).may_fail();
+        let call = (case.request)(&leaving).may_fail();
         let request = tokio::spawn(call.attempt());
         eventually("the statement was not executed", || async { proxy.has_sprung() }).await;
         // Closes the connection of the client while the program waits for PostgreSQL.
@@ -96,7 +102,7 @@ async fn a_client_that_leaves_inside_a_request_affects_no_later_request(shape: S
         let _ = request.await;
         expect_normal_service(&fixture).await;
         proxy.release();
-        expect_normal_service(&fixture).await;
+        expect_normal_service(&leaving).await;
     }
 }
 
