@@ -126,7 +126,7 @@ mod tests {
         let query = ListQuery::parse("status=published&x=1&author_id=007&sort=nonsense");
         assert_eq!(
             query.page.query_string(None, Direction::Prev),
-            "status=published&author_id=007"
+            "status=published&author_id=7"
         );
     }
 
