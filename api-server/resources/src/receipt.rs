@@ -1,4 +1,4 @@
-//! What the reply to the creation of a resource says beyond the request.
+//! The receipt of a created resource: the part of the reply that the request does not contain.
 
 use foundation::clock::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! What each user stores, and the limit of it. Triggers of the schema count the bytes of posts, comments, payments and idempotency keys in
-//! `storage_use`, in the statement that changes them. A statement that adds to them compares that count with the quota, and holds its row
-//! on PostgreSQL until the transaction ends, so that concurrent writes of a user exceed the quota together as little as one after the
-//! other do.
+//! The storage that each user takes, and its quota. Triggers of the schema count the bytes of posts, comments, payments and idempotency
+//! keys in `storage_use`, in the statement that changes them. A statement that adds to them compares that count with the quota. On
+//! PostgreSQL it locks the row of the count until the transaction ends, so that concurrent writes of a user cannot exceed the quota
+//! together.
 
 use foundation::clock::Timestamp;
 use identity::authority::Authority;
@@ -12,7 +12,7 @@ sql! {
     FITS = "SELECT CAST(1 AS BIGINT) FROM storage_use WHERE user_id = $1 AND bytes <= $2";
 }
 
-/// What a row counts with its index entries, beside its texts, in bytes. The triggers count the same.
+/// The bytes that count for a row with its index entries, beside its texts. The triggers count the same.
 const ROW: i64 = 512;
 
 /// `stored_bytes!("$1", " FOR NO KEY UPDATE")` is an SQL expression: the bytes that the user with this id stores. The last argument
@@ -89,7 +89,7 @@ impl Quota {
     }
 }
 
-/// Returns what a row with these texts counts, in bytes.
+/// Returns the bytes that count for a row with these texts.
 pub(crate) fn size_of_row(texts: &[&str]) -> i64 {
     ROW + size_of(texts)
 }

@@ -22,7 +22,7 @@ use web::{Context, Error};
 /// Show the page to confirm an e-mail address
 ///
 /// Opening the link confirms nothing, because mail programs open links too. The form asks for the password, unless the browser has a
-/// session of the account. Whoever does not know the password is led to a reset.
+/// session of the account. A user who does not know the password is led to a reset.
 #[utoipa::path(
     get, path = paths::VERIFY, operation_id = "showVerify", tag = "Pages", params(LinkQuery),
     security((), ("session" = [])),

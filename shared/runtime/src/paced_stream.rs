@@ -84,7 +84,7 @@ impl<S> PacedStream<S> {
                 if self
                     .measurement
                     .get_or_insert_with(|| {
-                        // What the kernel has accepted until now tells nothing about the peer.
+                        // The bytes that the kernel has buffered until now say nothing about the peer.
                         self.compared.restart();
                         Measurement::begin()
                     })

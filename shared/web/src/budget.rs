@@ -6,8 +6,10 @@
 
 mod networks;
 mod pace;
+mod share;
 
 pub use pace::Pace;
+pub use share::Share;
 
 use foundation::sync::lock;
 use futures_util::future::AbortHandle;
@@ -32,21 +34,6 @@ struct State {
     whole: Part,
     /// The number of the next holder.
     next: u64,
-}
-
-/// What one holder has of a budget. Dropping it returns that.
-#[derive(Debug)]
-pub struct Share {
-    budget: Budget,
-    kind: Kind,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// The holder of this number in these networks.
-    Holder([IpNet; 2], u64),
-    /// Counts in the whole only, and never ends.
-    Unlimited(u64),
 }
 
 impl Budget {
@@ -75,10 +62,7 @@ impl Budget {
         state.whole.insert(&networks, number, holder);
         drop(state);
         abort_all(&losers);
-        Share {
-            budget: self.clone(),
-            kind: Kind::Holder(networks, number),
-        }
+        Share::of_holder(self.clone(), networks, number)
     }
 
     /// Gives a part of the budget to a holder that never has to make room and belongs to no network.
@@ -88,10 +72,7 @@ impl Budget {
         state.whole.used += amount;
         drop(state);
         abort_all(&losers);
-        Share {
-            budget: self.clone(),
-            kind: Kind::Unlimited(amount),
-        }
+        Share::unlimited(self.clone(), amount)
     }
 
     /// Removes holders until this amount fits into the share of the first of these networks and into the whole, or nobody is left. Returns
@@ -119,33 +100,6 @@ impl Budget {
 fn abort_all(losers: &[Holder]) {
     for loser in losers {
         loser.abort.abort();
-    }
-}
-
-impl Share {
-    /// Adds to the part that the holder has. This may abort the holder itself. Afterwards it holds nothing.
-    pub fn grow(&self, amount: u64) {
-        let Kind::Holder(networks, number) = &self.kind else {
-            return;
-        };
-        let mut state = lock(&self.budget.0.state);
-        if state.whole.holds(networks, *number) {
-            let losers = self.budget.make_room(&mut state, networks, amount, Some(*number));
-            state.whole.grow(networks, *number, amount);
-            drop(state);
-            abort_all(&losers);
-        }
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        let mut state = lock(&self.budget.0.state);
-        match &self.kind {
-            // A holder that was aborted is not there any more.
-            Kind::Holder(networks, number) => drop(state.whole.remove(networks, *number)),
-            Kind::Unlimited(amount) => state.whole.used -= amount,
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The connection of a client, and the budgets of what clients may hold.
+//! The connection of a client, and the budgets that all clients share.
 
 use crate::budget::{Budget, Pace, Share};
 use crate::client_address::TrustedProxies;
@@ -8,7 +8,7 @@ use futures_util::future::AbortHandle;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// What all clients of a process may hold together.
+/// The budgets that all clients of a process share.
 #[derive(Debug)]
 pub struct Budgets {
     connections: Budget,

@@ -1,10 +1,10 @@
-//! What each user stores is counted, and limited by a quota.
+//! A quota limits the storage of each user.
 
 use serde_json::json;
 use storage::{execute, fetch_one};
 use tests::{Call, Reply, Shape, User, World, fresh_key, on_every_shape, run_concurrently, status_counts};
 
-/// What a row counts beside its texts.
+/// The bytes that count for a row beside its texts.
 const ROW: usize = 512;
 
 async fn world_with_quota(shape: Shape, quota: &str) -> World {
@@ -72,7 +72,7 @@ async fn a_user_stores_as_much_as_the_quota(shape: Shape) {
     }
     let problem = comment().header("accept", "application/problem+json").await;
     problem.expect_problem(507, "storage_quota_exceeded");
-    // Whatever adds nothing goes on, and so do other users.
+    // Calls that add nothing still succeed, and so do those of other users.
     ann.get(first).await.expect(200);
     patch(&ann, json!({ "status": "published" })).await.expect(200);
     bob.comment(&of_bob, "A comment").await;

@@ -1,5 +1,5 @@
-//! What slow clients may hold is a share for each network: memory of responses and of request bodies, and connections. The slowest of
-//! the heaviest network loses, and everybody else is served.
+//! Slow clients of one network can hold only its share of the memory of responses, of the memory of request bodies, and of the connections.
+//! The slowest client of the heaviest network loses, and everybody else is served.
 
 use serde_json::json;
 use std::net::Ipv4Addr;

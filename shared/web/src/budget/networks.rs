@@ -35,7 +35,7 @@ pub(super) struct Holder {
 /// A part of a budget: the whole, a network, or a network in it.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// What its holders have together.
+    /// The sum of the amounts of its holders.
     pub(super) used: u64,
     /// The networks that hold something.
     networks: HashMap<IpNet, Part>,

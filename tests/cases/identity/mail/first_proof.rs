@@ -277,7 +277,7 @@ async fn a_changed_address_needs_the_session_or_the_password_too(world: SharedWo
     }
 }
 
-/// Who confirmed the address set up the account, so a reset leaves what is older than the confirmation.
+/// The person who confirmed the address has set up the account, so a later reset leaves a second factor that is older than the confirmation.
 async fn a_second_factor_from_before_the_confirmation_stays_on_after_a_reset(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, world.app().register());
     let authenticator = Authenticator::enable(&world, &user).await;
