@@ -107,16 +107,13 @@ async fn terminated_connections_are_replaced(shape: Shape) {
 
 /// Fails the test unless the log has a line about the loss of an event of each of these names.
 fn assert_lost(world: &World, events: &[&str]) {
+    let log = world.log();
     for event in events {
-        assert!(is_lost(world, event), "no line about {event}");
+        let is_about = |line: &str| line.contains("a security event is lost") && line.contains(event);
+        assert!(log.lines().any(is_about), "no line about {event}");
     }
 }
 
-/// Whether the log has a line about the loss of an event of this name.
-fn is_lost(world: &World, event: &str) -> bool {
-    let is_about = |line: &str| line.contains("a security event is lost") && line.contains(event);
-    world.log().lines().any(is_about)
-}
 on_postgresql!(
     requests_are_refused_while_postgresql_is_suspended,
     sigterm_ends_the_program_while_postgresql_is_suspended,
