@@ -6,7 +6,12 @@ use crate::browser::Browser;
 use crate::http::{Call, Caller};
 use crate::tokens::{Grant, Tokens, basic};
 use crate::world::World;
+use foundation::context::RequestContext;
+use identity::grants::clients::ClientType;
+use issuer::clients;
 use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
 
 /// The redirect URI of an app that registers none.
 pub const CALLBACK: &str = "https://app.test/cb";
@@ -136,16 +141,21 @@ impl<'a> Registration<'a> {
         self.option(&["--jwks-uri", uri])
     }
 
-    /// Registers the client with `latchkey clients create`.
-    pub fn register(mut self) -> App {
-        static APPS: AtomicU32 = AtomicU32::new(0);
-        let id = format!("app-{}", APPS.fetch_add(1, Ordering::Relaxed));
-        if self.redirect_uris.is_empty() && self.kind != "service" {
-            self.redirect_uris.push(CALLBACK);
+    /// Registers the client: with further options by [`Registration::register_by_command`], otherwise by the function that the command
+    /// calls, which takes less of the processor than a program.
+    pub fn register(self) -> App {
+        match self.options.is_empty() {
+            true => self.register_directly(),
+            false => self.register_by_command(),
         }
+    }
+
+    /// Registers the client with `latchkey clients create`.
+    pub fn register_by_command(self) -> App {
+        let (id, redirect_uris) = (new_id(), self.redirect_uris());
         let mut args = vec!["clients", "create", "--json", "--id", &id, "--name", "Some App"];
         args.extend(["--type", self.kind, "--scope", self.scope]);
-        args.extend(self.redirect_uris.iter().flat_map(|uri| ["--redirect-uri", uri]));
+        args.extend(redirect_uris.iter().flat_map(|uri| ["--redirect-uri", uri]));
         args.extend(
             self.default_scope
                 .iter()
@@ -154,15 +164,74 @@ impl<'a> Registration<'a> {
         args.extend(&self.options);
         args.extend(self.first_party.then_some("--first-party"));
         let made = self.world.cli(&args, "");
-        App {
-            secret: made["client_secret"].as_str().map(str::to_owned),
-            redirect_uri: self.redirect_uris.first().unwrap_or(&CALLBACK).to_string(),
-            id,
+        let secret = made["client_secret"].as_str().map(str::to_owned);
+        App::new(id, secret, &redirect_uris)
+    }
+
+    /// The redirect URIs, or one by default. A service needs none.
+    fn redirect_uris(&self) -> Vec<&'a str> {
+        match self.redirect_uris.is_empty() && self.kind != "service" {
+            true => vec![CALLBACK],
+            false => self.redirect_uris.clone(),
         }
+    }
+
+    fn register_directly(self) -> App {
+        let redirect_uris = self.redirect_uris();
+        let registration = clients::Registration {
+            id: new_id(),
+            name: "Some App".to_owned(),
+            kind: ClientType::named(self.kind).unwrap(),
+            redirect_uris: redirect_uris.iter().map(ToString::to_string).collect(),
+            post_logout_redirect_uris: Vec::new(),
+            backchannel_logout_uri: None,
+            scope: self.scope.parse().unwrap(),
+            default_scope: self.default_scope.map(|scope| scope.parse().unwrap()),
+            first_party: self.first_party,
+            refresh_cookie: false,
+            refresh_retry_window: None,
+            jwks: None,
+            jwks_uri: None,
+            require_pushed_authorization_requests: false,
+            dpop_bound_access_tokens: false,
+            device_authorization: false,
+            signed_user_info: false,
+        };
+        let world = self.world;
+        let register = async {
+            let context = RequestContext {
+                now: world.now(),
+                ..RequestContext::without_request()
+            };
+            let db = world.db().await;
+            let registered = clients::register(&db, world.base(), registration, &context).await;
+            db.close().await;
+            registered.unwrap()
+        };
+        let (client, secret) = block_in_place(|| Handle::current().block_on(register));
+        let secret = secret.map(|secret| secret.expose().to_owned());
+        if let Some(secret) = &secret {
+            world.register_secret(secret);
+        }
+        App::new(client.id.clone(), secret, &redirect_uris)
     }
 }
 
+/// An id that no other client of this test process has.
+fn new_id() -> String {
+    static APPS: AtomicU32 = AtomicU32::new(0);
+    format!("app-{}", APPS.fetch_add(1, Ordering::Relaxed))
+}
+
 impl App {
+    fn new(id: String, secret: Option<String>, redirect_uris: &[&str]) -> Self {
+        Self {
+            id,
+            secret,
+            redirect_uri: redirect_uris.first().unwrap_or(&CALLBACK).to_string(),
+        }
+    }
+
     /// A complete authorization request with a fresh verifier.
     pub fn authorization(&self) -> Authorization {
         let verifier = base64url(foundation::random::bytes::<32>());

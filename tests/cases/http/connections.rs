@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tests::{PASSWORD, RawConnection, Shape, SharedWorld, World, on_every_shape};
+use tests::{PASSWORD, RawConnection, Shape, SharedWorld, World, on_one_shape};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
@@ -274,7 +274,7 @@ async fn liveness_and_readiness_are_reported(world: SharedWorld) {
     );
 }
 
-on_every_shape!(
+on_one_shape!(
     valid_traceparent_headers_are_continued_and_others_ignored,
     framework_errors_have_the_error_body,
     silent_connections_are_closed,

@@ -55,7 +55,7 @@ async fn generate(world: &World, caller: &Caller, port: u16, operations: &[&str]
     expect_success(schemathesis).await;
 }
 
-async fn schemathesis_reports_no_failures(world: SharedWorld) {
+async fn schemathesis_reports_no_failures(world: World) {
     let (user, app): (User, App) = world.user_and_app().await;
     user.publish("Hello").await;
     let (issuer, api) = (world.issuer_ports()[0], world.api_ports()[0]);

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::net::Ipv4Addr;
 use tests::{
     Caller, CrawlingReader, LargeRequest, RawConnection, Shape, User, World, WorldBuilder, connections_to,
-    eventually, fill_page, longest_body, on_every_shape, on_shapes,
+    eventually, fill_page, longest_body, on_one_shape, on_shapes,
 };
 
 /// The networks of an attack.
@@ -283,7 +283,7 @@ async fn connections_of_a_trusted_proxy_are_not_those_of_one_address(shape: Shap
     }
 }
 
-on_every_shape!(
+on_one_shape!(
     readers_beside_slow_readers_of_a_dozen_networks_succeed,
     a_reader_of_the_heaviest_network_loses,
     an_address_that_exceeds_its_share_loses_to_itself,

@@ -4,8 +4,8 @@
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tests::{
-    App, Call, Caller, Grant, PASSWORD, Reply, SharedWorld, Tokens, User, World, median, on_many_processes,
-    p99, print_figure, rounds, run_concurrently,
+    App, Call, Caller, Grant, PASSWORD, Reply, Tokens, User, World, median, on_many_processes, p99,
+    print_figure, rounds, run_concurrently,
 };
 
 /// The number of events for each cause.
@@ -219,7 +219,7 @@ async fn until_refused(
     }
 }
 
-async fn every_cause_ends_the_tokens_at_both_apis(world: SharedWorld) {
+async fn every_cause_ends_the_tokens_at_both_apis(world: World) {
     let admin = world.user_with_role("admin").await;
     let server = world.app().kind("web").register();
     let mut all = Vec::new();
