@@ -32,6 +32,11 @@ password = Passwort
 one-time-code = Einmalcode
 current-password = Bisheriges Passwort
 new-password = Neues Passwort
+password-show = Anzeigen
+    .label = Passwort anzeigen
+password-hide = Verbergen
+    .label = Passwort verbergen
+password-count = { $n } von mind. { $min } Zeichen
 
 ## Sign-in
 
@@ -40,9 +45,12 @@ sign-in-forgot = Passwort vergessen?
 sign-in-sign-up = Konto anlegen
 signed-in-as = Sie sind als { $email } angemeldet.
 wrong-credentials = Die E-Mail-Adresse oder das Passwort ist falsch.
-code-missing = Geben Sie Ihr Passwort noch einmal ein, dazu den Code aus Ihrer Authenticator-App oder einen Wiederherstellungscode.
+second-step = Code eingeben
+second-step-explanation = Das Passwort von { $email } ist richtig. Ein Schritt fehlt noch.
+second-step-other = Ein anderes Konto verwenden
+second-step-ended = Der Code wurde nicht innerhalb von fünf Minuten eingegeben, das Passwort wurde inzwischen geändert, oder Ihr Browser behält keine Cookies. Geben Sie Ihr Passwort noch einmal ein.
+back-to-sign-in = Zurück zur Anmeldung
 wrong-code = Der Einmalcode ist falsch oder wurde schon benutzt.
-code-too-long = Der Einmalcode ist zu lang.
 session-ended = Sie wurden abgemeldet. Melden Sie sich wieder an.
 captcha-required = Lösen Sie das Captcha, um fortzufahren.
 sign-in-locked = Die Anmeldung ist gesperrt: Es gab zu viele Fehlversuche. Versuchen Sie es in { $wait } wieder.
@@ -99,6 +107,9 @@ verify-reset-submit = Link für ein neues Passwort schicken
 verify-done = Ihre Adresse ist bestätigt
     .text = Sie ist jetzt die Adresse Ihres Kontos.
     .link = Zu Ihrem Konto
+verify-done-in-flow = Ihre Adresse ist bestätigt
+    .text = Sie ist jetzt die Adresse Ihres Kontos.
+    .link = Weiter
 verify-taken = Ein anderes Konto hat diese Adresse
     .text = Melden Sie sich bei jenem Konto an, oder wählen Sie für dieses eine andere Adresse. Es wurde nichts geändert.
 invalid-link = Dieser Link funktioniert nicht
@@ -139,6 +150,7 @@ account-sessions = Wo Sie angemeldet sind
 account-session-current = dieser Browser
 account-session-used = Vor { $time } benutzt, angemeldet von { $address }
 account-session-end = Dort abmelden
+account-sessions-end-others = Überall sonst abmelden
 account-apps = Verbundene Apps
 account-no-apps = Keine App hat Zugriff auf Ihr Konto.
 account-app-used = vor { $time } benutzt
@@ -205,6 +217,7 @@ two-step-is-off = Die Anmeldung in zwei Schritten ist aus
 one-time-code-hint = Aus Ihrer Authenticator-App, oder ein Wiederherstellungscode.
 recovery-codes = Ihre Wiederherstellungscodes
 recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, meldet jeder dieser Codes Sie einmal an. Bewahren Sie sie sicher auf: Sie werden nur jetzt gezeigt.
+recovery-codes-print = Codes drucken
 recovery-codes-kept = Ich habe die Codes aufbewahrt
 
 ## Devices

@@ -33,6 +33,11 @@ password = Password
 one-time-code = One-time code
 current-password = Current password
 new-password = New password
+password-show = Show
+    .label = Show password
+password-hide = Hide
+    .label = Hide password
+password-count = { $n } of at least { $min } characters
 
 ## Sign-in
 
@@ -41,9 +46,12 @@ sign-in-forgot = Forgot your password?
 sign-in-sign-up = Create an account
 signed-in-as = You are signed in as { $email }.
 wrong-credentials = The e-mail or the password is wrong.
-code-missing = Enter your password again, and the code from your authenticator app or a recovery code.
+second-step = Enter the code
+second-step-explanation = The password of { $email } is right. One more step is needed.
+second-step-other = Use another account
+second-step-ended = The code was not entered within five minutes, the password was changed meanwhile, or your browser keeps no cookies. Enter your password again.
+back-to-sign-in = Back to the sign-in page
 wrong-code = The one-time code is wrong or was used already.
-code-too-long = The one-time code is too long.
 session-ended = You were signed out. Sign in again.
 captcha-required = Solve the captcha to continue.
 sign-in-locked = Sign-in is blocked: too many failed attempts; try again in { $wait }.
@@ -100,6 +108,9 @@ verify-reset-submit = Send a link for a new password
 verify-done = Your address is confirmed
     .text = It is now the address of your account.
     .link = Go to your account
+verify-done-in-flow = Your address is confirmed
+    .text = It is now the address of your account.
+    .link = Continue
 verify-taken = Another account has this address
     .text = Sign in to that account, or choose another address for this one. Nothing was changed.
 invalid-link = This link does not work
@@ -140,6 +151,7 @@ account-sessions = Where you are signed in
 account-session-current = this browser
 account-session-used = Used { $time } ago, signed in from { $address }
 account-session-end = Sign out there
+account-sessions-end-others = Sign out everywhere else
 account-apps = Connected apps
 account-no-apps = No app has access to your account.
 account-app-used = used { $time } ago
@@ -206,6 +218,7 @@ two-step-is-off = Two-step sign-in is off
 one-time-code-hint = From your authenticator app, or a recovery code.
 recovery-codes = Your recovery codes
 recovery-codes-explanation = If you lose your phone, each of these codes signs you in once. Keep them in a safe place: they are shown only now.
+recovery-codes-print = Print the codes
 recovery-codes-kept = I have kept the codes
 
 ## Devices

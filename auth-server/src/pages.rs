@@ -1,4 +1,4 @@
-//! The HTML pages: plain forms without scripts.
+//! The HTML pages: plain forms, which need no script.
 
 mod account;
 pub(crate) mod assets;
@@ -36,9 +36,10 @@ use presentation::LanguageLink;
 use url::Url;
 use web::Error;
 
-/// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients.
-const CONTENT_SECURITY_POLICY: &str =
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients. The sources of scripts come
+/// last, so that a page can add one.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+    frame-ancestors 'none'; script-src 'self'";
 
 /// The parts that all form pages have in common.
 #[derive(Clone, Copy)]
@@ -57,11 +58,24 @@ pub(crate) struct SignInPage<'a> {
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,
     pub(crate) email: &'a str,
-    /// Whether the form has a field for a one-time code: only after the password was right.
-    pub(crate) asks_code: bool,
     pub(crate) captcha: Option<CaptchaWidget<'a>>,
     /// The path of the sign-up page, if users can sign up.
     pub(crate) sign_up: Option<String>,
+    /// The path of the page for a forgotten password.
+    pub(crate) forgot: String,
+}
+
+/// The form for the code that follows a right password.
+#[derive(Template)]
+#[template(path = "second_step.html")]
+pub(crate) struct SecondStepPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The authorization flow that continues after sign-in.
+    pub(crate) flow: Option<&'a str>,
+    /// The address of the account.
+    pub(crate) email: &'a str,
+    /// The path of the sign-in page.
+    pub(crate) sign_in: String,
 }
 
 /// The sign-up form.
@@ -125,7 +139,11 @@ pub(crate) struct SignOutPage<'a> {
 #[template(path = "forgot.html")]
 pub(crate) struct ForgotPage<'a> {
     pub(crate) form: FormState<'a>,
+    /// The authorization flow that continues after the reset.
+    pub(crate) flow: Option<&'a str>,
     pub(crate) email: &'a str,
+    /// The path of the sign-in page.
+    pub(crate) sign_in: String,
 }
 
 /// The form behind the link of a password reset.
@@ -181,9 +199,7 @@ pub(crate) fn sign_in(page: &SignInPage<'_>) -> Response {
     let mut response = render(&text::of("sign-in").plain(), page);
     if let Some(widget) = &page.captcha {
         let origin = origin_of(widget.script_url);
-        let policy = format!(
-            "{CONTENT_SECURITY_POLICY}; script-src {origin}; frame-src {origin}; connect-src {origin}"
-        );
+        let policy = format!("{CONTENT_SECURITY_POLICY} {origin}; frame-src {origin}; connect-src {origin}");
         set_policy(&mut response, &policy);
     }
     response
@@ -196,6 +212,11 @@ fn set_policy(response: &mut Response, policy: &str) {
             .headers_mut()
             .insert(header::CONTENT_SECURITY_POLICY, policy);
     }
+}
+
+/// Renders the page for the code that follows a right password.
+pub(crate) fn second_step(page: &SecondStepPage<'_>) -> Response {
+    render(&text::of("second-step").plain(), page)
 }
 
 /// Renders the sign-up page.

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::http::account::{email, two_step};
 use crate::http::admin::{clients, consents, keys, registration_tokens, security_events, sessions, users};
+use crate::http::signin::second_step;
 use crate::http::{
     account, authorize, consent, device, device_authorization, discovery, documentation, forgot, introspect,
     par, password, redirects, register, reset, revoke, signin, signout, signup, token, user_info, verify,
@@ -42,9 +43,11 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     let page_routes = OpenApiRouter::new()
         .routes(routes!(authorize::authorize, authorize::authorize_by_form))
         .routes(routes!(signin::show, signin::submit))
+        .routes(routes!(second_step::show, second_step::submit))
         .routes(routes!(consent::show, consent::submit))
         .routes(routes!(account::show))
         .routes(routes!(account::end_session))
+        .routes(routes!(account::end_other_sessions))
         .routes(routes!(account::disconnect_app))
         .routes(routes!(account::request_confirmation))
         .routes(routes!(email::show, email::submit))
@@ -141,6 +144,7 @@ async fn handle_call(
 fn undocumented(app: &App) -> Router<App> {
     let routes = Router::new()
         .route("/assets/latchkey.css", get(assets::stylesheet))
+        .route("/assets/pages.js", get(assets::script))
         .route("/assets/icon.svg", get(assets::icon))
         .route("/assets/logo", get(assets::logo));
     if app.is_production {

@@ -1,5 +1,5 @@
-//! The pages: sign-up, the account with its address and two-step sign-in, their languages, their branding, their fields for passwords, and
-//! their appearance and accessibility in Chromium.
+//! The pages: sign-in, sign-up, the account with its address and two-step sign-in, their languages, their branding, their fields for
+//! passwords, and their appearance and accessibility in Chromium.
 
 mod account;
 mod appearance;
@@ -8,5 +8,6 @@ mod email;
 mod languages;
 mod links;
 mod password_fields;
+mod sign_in;
 mod sign_up;
 mod two_step;

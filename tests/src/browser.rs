@@ -98,7 +98,7 @@ impl Browser {
 
     /// Posts a form as a page of the issuer's own origin does.
     pub async fn post(&mut self, action: &Url, fields: &[(String, String)]) -> Page {
-        let reply = self.form_call(action, fields).await;
+        let reply = self.post_call(action, fields).await;
         self.keep_cookies(&reply);
         Page {
             url: action.clone(),
@@ -115,10 +115,11 @@ impl Browser {
     /// Prepares the request of [`Browser::submit`].
     pub fn submit_call(&self, page: &Page, fields: &[(&str, &str)]) -> Call {
         let (action, fields) = page.fill_in(fields);
-        self.form_call(&action, &fields)
+        self.post_call(&action, &fields)
     }
 
-    fn form_call(&self, action: &Url, fields: &[(String, String)]) -> Call {
+    /// Prepares the request of [`Browser::post`].
+    pub fn post_call(&self, action: &Url, fields: &[(String, String)]) -> Call {
         let call = self.caller.post(action.as_str()).form(fields);
         let call = call
             .header("origin", self.caller.base())

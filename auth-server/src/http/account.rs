@@ -135,6 +135,29 @@ pub(crate) async fn end_session(
     Ok(see_other(paths::ACCOUNT))
 }
 
+/// End all other sessions on the account page
+///
+/// Ends every session of the user but this one, and the tokens that first-party apps received in them.
+#[utoipa::path(
+    post, path = paths::ACCOUNT_SESSIONS_END_OTHERS, operation_id = "endOtherSessionsByForm", tag = "Pages",
+    security((), ("session" = [])),
+    request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "Redirect to the account page or to the sign-in page.", headers(("Location"))),
+        FormErrors,
+    )
+)]
+pub(crate) async fn end_other_sessions(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    SessionForm(session, _): SessionForm<AccountForm>,
+) -> Result<Response, FlowError> {
+    let session = require_session(session, None, false)?;
+    let tx = begin(&identity, &session, &context).await?;
+    sessions::revoke_others(tx, &identity.revocations, &session, &context).await?;
+    Ok(see_other(paths::ACCOUNT))
+}
+
 /// Disconnect an app on the account page
 ///
 /// Withdraws the consent and revokes the app's tokens at once.

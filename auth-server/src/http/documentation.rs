@@ -36,9 +36,13 @@ pages! {
     /// The error of the consent form.
     ConsentErrors: 409 "The page was shown to another user: it is shown again.";
     /// The errors of the sign-in form.
-    SignInErrors: 401 "The e-mail, the password or the one-time code is wrong, or a one-time code is required.",
+    SignInErrors: 401 "The e-mail or the password is wrong.",
         422 "The captcha must be solved.", 429 "Sign-in is blocked for a while.",
         503 "Too many people are signing in at once.";
+    /// The errors of the second step of a sign-in.
+    SecondStepErrors: 400 "The password must be entered again, or the flow has expired or belongs to another browser.",
+        401 "The one-time code is wrong.",
+        429 "Sign-in is blocked for a while.", 503 "Too many people are signing in at once.";
     /// The errors of the sign-up form.
     SignUpErrors: 409 "Another account has this address.", 422 "The address or the password is not acceptable.",
         429 "Too many accounts were created from the network.", 503 "Too many people are signing up at once.";

@@ -15,6 +15,7 @@ use foundation::secret::Secret;
 use issuer::flows;
 use issuer::flows::FlowRequest;
 use issuer::grants::authorization::AuthorizationError;
+use issuer::long_requests::MAX_TEXT_LENGTH;
 use std::convert::Infallible;
 use std::time::Duration;
 use storage::db;
@@ -23,6 +24,8 @@ use web::error::retry_after;
 use web::{Error, Policy, cookies};
 
 const COOKIE: &str = "flow";
+/// The name of the cookie that keeps a flow for the page behind a mailed link.
+const INTERRUPTED_COOKIE: &str = "interrupted_flow";
 /// The length of the cookie's value: 32 random bytes in base64url.
 const COOKIE_LENGTH: usize = 43;
 
@@ -79,6 +82,30 @@ pub(super) async fn find(
             let begun = app.flows.find(flow, &cookie.required()?, now).await?;
             begun.map(|flow| Some(flow.request)).ok_or(FlowError::NotFound)
         }
+    }
+}
+
+/// Returns the cookie that keeps a flow for the page behind a mailed link, at `page`, so that it goes on from there. The browser sends
+/// the cookie to that page alone. Returns `None` for a text that cannot be a flow.
+pub(super) fn interrupted_cookie(flow: &str, page: &str) -> Option<HeaderValue> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+    let is_flow = flow.len() <= MAX_TEXT_LENGTH && flow.bytes().all(is_plain);
+    is_flow.then(|| cookies::set_strict(INTERRUPTED_COOKIE, flow, page, flows::LIFETIME))
+}
+
+/// Returns the flow that the browser keeps for this page, if it can still go on. Fails if the database does.
+pub(super) async fn interrupted(
+    app: &App,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Result<Option<String>, db::Error> {
+    let Some(flow) = cookies::single(headers, INTERRUPTED_COOKIE) else {
+        return Ok(None);
+    };
+    match find(app, Some(flow), FlowCookie::read(headers), now).await {
+        Ok(_) => Ok(Some(flow.to_owned())),
+        Err(FlowError::Database(error)) => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

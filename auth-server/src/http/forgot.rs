@@ -1,13 +1,15 @@
 //! `GET` and `POST /forgot`: request a link to choose a new password.
 
 use super::documentation::{ForgotErrors, FormErrors};
-use super::extract::PageForm;
+use super::extract::{PageForm, PageQuery};
+use super::flow;
 use super::form_page::{FormError, FormRenderer};
-use super::forms::ForgotForm;
+use super::forms::{FlowQuery, ForgotForm};
 use super::paths;
-use crate::pages;
 use crate::pages::text;
+use crate::pages::{self, FormState};
 use axum::extract::State;
+use axum::http::header;
 use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -16,16 +18,25 @@ use web::Context;
 
 /// Show the page for a forgotten password
 ///
-/// The form asks for the e-mail address of the account.
+/// The form asks for the e-mail address of the account. An authorization flow continues after a reset in this browser.
 #[utoipa::path(
-    get, path = paths::FORGOT, operation_id = "showForgotten", tag = "Pages", security(()),
+    get, path = paths::FORGOT, operation_id = "showForgotten", tag = "Pages", params(FlowQuery), security(()),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
         (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
     )
 )]
-pub(crate) async fn show(renderer: FormRenderer) -> Response {
-    renderer.show(|form| pages::forgot(&pages::ForgotPage { form, email: "" }))
+pub(crate) async fn show(PageQuery(query): PageQuery<FlowQuery>, renderer: FormRenderer) -> Response {
+    renderer.show(|form| page(form, query.flow.as_deref(), ""))
+}
+
+fn page(form: FormState<'_>, flow: Option<&str>, email: &str) -> Response {
+    pages::forgot(&pages::ForgotPage {
+        form,
+        flow,
+        email,
+        sign_in: paths::sign_in(flow),
+    })
 }
 
 /// Submit the form for a forgotten password
@@ -46,11 +57,15 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     PageForm(fields): PageForm<ForgotForm>,
 ) -> Response {
-    let email = fields.email.as_str();
-    match request(&identity, email, &context).await {
-        Ok(()) => pages::notify(&text::of("forgot-sent")),
-        Err(error) => renderer.show_again(error, |form| pages::forgot(&pages::ForgotPage { form, email })),
+    let (email, flow) = (fields.email.as_str(), fields.flow.as_deref());
+    if let Err(error) = request(&identity, email, &context).await {
+        return renderer.show_again(error, |form| page(form, flow, email));
     }
+    let mut sent = pages::notify(&text::of("forgot-sent"));
+    if let Some(cookie) = flow.and_then(|flow| flow::interrupted_cookie(flow, paths::RESET)) {
+        sent.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    sent
 }
 
 async fn request(identity: &Identity, email: &str, context: &RequestContext) -> Result<(), FormError> {

@@ -137,8 +137,7 @@ impl From<login::Error> for FormError {
         let unauthorized = |message| Self::new(StatusCode::UNAUTHORIZED, &message);
         match error {
             login::Error::WrongCredentials => unauthorized(text::of("wrong-credentials")),
-            login::Error::CodeMissing => unauthorized(text::of("code-missing")),
-            login::Error::WrongCode => unauthorized(text::of("wrong-code")),
+            login::Error::CodeMissing(_) | login::Error::WrongCode => unauthorized(text::of("wrong-code")),
             login::Error::SignedOut => unauthorized(text::of("session-ended")),
             login::Error::CaptchaRequired => Self::invalid(&text::of("captcha-required")),
             login::Error::Locked { retry_after } => Self::too_many(text::of("sign-in-locked"), retry_after),

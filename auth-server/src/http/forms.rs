@@ -5,6 +5,20 @@ use issuer::grants::EndSessionRequest;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
+macro_rules! csrf_protected {
+    ($($form:ty),+ $(,)?) => { $(
+        impl CsrfProtected for $form {
+            fn csrf(&self) -> &str {
+                &self.csrf
+            }
+        }
+    )+ };
+}
+
+mod account;
+
+pub(crate) use account::*;
+
 /// The sign-in form.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct SignInForm {
@@ -12,8 +26,6 @@ pub(crate) struct SignInForm {
     pub(crate) email: String,
     /// The account's password.
     pub(crate) password: String,
-    /// A one-time code or a recovery code, if the account uses two-step sign-in.
-    pub(crate) otp: Option<String>,
     /// The response of an hCaptcha widget, required after repeated failures.
     #[serde(rename = "h-captcha-response")]
     h_captcha: Option<String>,
@@ -35,6 +47,17 @@ impl SignInForm {
         let responses = [&self.h_captcha, &self.turnstile, &self.recaptcha];
         responses.into_iter().flatten().map(String::as_str).next()
     }
+}
+
+/// The form of the second step of a sign-in.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SecondStepForm {
+    /// A one-time code or a recovery code.
+    pub(crate) otp: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The authorization flow that continues after sign-in, or `device:` and a user code to enter.
+    pub(crate) flow: Option<String>,
 }
 
 /// The sign-up form.
@@ -85,6 +108,8 @@ pub(crate) struct ForgotForm {
     pub(crate) email: String,
     /// The value of the csrf cookie.
     csrf: String,
+    /// The authorization flow that continues after the reset.
+    pub(crate) flow: Option<String>,
 }
 
 /// The form behind the link of a password reset.
@@ -159,82 +184,6 @@ pub(crate) struct DeviceDecisionForm {
     csrf: String,
 }
 
-/// The form of the account page that has no other field.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct AccountForm {
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form that changes the address of an account.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct EmailForm {
-    /// The new address.
-    pub(crate) email: String,
-    /// The password of the account.
-    pub(crate) password: String,
-    /// A one-time code or a recovery code, if the account uses two-step sign-in.
-    pub(crate) otp: Option<String>,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form that begins to turn two-step sign-in on.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct TwoStepEnrollmentForm {
-    /// The password of the account.
-    pub(crate) password: String,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form with the first one-time code.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct TwoStepConfirmationForm {
-    /// The code that the authenticator app shows.
-    pub(crate) otp: String,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form that turns two-step sign-in off.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct TwoStepOffForm {
-    /// The password of the account.
-    pub(crate) password: String,
-    /// A one-time code or a recovery code.
-    pub(crate) otp: String,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form that ends a session.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct SessionEndForm {
-    /// The id of the session.
-    pub(crate) session: String,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form that disconnects an app.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct AppForm {
-    /// The `client_id` of the app.
-    pub(crate) app: String,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The query of the account page.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct AccountQuery {
-    /// Present right after sign-in.
-    #[param(ignore)]
-    pub(crate) signed_in: Option<String>,
-}
-
 /// The query of a page that may belong to an authorization flow.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -273,18 +222,9 @@ pub(crate) struct LinkQuery {
     pub(crate) token: String,
 }
 
-macro_rules! csrf_protected {
-    ($($form:ty),+ $(,)?) => { $(
-        impl CsrfProtected for $form {
-            fn csrf(&self) -> &str {
-                &self.csrf
-            }
-        }
-    )+ };
-}
-
 csrf_protected!(
     SignInForm,
+    SecondStepForm,
     SignUpForm,
     ConsentForm,
     PasswordForm,
@@ -294,11 +234,4 @@ csrf_protected!(
     VerifyForm,
     DeviceForm,
     DeviceDecisionForm,
-    AccountForm,
-    EmailForm,
-    TwoStepEnrollmentForm,
-    TwoStepConfirmationForm,
-    TwoStepOffForm,
-    SessionEndForm,
-    AppForm
 );

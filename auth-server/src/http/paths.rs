@@ -7,9 +7,11 @@ use issuer::long_requests::MAX_TEXT_LENGTH;
 
 pub(crate) const AUTHORIZE: &str = "/authorize";
 pub(crate) const SIGN_IN: &str = "/signin";
+pub(crate) const SECOND_STEP: &str = "/signin/second-step";
 pub(crate) const SIGN_UP: &str = "/signup";
 pub(crate) const ACCOUNT: &str = "/account";
 pub(crate) const ACCOUNT_SESSION_END: &str = "/account/sessions/end";
+pub(crate) const ACCOUNT_SESSIONS_END_OTHERS: &str = "/account/sessions/end-others";
 pub(crate) const ACCOUNT_APP_DISCONNECT: &str = "/account/apps/disconnect";
 pub(crate) const ACCOUNT_EMAIL: &str = "/account/email";
 pub(crate) const ACCOUNT_EMAIL_CONFIRMATION: &str = "/account/email/confirmation";
@@ -75,14 +77,22 @@ pub(crate) fn device_flow(code: Option<&UserCode>) -> String {
 /// Returns the path of the page that is next right after sign-in: in a flow the consent page, or that for the code of a device, otherwise
 /// the account. If the session is missing there, the browser dropped the cookie.
 pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
-    let Some(flow) = flow else {
-        return with_query(ACCOUNT, &[("signed_in", "1")]);
-    };
-    let flow = known_length(flow);
-    match flow.strip_prefix(DEVICE_FLOW) {
-        Some(code) => with_query(DEVICE, &[("user_code", code), ("signed_in", "1")]),
-        None => with_query(CONSENT, &[("flow", flow), ("signed_in", "1")]),
+    let signed_in = ("signed_in", "1");
+    match flow {
+        Some(flow) => continuation(flow, &[signed_in]),
+        None => with_query(ACCOUNT, &[signed_in]),
     }
+}
+
+/// Returns the path of the page on which a flow continues for a user who is signed in, with these further parameters: the consent page, or
+/// that for the code of a device.
+pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
+    let flow = known_length(flow);
+    let (page, parameter) = match flow.strip_prefix(DEVICE_FLOW) {
+        Some(code) => (DEVICE, ("user_code", code)),
+        None => (CONSENT, ("flow", flow)),
+    };
+    with_query(page, &[&[parameter], further].concat())
 }
 
 /// Returns a path with these parameters.

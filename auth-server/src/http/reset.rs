@@ -2,17 +2,19 @@
 
 use super::documentation::{FormErrors, LinkErrors, ResetErrors};
 use super::extract::{PageForm, PageQuery};
+use super::flow;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, ResetForm};
 use super::paths;
+use crate::app::App;
 use crate::pages::{self, FormState, text};
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::{Identity, password_resets};
-use web::Context;
+use web::{Context, Error};
 
 /// Show the page to reset the password
 ///
@@ -51,7 +53,8 @@ pub(super) fn invalid_link(status: StatusCode) -> Response {
 
 /// Submit the form to reset the password
 ///
-/// Ends all sessions of the user, and starts none.
+/// Ends all sessions of the user, and starts none. The page leads to the sign-in page, within the authorization flow that was interrupted
+/// in this browser, if there is one.
 #[utoipa::path(
     post, path = paths::RESET, operation_id = "submitReset", tag = "Pages", security(()),
     request_body(content = ResetForm, content_type = "application/x-www-form-urlencoded"),
@@ -61,16 +64,19 @@ pub(super) fn invalid_link(status: StatusCode) -> Response {
     )
 )]
 pub(crate) async fn submit(
-    State(identity): State<Identity>,
+    State(app): State<App>,
     Context(context): Context,
+    headers: HeaderMap,
     renderer: FormRenderer,
     PageForm(fields): PageForm<ResetForm>,
-) -> Response {
+) -> Result<Response, Error> {
     let token = fields.token.as_str();
-    match reset(&identity, &fields, &context).await {
-        Ok(()) => pages::notify_with_link(&text::of("reset-done"), paths::SIGN_IN),
-        Err(error) => renderer.show_again(error, |form| page(&identity, form, token)),
+    if let Err(error) = reset(&app.identity, &fields, &context).await {
+        return Ok(renderer.show_again(error, |form| page(&app.identity, form, token)));
     }
+    let flow = flow::interrupted(&app, &headers, context.now).await?;
+    let sign_in = paths::sign_in(flow.as_deref());
+    Ok(pages::notify_with_link(&text::of("reset-done"), &sign_in))
 }
 
 async fn reset(identity: &Identity, fields: &ResetForm, context: &RequestContext) -> Result<(), FormError> {

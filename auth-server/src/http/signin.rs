@@ -1,4 +1,6 @@
-//! `GET` and `POST /signin`.
+//! `GET` and `POST /signin`: the address and the password, and after them the code on a page of its own.
+
+pub(crate) mod second_step;
 
 use super::browser::{self, BrowserSession};
 use super::documentation::{FlowErrors, FormErrors, SignInErrors};
@@ -10,18 +12,16 @@ use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
-use crate::pages::text;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
 use identity::login;
-use identity::login::{SignInRequest, login};
+use identity::login::{NewSession, SignInRequest, login};
 use identity::passwords::Password;
-use identity::second_factor::Otp;
 use web::Context;
 use web::cookies;
 
@@ -58,9 +58,9 @@ pub(crate) async fn show(
             form,
             flow,
             email: hint.unwrap_or_default(),
-            asks_code: false,
             captcha: None,
             sign_up,
+            forgot: paths::of_flow(paths::FORGOT, flow),
         })
     }))
 }
@@ -68,12 +68,13 @@ pub(crate) async fn show(
 /// Submit the sign-in form
 ///
 /// Starts a session, or renews that of the same user: its cookie gets another value, and what it gave to apps stays. Within an
-/// authorization flow, the consent page is next. A user who came to enter the code of a device goes on there.
+/// authorization flow, the consent page is next. A user who came to enter the code of a device goes on there. If the account uses two-step
+/// sign-in, the page for the code comes first.
 #[utoipa::path(
     post, path = paths::SIGN_IN, operation_id = "submitSignIn", tag = "Pages", security(()),
     request_body(content = SignInForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 303, description = "Signed in. Redirect to the page on which the flow continues, or to the account outside a flow.",
+        (status = 303, description = "Redirect to the page for the code, to that on which the flow continues, or to the account.",
          headers(("Location"), ("Set-Cookie"))),
         FormErrors, FlowErrors, SignInErrors,
     )
@@ -89,18 +90,33 @@ pub(crate) async fn submit(
     let (identity, flow) = (&app.identity, fields.flow.as_deref());
     flow::find(&app, flow, cookie, context.now).await?;
     Ok(match sign_in(identity, &fields, &headers, &context).await {
-        Ok(sid) => signed_in(identity, &sid, flow),
-        Err(failure) => renderer.show_again(failure.error, |form| {
-            pages::sign_in(&pages::SignInPage {
-                form,
-                flow,
-                email: &fields.email,
-                asks_code: failure.asks_code,
-                // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
-                captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
-                sign_up: sign_up_path(identity, flow),
-            })
-        }),
+        Ok(session) => signed_in(identity, &session.sid, flow),
+        Err(Failure::Credentials(login::Error::CodeMissing(first))) => {
+            second_step::begin(identity, &first, flow)
+        }
+        Err(Failure::Credentials(error)) => show_again(identity, renderer, error.into(), &fields.email, flow),
+        Err(Failure::Response(response)) => response,
+    })
+}
+
+/// Returns the page again, after an error.
+fn show_again(
+    identity: &Identity,
+    renderer: FormRenderer,
+    error: FormError,
+    email: &str,
+    flow: Option<&str>,
+) -> Response {
+    renderer.show_again(error, |form| {
+        pages::sign_in(&pages::SignInPage {
+            form,
+            flow,
+            email,
+            // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
+            captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
+            sign_up: sign_up_path(identity, flow),
+            forgot: paths::of_flow(paths::FORGOT, flow),
+        })
     })
 }
 
@@ -118,49 +134,38 @@ fn sign_up_path(identity: &Identity, flow: Option<&str>) -> Option<String> {
         .then(|| paths::of_flow(paths::SIGN_UP, flow))
 }
 
-/// Verifies the credentials and returns the identifier of the new session.
+/// Verifies the credentials and returns the new session.
 async fn sign_in(
     identity: &Identity,
     fields: &SignInForm,
     headers: &HeaderMap,
     context: &RequestContext,
-) -> Result<Secret, SignInFailure> {
+) -> Result<NewSession, Failure> {
     let password = Password::parse(&fields.password).map_err(|_| login::Error::WrongCredentials)?;
-    let otp = fields.otp.as_deref().map(Otp::parse).transpose();
-    let otp = otp.map_err(|_| SignInFailure {
-        error: FormError::new(StatusCode::UNAUTHORIZED, &text::of("code-too-long")),
-        asks_code: true,
-    })?;
     let request = SignInRequest {
         email: &fields.email,
         captcha: fields.captcha(),
     };
-    let credentials = PresentedCredentials { password, otp };
-    let replaced = cookies::sid(headers).map_err(|error| FormError::Final(browser::rejection(error)))?;
-    let session = login(identity, request, credentials, replaced.as_ref(), context).await?;
-    Ok(session.sid)
+    let credentials = PresentedCredentials { password, otp: None };
+    let former = former_session(headers)?;
+    Ok(login(identity, request, credentials, former.as_ref(), context).await?)
 }
 
-struct SignInFailure {
-    error: FormError,
-    /// Whether the next attempt needs a one-time code.
-    asks_code: bool,
+/// Returns the `sid` of the browser's present session, which the new one replaces.
+fn former_session(headers: &HeaderMap) -> Result<Option<Secret>, Failure> {
+    cookies::sid(headers).map_err(|error| Failure::Response(browser::rejection(error)))
 }
 
-impl From<FormError> for SignInFailure {
-    fn from(error: FormError) -> Self {
-        Self {
-            error,
-            asks_code: false,
-        }
-    }
+/// The reason why a form started no session.
+enum Failure {
+    /// The credentials were not verified, or not yet all of them.
+    Credentials(login::Error),
+    /// Another response takes the place of the page.
+    Response(Response),
 }
 
-impl From<login::Error> for SignInFailure {
+impl From<login::Error> for Failure {
     fn from(error: login::Error) -> Self {
-        Self {
-            asks_code: matches!(error, login::Error::CodeMissing | login::Error::WrongCode),
-            error: error.into(),
-        }
+        Self::Credentials(error)
     }
 }

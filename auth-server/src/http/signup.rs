@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::pages::text;
 use crate::pages::{self, FormState};
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -79,10 +79,17 @@ pub(crate) async fn submit(
 ) -> Result<Response, FlowError> {
     let (identity, flow) = (&app.identity, fields.flow.as_deref());
     flow::find(&app, flow, cookie, context.now).await?;
-    Ok(match create(identity, &fields, &headers, &context).await {
-        Ok(sid) => signed_in(identity, &sid, flow),
-        Err(error) => renderer.show_again(error, |form| page(identity, form, flow, &fields.email)),
-    })
+    let sid = match create(identity, &fields, &headers, &context).await {
+        Ok(sid) => sid,
+        Err(error) => {
+            return Ok(renderer.show_again(error, |form| page(identity, form, flow, &fields.email)));
+        }
+    };
+    let mut response = signed_in(identity, &sid, flow);
+    if let Some(cookie) = flow.and_then(|flow| flow::interrupted_cookie(flow, paths::VERIFY)) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
 }
 
 /// Creates the account and signs in. Returns the identifier of the new session.

@@ -3,12 +3,14 @@
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, VerifyErrors, VerifyLinkErrors};
 use super::extract::{PageQuery, SessionForm};
+use super::flow;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, VerifyForm};
 use super::paths;
+use crate::app::App;
 use crate::pages::{self, FormState, text};
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -70,7 +72,7 @@ fn page(
 /// Submit the form to confirm an e-mail address
 ///
 /// Takes the password of the account, unless the browser has a session of it. If the address replaces another one, all sessions of the
-/// user end.
+/// user end. The page leads to the account, or to the authorization flow in which the user signed up in this browser.
 #[utoipa::path(
     post, path = paths::VERIFY, operation_id = "submitVerify", tag = "Pages", security((), ("session" = [])),
     request_body(content = VerifyForm, content_type = "application/x-www-form-urlencoded"),
@@ -80,17 +82,24 @@ fn page(
     )
 )]
 pub(crate) async fn submit(
-    State(identity): State<Identity>,
+    State(app): State<App>,
     Context(context): Context,
+    headers: HeaderMap,
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<VerifyForm>,
 ) -> Result<Response, Error> {
     let (token, session) = (Secret::new(fields.token.as_str()), session.as_ref());
-    let error = match confirm(&identity, &token, session, &fields, &context).await {
-        Ok(()) => return Ok(pages::notify_with_link(&text::of("verify-done"), paths::ACCOUNT)),
-        Err(error) => error,
+    let Err(error) = confirm(&app.identity, &token, session, &fields, &context).await else {
+        let flow = flow::interrupted(&app, &headers, context.now).await?;
+        return Ok(match flow {
+            Some(flow) => {
+                let next = paths::continuation(&flow, &[]);
+                pages::notify_with_link(&text::of("verify-done-in-flow"), &next)
+            }
+            None => pages::notify_with_link(&text::of("verify-done"), paths::ACCOUNT),
+        });
     };
-    let link = email_verifications::find(&identity, &token, context.now).await?;
+    let link = email_verifications::find(&app.identity, &token, context.now).await?;
     Ok(match link {
         Some(link) => renderer.show_again(error, |form| page(form, &token, &link, session, &context)),
         None => invalid_link(StatusCode::UNPROCESSABLE_ENTITY),

@@ -1,6 +1,6 @@
-//! The files that the pages load: the stylesheet, the icon and the logo.
+//! The files that the pages load: the stylesheet, the script, the icon and the logo.
 
-use super::brand::Brand;
+use super::brand::{Brand, SCRIPT};
 use axum::extract::State;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -11,6 +11,12 @@ use web::Error;
 pub(crate) async fn stylesheet(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
     let is_current = uri == brand.stylesheet_path.as_str();
     asset("text/css; charset=utf-8", is_current, brand.stylesheet.clone())
+}
+
+/// `GET /assets/pages.js`.
+pub(crate) async fn script(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
+    let is_current = uri == brand.script_path.as_str();
+    asset("text/javascript; charset=utf-8", is_current, SCRIPT)
 }
 
 /// `GET /assets/icon.svg`.

@@ -6,6 +6,8 @@ use url::Url;
 
 /// The stylesheet without the colors of the branding.
 const STYLESHEET: &str = include_str!("../../assets/latchkey.css");
+/// The script, without which the pages work too.
+pub(super) const SCRIPT: &str = include_str!("../../assets/pages.js");
 /// The color of buttons and links that no setting replaces.
 const DEFAULT_ACCENT: Color = Color::new(0x0b, 0x5d, 0x4e);
 /// The backgrounds of the stylesheet on which the accent is least readable, light and dark.
@@ -37,7 +39,7 @@ pub(crate) struct Logo {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The name, the logo, the stylesheet and the links of the pages.
+/// The name, the logo, the paths of the assets, and the links of the pages.
 #[derive(Debug)]
 pub struct Brand {
     pub(super) name: String,
@@ -47,6 +49,8 @@ pub struct Brand {
     pub(super) stylesheet: String,
     /// The path of the stylesheet, which changes with its content.
     pub(super) stylesheet_path: String,
+    /// The path of the script, which changes with its content.
+    pub(super) script_path: String,
     pub(super) help: Option<Url>,
     pub(super) terms: Option<Url>,
     pub(super) privacy: Option<Url>,
@@ -71,6 +75,7 @@ impl Brand {
             logo: settings.logo,
             stylesheet_path: versioned("/assets/latchkey.css", &stylesheet),
             stylesheet,
+            script_path: versioned("/assets/pages.js", SCRIPT),
             help: settings.help,
             terms: settings.terms,
             privacy: settings.privacy,

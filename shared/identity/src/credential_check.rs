@@ -6,6 +6,7 @@ mod attempts;
 pub(crate) use attempts::{require_captcha, reserve_attempt};
 
 use crate::captcha;
+use crate::first_step::FirstStep;
 use crate::lockout::{self, AttemptCounters};
 use crate::passwords::{self, Password};
 use crate::second_factor::{self, Otp};
@@ -31,9 +32,9 @@ pub enum Error {
     /// addresses have accounts.
     #[error("the e-mail or the password is wrong")]
     WrongCredentials,
-    /// The password is right, but the account requires a one-time code too.
+    /// The password is right, but the account requires a one-time code too. At a sign-in it may follow this first step.
     #[error("a one-time code or a recovery code is required")]
-    CodeMissing,
+    CodeMissing(FirstStep),
     /// The code is wrong or was used before. The password, if the operation requires it, is right.
     #[error("the one-time code is wrong or was used already")]
     WrongCode,
@@ -207,11 +208,21 @@ async fn verify_second_factor(
 ) -> Result<VerifiedFactors, Error> {
     match &presented.otp {
         _ if required == RequiredFactors::Password => Ok(VerifiedFactors::One),
-        None => Err(Error::CodeMissing),
-        Some(otp) => match verify_code(identity, stored, otp, context).await? {
-            true => Ok(VerifiedFactors::All),
-            false => Err(Error::WrongCode),
-        },
+        None => Err(Error::CodeMissing(FirstStep::new(stored, context.now))),
+        Some(otp) => check_code(identity, stored, otp, context).await,
+    }
+}
+
+/// Verifies the code of an account whose password was verified. Fails with [`Error::WrongCode`] if it is wrong.
+async fn check_code(
+    identity: &Identity,
+    stored: &StoredCredentials,
+    otp: &Otp,
+    context: &RequestContext,
+) -> Result<VerifiedFactors, Error> {
+    match verify_code(identity, stored, otp, context).await? {
+        true => Ok(VerifiedFactors::All),
+        false => Err(Error::WrongCode),
     }
 }
 
@@ -248,6 +259,24 @@ async fn verify_code(
         store.attempt_canceled(&counts, now).await?;
     }
     Ok(is_right?)
+}
+
+/// Verifies the code that follows a first step, and returns the stored credentials that both matched. Fails like [`reserve_attempt`], with
+/// [`Error::WrongCode`], and with [`Error::WrongCredentials`] if the credentials have changed since the first step.
+pub(crate) async fn verify_second_step(
+    identity: &Identity,
+    first: &FirstStep,
+    otp: &Otp,
+    context: &RequestContext,
+) -> Result<StoredCredentials, Error> {
+    let stored = users::credentials_by_id(&identity.db, first.user_id).await?;
+    let stored = stored.filter(|stored| stored.epoch == first.epoch && stored.mfa);
+    let stored = stored.ok_or(Error::WrongCredentials)?;
+    let email = Email::parse(&stored.email).map_err(|_| Error::WrongCredentials)?;
+    let counters = reserve_attempt(identity, email.key(), Some(&stored), context).await?;
+    let outcome = check_code(identity, &stored, otp, context).await;
+    record_outcome(identity, &counters, outcome, Some(stored.id), context).await?;
+    Ok(stored)
 }
 
 /// Records that wrong codes locked an account, which raises an alert, and mails the user a notice.

@@ -9,6 +9,7 @@ pub mod authority;
 pub mod captcha;
 pub mod credential_check;
 pub mod email_verifications;
+pub mod first_step;
 pub mod grants;
 pub mod lockout;
 pub mod login;
@@ -47,6 +48,7 @@ pub fn statements() -> Vec<(String, String)> {
         mailed_tokens::STATEMENTS,
         recovery_codes::STATEMENTS,
         sessions::STATEMENTS,
+        sessions::ends::STATEMENTS,
         sessions::lists::STATEMENTS,
         totp::STATEMENTS,
         users::credentials::STATEMENTS,

@@ -3,8 +3,10 @@
 use crate::authentication_methods::AuthenticationMethods;
 pub use crate::credential_check::Error;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
+use crate::first_step::FirstStep;
 use crate::grants::refresh_families::{self, Selection};
 use crate::passwords::Password;
+use crate::second_factor::Otp;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
@@ -38,7 +40,7 @@ pub struct SignInRequest<'a> {
 /// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of the
 /// browser's previous session. One of the same user goes on under a new `sid`; one of another user ends together with the refresh
 /// families of first-party clients that were created in it. Fails if the attempt is locked out, requires a captcha, or presents wrong
-/// or incomplete credentials.
+/// or incomplete credentials. If only the code is missing, it may follow by [`complete_login`].
 pub async fn login(
     identity: &Identity,
     request: SignInRequest<'_>,
@@ -46,18 +48,33 @@ pub async fn login(
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
-    let verified = authenticate(identity, request, &presented, context).await?;
-    let new_hash = identity
-        .passwords
-        .rehash_if_outdated(presented.password, &verified.password_hash)
-        .await;
+    let verified = authenticate(identity, request, presented, context).await?;
+    begin_session_of(identity, &verified, former, context).await
+}
 
+/// Completes a sign-in with the code that follows its first step. `former` is as for [`login`]. Fails if the attempt is locked out, if the
+/// code is wrong or was used before, and with [`Error::WrongCredentials`] if the credentials have changed since the first step.
+pub async fn complete_login(
+    identity: &Identity,
+    first: &FirstStep,
+    otp: &Otp,
+    former: Option<&Secret>,
+    context: &RequestContext,
+) -> Result<NewSession, Error> {
+    let verified = credential_check::verify_second_step(identity, first, otp, context).await?;
+    begin_session_of(identity, &verified, former, context).await
+}
+
+/// Starts or renews the session of a user with these verified credentials, as [`login`] does.
+async fn begin_session_of(
+    identity: &Identity,
+    verified: &StoredCredentials,
+    former: Option<&Secret>,
+    context: &RequestContext,
+) -> Result<NewSession, Error> {
     let mut tx = identity.db.begin().await?;
-    let user = users::lock(&mut tx, &verified).await?;
+    let user = users::lock(&mut tx, verified).await?;
     let user = user.ok_or(Error::WrongCredentials)?;
-    if let Some(hash) = new_hash {
-        users::update_hash(&mut tx, &verified, &hash).await?;
-    }
     let methods = match verified.mfa {
         true => AuthenticationMethods::PasswordAndCode,
         false => AuthenticationMethods::Password,
@@ -120,11 +137,11 @@ async fn replace_session(
 }
 
 /// Verifies the captcha, if one is required, and the credentials of a sign-in. Returns the stored credentials that they
-/// matched.
+/// matched. If the hash of the right password is outdated, stores a new one.
 async fn authenticate(
     identity: &Identity,
     request: SignInRequest<'_>,
-    presented: &PresentedCredentials,
+    presented: PresentedCredentials,
     context: &RequestContext,
 ) -> Result<StoredCredentials, Error> {
     let email = Email::parse(request.email).ok();
@@ -136,8 +153,32 @@ async fn authenticate(
     let counters = credential_check::reserve_attempt(identity, account_key, stored.as_ref(), context).await?;
     credential_check::require_captcha(identity, &counters, request.captcha, context).await?;
     let required = RequiredFactors::All;
-    credential_check::verify(identity, &counters, presented, required, stored.as_ref(), context).await?;
-    stored.ok_or(Error::WrongCredentials)
+    let checked = credential_check::verify(
+        identity,
+        &counters,
+        &presented,
+        required,
+        stored.as_ref(),
+        context,
+    )
+    .await;
+    let stored = stored.ok_or(Error::WrongCredentials);
+    if let (Ok(()) | Err(Error::CodeMissing(_)), Ok(stored)) = (&checked, &stored) {
+        renew_hash(identity, presented.password, stored).await;
+    }
+    checked?;
+    stored
+}
+
+/// Stores a new hash of a right password if the present one is outdated. If this fails, the next sign-in tries again.
+async fn renew_hash(identity: &Identity, password: Password, verified: &StoredCredentials) {
+    let stored = &verified.password_hash;
+    let Some(hash) = identity.passwords.rehash_if_outdated(password, stored).await else {
+        return;
+    };
+    if let Err(error) = users::update_hash(&identity.db, verified, &hash).await {
+        tracing::warn!(%error, "the new hash of a password was not stored");
+    }
 }
 
 /// Verifies the current password of a session's user and replaces it by `new`. Requires no one-time code. Ends every

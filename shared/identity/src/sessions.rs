@@ -1,27 +1,27 @@
 //! Sessions, which browsers identify by the `sid` cookie.
 
+pub(crate) mod ends;
 pub(crate) mod lists;
 
+use ends::end_others;
+pub use ends::{end, end_all, end_by_sid, revoke, revoke_others};
 pub use lists::{ListQuery, OwnSession, SessionSummary, UserSession, list, page};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;
-use crate::grants::refresh_families::{self, Selection};
-use crate::logout_notices;
 use crate::users::{User, UserRow};
-use audit::events::{Event, EventName};
-use audit::revocation::{PendingAnnouncement, RevocationMirror};
+use audit::revocation::PendingAnnouncement;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
 use foundation::secret::Secret;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{delete_expired, execute, fetch_all, fetch_one, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
 
 sql! {
-    // Returns whether the user has more sessions than the maximum. Here and below, `id + 0` is compared in place of `id`, so that
-    // PostgreSQL finds the sessions by their user.
+    // Returns whether the user has more sessions than the maximum. `id + 0` is compared in place of `id`, so that PostgreSQL finds the
+    // sessions by their user.
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
               RETURNING id, EXISTS (SELECT 1 FROM sessions AS former WHERE former.user_id = $2 AND former.id + 0 < sessions.id
@@ -36,15 +36,7 @@ sql! {
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
-    DELETE = "DELETE FROM sessions WHERE id = $1";
     FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
-    DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
-    DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
-    DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
-    DELETE_LONGEST_UNUSED = "DELETE FROM sessions WHERE user_id = $1 AND id + 0 IN (
-                                 SELECT id FROM sessions WHERE user_id = $1 AND id + 0 <> $2
-                                 ORDER BY last_seen_at DESC, id DESC LIMIT 1000000 OFFSET $3)
-                             RETURNING id";
     PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
 
@@ -133,34 +125,13 @@ pub async fn start(
     let expires_at = context.now.after(lifetimes.absolute);
     let (sid, inserted) = insert(tx, user_id, signed_in, expires_at, context).await?;
     let announcements = match inserted.is_beyond {
-        true => end_longest_unused(tx, user_id, inserted.id, context).await?,
+        true => {
+            let reason = format!("the longest unused of more than {MAX_PER_USER}");
+            end_others(tx, user_id, inserted.id, MAX_PER_USER - 1, &reason, context).await?
+        }
         false => Vec::new(),
     };
     Ok((sid, announcements))
-}
-
-/// Ends the sessions of a user beyond the maximum, except for a new one: those that have been unused for the longest time. Revokes the
-/// refresh families of first-party clients that were created in them. Returns the revocations to announce after the commit.
-async fn end_longest_unused(
-    tx: &mut Tx,
-    user_id: i64,
-    new: i64,
-    context: &RequestContext,
-) -> Result<Vec<PendingAnnouncement>, Error> {
-    let others = MAX_PER_USER - 1;
-    let ended = fetch_all!(tx.on(), (i64,), DELETE_LONGEST_UNUSED, user_id, new, others)?;
-    let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
-    logout_notices::queue_of_sessions(tx, user_id, &ended, context.now).await?;
-    let mut announcements = Vec::new();
-    for id in ended {
-        announcements.push(refresh_families::revoke(tx, Selection::OfSession(id), context).await?);
-        let event = Event::success(EventName::SessionRevoked).user(user_id);
-        let event = event.detail(format!(
-            "session {id}, the longest unused of more than {MAX_PER_USER}"
-        ));
-        event.record(tx, context).await?;
-    }
-    Ok(announcements)
 }
 
 /// Renews the live session with the `sid` `former` if it is one of this user, who signed in again by these methods just now: it gets
@@ -276,60 +247,10 @@ pub async fn lock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
     Ok(execute!(tx.on(), LOCK, id, now)? == 1)
 }
 
-/// Ends the session with this `sid` and returns its id, if there is one. The caller revokes the refresh families.
-pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Option<i64>, Error> {
-    let Some((id,)) = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())? else {
-        return Ok(None);
-    };
-    logout_notices::queue_of_session(tx, id, now).await?;
-    Ok(Some(id))
-}
-
-/// Ends the session with this id. The caller revokes the refresh families. If a concurrent request ended the session
-/// first, its clients get no second notice.
-pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
-    match execute!(tx.on(), DELETE, id)? {
-        0 => Ok(()),
-        _ => logout_notices::queue_of_session(tx, id, now).await,
-    }
-}
-
 /// Returns the user of the session with this id, if there is one.
 pub(crate) async fn find_user(db: &Db, id: i64) -> Result<Option<i64>, Error> {
     let row = fetch_optional!(db.reader(), (i64,), FIND_USER, id)?;
     Ok(row.map(|(user_id,)| user_id))
-}
-
-/// Ends a session of a user, in a transaction that this function commits, and revokes the refresh families of first-party
-/// clients that were created in it. Returns whether the user has a session with this id.
-pub async fn revoke(
-    mut tx: Tx,
-    revocations: &RevocationMirror,
-    user_id: i64,
-    id: i64,
-    context: &RequestContext,
-) -> Result<bool, Error> {
-    if execute!(tx.on(), DELETE_OF_USER, id, user_id)? == 0 {
-        return Ok(false);
-    }
-    logout_notices::queue_of_session(&mut tx, id, context.now).await?;
-    let announcement = refresh_families::revoke(&mut tx, Selection::OfSession(id), context).await?;
-    let event = Event::success(EventName::SessionRevoked).user(user_id);
-    event
-        .detail(format!("session {id}"))
-        .record(&mut tx, context)
-        .await?;
-    tx.commit().await?;
-    revocations.announce(announcement).await;
-    Ok(true)
-}
-
-/// Ends every session of a user. The caller revokes the refresh families.
-pub async fn end_all(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Error> {
-    // The notices come second: the deletion waits for the code exchanges that hold a session, whose families they need.
-    let ended = fetch_all!(tx.on(), (i64,), DELETE_ALL, user_id)?;
-    let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
-    logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
 }
 
 /// Deletes the sessions whose absolute lifetime ended, and returns their number.

@@ -157,11 +157,18 @@ pub(crate) async fn lock_email(tx: &mut Tx, id: i64, email: &Email) -> Result<bo
 
 /// Stores a new hash of the same, verified password. No effect if the credentials changed since.
 pub async fn update_hash(
-    tx: &mut Tx,
+    db: &Db,
     verified: &StoredCredentials,
     password_hash: &str,
 ) -> Result<(), db::Error> {
-    execute!(tx.on(), UPDATE_HASH, verified.id, verified.epoch, password_hash).map(|_| ())
+    execute!(
+        db.writer(),
+        UPDATE_HASH,
+        verified.id,
+        verified.epoch,
+        password_hash
+    )
+    .map(|_| ())
 }
 
 /// Replaces the password if the credentials are still the verified ones. Returns whether they were. The caller signs the user out

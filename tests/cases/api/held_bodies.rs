@@ -15,7 +15,7 @@ use tests::{
 };
 
 /// The operations that read their credentials from the body, that check them only after it, or that need none.
-const AFTER_THE_BODY: [&str; 13] = [
+const AFTER_THE_BODY: [&str; 14] = [
     "authorizeByForm",
     "exchangeToken",
     "introspectToken",
@@ -25,6 +25,7 @@ const AFTER_THE_BODY: [&str; 13] = [
     "signOutByForm",
     "submitForgotten",
     "submitReset",
+    "submitSecondStep",
     "submitSignIn",
     "submitSignUp",
     "submitVerify",
@@ -170,6 +171,7 @@ rows! {
         Body::Form("csrf=x&current_password=correct+horse+battery+staple&new_password=the+password+of+a+thief");
     "endSessionByForm" [Session] 303 |f| "/account/sessions/end",
         Body::FormOf(|f| format!("csrf=x&session={}", f.other_session));
+    "endOtherSessionsByForm" [Session] 303 |f| "/account/sessions/end-others", Body::Form("csrf=x");
     "withdrawGrantByForm" [Session] 303 |f| "/account/apps/disconnect",
         Body::FormOf(|f| format!("csrf=x&app={}", f.app.id));
     "requestEmailVerificationByForm" [Session] 303 |f| "/account/email/confirmation", Body::Form("csrf=x");

@@ -259,10 +259,16 @@ table! {
     authorize_by_form: "authorizeByForm" POST "/authorize" Body::Form,     [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 303 303 303 303 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     submit_sign_in: "submitSignIn" POST "/signin" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_second_step: "showSecondStep" GET "/signin/second-step" Body::None,
+                                                                           [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+    submit_second_step: "submitSecondStep" POST "/signin/second-step" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_sign_up: "showSignUp" GET "/signup" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     submit_sign_up: "submitSignUp" POST "/signup" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_account: "showAccount" GET "/account" Body::None,                 [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     end_session_by_form: "endSessionByForm" POST "/account/sessions/end" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    end_other_sessions_by_form: "endOtherSessionsByForm" POST "/account/sessions/end-others" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     withdraw_grant_by_form: "withdrawGrantByForm" POST "/account/apps/disconnect" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];

@@ -26,10 +26,10 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
 
     browser.fill("#email", &user.email).await;
     browser.fill("#password", "not the password").await;
-    browser.press("button").await;
+    browser.press("button[type=submit]").await;
     browser.expect("The e-mail or the password is wrong").await;
     browser.fill("#password", PASSWORD).await;
-    browser.press("button").await;
+    browser.press("button[type=submit]").await;
 
     browser.expect("button").await;
     browser.press("button[value=allow]").await;
@@ -52,9 +52,9 @@ async fn a_user_connects_a_device_without_javascript(world: World) {
     browser.expect("Sign in").await;
     browser.fill("#email", &user.email).await;
     browser.fill("#password", PASSWORD).await;
-    browser.press("button").await;
+    browser.press("button[type=submit]").await;
     browser.expect(&device.user_code).await;
-    browser.press("button").await;
+    browser.press("button[type=submit]").await;
     browser.expect("Some App").await;
     browser.press("button[value=allow]").await;
     browser.expect("go back to your device").await;

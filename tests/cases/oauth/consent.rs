@@ -225,7 +225,7 @@ async fn request_values_are_escaped_in_pages(world: SharedWorld) {
     }
 }
 
-async fn pages_cannot_be_framed_cached_or_scripted(world: SharedWorld) {
+async fn pages_cannot_be_framed_cached_or_scripted_by_others(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let sign_in = first_page(&mut world.browser(), &app, "posts:read").await;
     let consent = consent_page(&mut user.browser(), &app, "posts:read").await;
@@ -248,7 +248,14 @@ async fn pages_cannot_be_framed_cached_or_scripted(world: SharedWorld) {
         assert_eq!(page.reply.header("cache-control"), "no-store");
         assert_eq!(page.reply.header("x-content-type-options"), "nosniff");
         let html = page.reply.text();
-        assert!(!html.contains("<script") && !html.contains("style=\""), "{html}");
+        assert!(!html.contains("style=\""), "{html}");
+        // The only script is the issuer's own, and the policy allows no other.
+        assert!(policy.ends_with("; script-src 'self'"), "{policy}");
+        let scripts: Vec<&str> = html.split("<script").skip(1).collect();
+        assert!(
+            matches!(scripts.as_slice(), [script] if script.starts_with(" src=\"/assets/pages.js?v=")),
+            "{html}"
+        );
     }
 }
 
@@ -291,7 +298,7 @@ on_every_shape!(
     forged_decisions_are_rejected,
     a_wrong_password_shows_the_sign_in_page_again,
     request_values_are_escaped_in_pages,
-    pages_cannot_be_framed_cached_or_scripted,
+    pages_cannot_be_framed_cached_or_scripted_by_others,
     pages_under_another_host_name_redirect_to_the_issuer_origin,
 );
 

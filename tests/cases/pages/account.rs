@@ -80,6 +80,51 @@ async fn a_session_is_ended_from_another_browser(world: SharedWorld) {
     tokens.expect_revoked(&world, &app).await;
 }
 
+async fn all_other_sessions_are_ended(world: SharedWorld) {
+    let user = world.user().await;
+    let mut browser = user.browser();
+    let page = account(&mut browser).await;
+    assert!(!page.visible_text().contains("everywhere else"), "{}", page.reply);
+    let others = [
+        world.log_in(&user.email, PASSWORD).await,
+        world.log_in(&user.email, PASSWORD).await,
+    ];
+    let (own, foreign) = (world.app().first_party().register(), world.app().register());
+    let ended = own.tokens(&others[0], "posts:read").await;
+    let kept = [
+        own.tokens(&user, "posts:read").await,
+        foreign.tokens(&others[1], "posts:read").await,
+    ];
+    let page = account(&mut browser).await;
+    expect_words(&page, &["Sign out everywhere else"]);
+    let done = post(
+        &world,
+        &user,
+        "/account/sessions/end-others",
+        ("csrf", &user.csrf),
+    )
+    .await;
+    assert_eq!(done.location().unwrap().path(), "/account", "{}", done.reply);
+    for other in &others {
+        other.get("/me").await.expect_error(401, "unauthenticated");
+    }
+    ended.expect_revoked(&world, &own).await;
+    // This session, the tokens of its apps and those of apps of others go on.
+    user.get("/me").await.expect(200);
+    for tokens in &kept {
+        world.expect_accepted(&tokens.access).await;
+    }
+    let stranger = world.user().await;
+    let refused = post(
+        &world,
+        &stranger,
+        "/account/sessions/end-others",
+        ("csrf", "another"),
+    )
+    .await;
+    assert_eq!(refused.reply.status, 403, "{}", refused.reply);
+}
+
 async fn an_app_is_disconnected(world: SharedWorld) {
     let (user, other) = (world.user().await, world.user().await);
     let app = world.app().register();
@@ -113,7 +158,14 @@ async fn a_link_that_confirms_the_address_is_mailed_again(world: SharedWorld) {
 /// Posts a form of the account page with the session of this user.
 async fn post(world: &World, user: &User, path: &str, field: (&str, &str)) -> Page {
     let url = url::Url::parse(world.base()).unwrap().join(path).unwrap();
-    let fields = [field, ("csrf", &user.csrf)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let fields = match field.0 {
+        "csrf" => vec![field],
+        _ => vec![field, ("csrf", &user.csrf)],
+    };
+    let fields: Vec<_> = fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
     user.browser().post(&url, &fields).await
 }
 
@@ -179,6 +231,7 @@ on_every_shape!(
     password_managers_find_the_page_that_changes_the_password,
     the_account_shows_sessions_apps_and_events,
     a_session_is_ended_from_another_browser,
+    all_other_sessions_are_ended,
     an_app_is_disconnected,
     a_link_that_confirms_the_address_is_mailed_again,
     nobody_reaches_the_sessions_and_apps_of_others,

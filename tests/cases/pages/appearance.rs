@@ -1,5 +1,5 @@
 //! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by axe-core, its use of the keyboard,
-//! its console and its requests. The pictures are in `target/screenshots`.
+//! its console and its requests. The pictures are in `target/screenshots`; the long tier takes those of every appearance.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -37,11 +37,12 @@ struct Walk<'w> {
     world: &'w World,
     axe: String,
     language: &'static str,
+    appearances: Vec<Appearance>,
     pictures: PathBuf,
 }
 
 impl<'w> Walk<'w> {
-    async fn start(world: &'w World, language: &'static str) -> Self {
+    async fn start(world: &'w World, language: &'static str, appearances: Vec<Appearance>) -> Self {
         let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
         std::fs::create_dir_all(&pictures).unwrap();
         Self {
@@ -49,6 +50,7 @@ impl<'w> Walk<'w> {
             world,
             axe: std::fs::read_to_string(tool("node/node_modules/axe-core/axe.min.js")).unwrap(),
             language,
+            appearances,
             pictures,
         }
     }
@@ -63,8 +65,8 @@ impl<'w> Walk<'w> {
     async fn check(&self, name: &str) {
         let chromium = &self.chromium;
         let what = format!("{name} ({})", self.language);
-        for appearance in Appearance::all() {
-            chromium.appear(appearance).await;
+        for appearance in &self.appearances {
+            chromium.appear(*appearance).await;
             let what = format!("{what}, {}", appearance.name());
             let measured = chromium.run(MEASURE, &[]).await;
             assert_eq!(measured["foreign"], json!([]), "{what}");
@@ -125,29 +127,69 @@ impl<'w> Walk<'w> {
         self.chromium.open(&format!("{}/signin", self.world.base())).await;
         self.chromium.fill("#email", &user.email).await;
         self.chromium.fill("#password", PASSWORD).await;
-        self.chromium.press("button").await;
+        self.chromium.press("button[type=submit]").await;
         self.chromium.expect(&user.email).await;
     }
-}
 
-async fn every_page_is_accessible(shape: Shape) {
-    let world = World::builder(shape)
-        .flag("--terms-url", "https://example.org/terms")
-        .start()
-        .await;
-    for language in ["en", "de"] {
-        walk(&world, language).await;
+    /// Expects that the script shows a password on demand, hides it before the form is sent, and counts its characters.
+    async fn check_password_script(&self) {
+        let chromium = &self.chromium;
+        chromium.open(&format!("{}/signup", self.world.base())).await;
+        chromium.fill("#password", "päss wörd").await;
+        let state =
+            "const field = document.querySelector('#password'), button = document.querySelector('.reveal');
+                     return [field.type, button.ariaLabel, document.querySelector('.count').textContent];";
+        let hidden = chromium.run(state, &[]).await;
+        assert_eq!(
+            hidden,
+            json!(["password", "Show password", "9 of at least 8 characters"])
+        );
+        chromium.press(".reveal").await;
+        let shown = chromium.run(state, &[]).await;
+        assert_eq!(
+            shown,
+            json!(["text", "Hide password", "9 of at least 8 characters"])
+        );
+        self.check("sign-up-typing").await;
+        let submitted = "document.querySelector('form').addEventListener('submit', event => event.preventDefault());
+                         document.querySelector('form').requestSubmit(); return document.querySelector('#password').type;";
+        chromium.fill("#email", "ann@example.org").await;
+        assert_eq!(chromium.run(submitted, &[]).await, "password");
     }
 }
 
-async fn walk(world: &World, language: &'static str) {
+/// Each language in one appearance; together these have both themes and both sizes.
+async fn every_page_is_accessible(shape: Shape) {
+    let [light_desktop, dark_phone] = [false, true].map(|both| Appearance {
+        is_dark: both,
+        is_phone: both,
+    });
+    let world = start(shape).await;
+    walk(&world, "en", vec![light_desktop]).await;
+    walk(&world, "de", vec![dark_phone]).await;
+}
+
+async fn every_page_is_accessible_in_every_appearance(shape: Shape) {
+    let world = start(shape).await;
+    for language in ["en", "de"] {
+        walk(&world, language, Appearance::all().collect()).await;
+    }
+}
+
+async fn start(shape: Shape) -> World {
+    let world = World::builder(shape).flag("--terms-url", "https://example.org/terms");
+    world.start().await
+}
+
+async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance>) {
     let user = world.sign_up().await;
     let mail = world.mail(&user.email, "Confirm your e-mail address", 1).await;
     let link = format!("/verify?token={}", mail.token());
-    let walk = Walk::start(world, language).await;
+    let walk = Walk::start(world, language, appearances).await;
     let chromium = &walk.chromium;
     if language == "en" {
         walk.visit("design", "/_design").await;
+        walk.check_password_script().await;
     }
     for (name, path) in [
         ("front-page", "/"),
@@ -168,12 +210,12 @@ async fn walk(world: &World, language: &'static str) {
     chromium.open(&format!("{}/signin", world.base())).await;
     chromium.fill("#email", &user.email).await;
     chromium.fill("#password", "not the password").await;
-    chromium.press("button").await;
+    chromium.press("button[type=submit]").await;
     chromium.expect("role=\"alert\"").await;
     walk.check("sign-in-failed").await;
     chromium.open(&format!("{}/forgot", world.base())).await;
     chromium.fill("#email", &user.email).await;
-    chromium.press("button").await;
+    chromium.press("button[type=submit]").await;
     chromium
         .expect(if language == "de" {
             "unterwegs"
@@ -191,7 +233,7 @@ async fn walk(world: &World, language: &'static str) {
     walk.visit("email", "/account/email").await;
     walk.visit("two-step-on", "/account/two-step").await;
     chromium.fill("#password", PASSWORD).await;
-    chromium.press("button").await;
+    chromium.press("button[type=submit]").await;
     chromium.expect("otpauth://").await;
     walk.check("two-step-enrollment").await;
     let link = chromium
@@ -199,10 +241,26 @@ async fn walk(world: &World, language: &'static str) {
         .await;
     let app = Authenticator::of_link(link.as_str().unwrap());
     chromium.fill("#otp", &app.next_code(world)).await;
-    chromium.press("button").await;
+    chromium.press("button[type=submit]").await;
     chromium.expect("class=\"codes\"").await;
     walk.check("recovery-codes").await;
+    let hidden = "return document.querySelector('[data-action=print]').hidden";
+    assert_eq!(chromium.run(hidden, &[]).await, false);
     walk.visit("two-step-off", "/account/two-step").await;
+    chromium.delete_cookies().await;
+    chromium.open(&format!("{}/signin", world.base())).await;
+    chromium.fill("#email", &user.email).await;
+    chromium.fill("#password", PASSWORD).await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect("id=\"otp\"").await;
+    walk.check("second-step").await;
+    chromium.fill("#otp", &app.code(world, 120)).await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect("role=\"alert\"").await;
+    walk.check("second-step-failed").await;
+    chromium.fill("#otp", &app.next_code(world)).await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect(&user.email).await;
     walk.visit("sign-out", "/signout").await;
     let app = world.app().kind("spa").register();
     walk.visit("consent", &app.authorization().path()).await;
@@ -210,7 +268,7 @@ async fn walk(world: &World, language: &'static str) {
     let device = device_app.device(&world.anyone(), "posts:read posts:write").await;
     walk.visit("device", &format!("/device?user_code={}", device.user_code))
         .await;
-    chromium.press("button").await;
+    chromium.press("button[type=submit]").await;
     chromium.expect("value=\"allow\"").await;
     walk.check("device-confirmation").await;
     chromium.press("button[value=deny]").await;
@@ -225,3 +283,4 @@ async fn walk(world: &World, language: &'static str) {
 }
 
 on_shapes!(every_page_is_accessible: sqlite Sqlite);
+on_shapes!(every_page_is_accessible_in_every_appearance: ; long: sqlite Sqlite);

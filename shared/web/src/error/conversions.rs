@@ -40,7 +40,7 @@ impl From<login::Error> for Error {
             login::Error::WrongCredentials => {
                 Self::new(Code::Unauthenticated, "The e-mail or the password is wrong.")
             }
-            login::Error::CodeMissing => Self::new(
+            login::Error::CodeMissing(_) => Self::new(
                 Code::MfaRequired,
                 "A one-time code is required too. Send one of your authenticator app, or a recovery code, as otp.",
             ),

@@ -80,7 +80,11 @@ async fn a_form_of_the_account_waits_for_the_end_of_its_session(shape: Shape) {
     let mut end = db.begin().await.unwrap();
     let delete = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
     execute!(end.on(), delete, user, other).unwrap();
-    let forms = ["endSessionByForm", "withdrawGrantByForm"];
+    let forms = [
+        "endSessionByForm",
+        "endOtherSessionsByForm",
+        "withdrawGrantByForm",
+    ];
     let rows = ROWS.iter().filter(|row| forms.contains(&row.operation));
     let requests = fixture
         .begin(&world, rows.map(|row| (row, Credentials::Session)))

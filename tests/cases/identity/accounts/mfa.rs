@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::fetch_all;
-use tests::{Authenticator, Caller, PASSWORD, Page, Reply, Shape, SharedWorld, User, World, on_every_shape};
+use tests::{Authenticator, Caller, PASSWORD, Reply, Shape, SharedWorld, User, World, on_every_shape};
 
 async fn sign_in_requires_codes_only_after_enrollment_is_confirmed(world: SharedWorld) {
     let (ann, bystander) = (world.user().await, world.user().await);
@@ -113,8 +113,6 @@ async fn codes_may_hold_blanks_and_hyphens(shape: Shape) {
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
         world.anyone().post("/login").json(&body).await.expect(200);
     }
-    let page = sign_in_on_page(&world, &ann, &["", &grouped(&app.next_code(&world), " ")]).await;
-    assert_eq!(page.reply.status, 303, "{}", page.reply);
     let code = codes["recovery_codes"][0].as_str().unwrap();
     let otp = format!("\t{} ", code.replace('-', "\u{a0}"));
     let body = json!({ "email": ann.email, "password": PASSWORD, "otp": otp });
@@ -252,48 +250,6 @@ async fn disabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens(shap
     world.log_in_with(&other.sign_in(&world, &ann)).await;
 }
 
-/// Signs in on the page, step by step.
-async fn sign_in_on_page(world: &World, ann: &User, otp: &[&str]) -> Page {
-    let mut browser = world.browser();
-    let page = browser.open("/signin").await;
-    let fields = [("email", ann.email.as_str()), ("password", PASSWORD)];
-    assert!(!page.asks_for("otp"), "{}", page.reply);
-    let mut page = browser.submit(&page, &fields).await;
-    for otp in otp {
-        assert_eq!(page.reply.status, 401, "{}", page.reply);
-        assert!(
-            page.asks_for("otp") && page.asks_for("password"),
-            "{}",
-            page.reply
-        );
-        assert!(page.reply.text().contains(&ann.email), "{}", page.reply);
-        // The page keeps the e-mail address filled in.
-        let fields = [("password", PASSWORD), ("otp", *otp)];
-        page = browser.submit(&page, &fields).await;
-    }
-    page
-}
-
-async fn the_sign_in_page_asks_for_a_code_after_the_password(world: SharedWorld) {
-    let ann = world.user().await;
-    let app = Authenticator::enable(&world, &ann).await;
-    let wrong = app.code(&world, 120);
-    let code = app.next_code(&world);
-    let page = sign_in_on_page(&world, &ann, &["", &wrong, &code]).await;
-    assert_eq!(page.reply.status, 303, "{}", page.reply);
-    assert!(page.reply.set_cookie("sid").is_some(), "{}", page.reply);
-    let page = sign_in_on_page(&world, &ann, &[&code]).await;
-    assert!(
-        page.visible_text().contains("wrong or was used"),
-        "{}",
-        page.reply
-    );
-    let page = sign_in_on_page(&world, &ann, &[&"1".repeat(200)]).await;
-    assert!(page.visible_text().contains("too long"), "{}", page.reply);
-    let page = sign_in_on_page(&world, &ann, &[&app.recovery_codes[0]]).await;
-    assert_eq!(page.reply.status, 303, "{}", page.reply);
-}
-
 async fn mfa_changes_are_recorded(world: World) {
     let ann = world.user().await;
     let app = Authenticator::enable(&world, &ann).await;
@@ -316,6 +272,5 @@ on_every_shape!(
     recovery_codes_of_other_users_are_rejected,
     enabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens,
     disabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens,
-    the_sign_in_page_asks_for_a_code_after_the_password,
     mfa_changes_are_recorded,
 );

@@ -78,7 +78,7 @@ async fn oidc_client_ts_in_chromium(world: SharedWorld) {
     browser.expect(r#"name="password""#).await;
     browser.fill("#email", &user.email).await;
     browser.fill("#password", PASSWORD).await;
-    browser.press("button").await;
+    browser.press("button[type=submit]").await;
     browser.expect(r#"value="allow""#).await;
     browser.press("button[value=allow]").await;
     browser.expect(&state("signed in")).await;

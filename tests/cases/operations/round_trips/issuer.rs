@@ -170,6 +170,21 @@ routes! {
         let page = browser.open("/signin").await;
         browser.submit_call(&page, &[("email", &f.owner.email), ("password", PASSWORD)])
     };
+    submitSignIn "with two steps" [2 2] |f| {
+        let user = f.world.user().await;
+        Authenticator::enable(&f.world, &user).await;
+        let mut browser = f.world.browser();
+        let page = browser.open("/signin").await;
+        browser.submit_call(&page, &[("email", &user.email), ("password", PASSWORD)])
+    };
+    showSecondStep "" [0 0] |f| {
+        first_step(f).await.1.open_call("/signin/second-step")
+    };
+    submitSecondStep "authenticator" [8 8] |f| {
+        let (app, mut browser) = first_step(f).await;
+        let page = browser.open("/signin/second-step").await;
+        browser.submit_call(&page, &[("otp", &app.next_code(&f.world))])
+    };
     showSignUp "" [0 0] |f| f.world.anyone().get("/signup");
     submitSignUp "" [9 9] |f| {
         let mut browser = f.world.browser();
@@ -216,6 +231,15 @@ routes! {
         let mut browser = user.browser();
         let page = browser.open("/account").await;
         browser.submit_call(&page, &[("session", &id)])
+    };
+    endOtherSessionsByForm "signed in" [8 8] |f| {
+        let user = f.world.user().await;
+        f.world.log_in(&user.email, PASSWORD).await;
+        let mut browser = user.browser();
+        browser.open("/account").await;
+        let fields = [("csrf".to_owned(), user.csrf.clone())];
+        let url = Url::parse(f.world.base()).unwrap().join("/account/sessions/end-others").unwrap();
+        browser.post_call(&url, &fields)
     };
     withdrawGrantByForm "signed in" [9 9] |f| {
         let user = f.world.user().await;
@@ -361,6 +385,18 @@ fn signed_request(f: &Fixture) -> Call {
 }
 
 /// Begins a flow of the third-party app in the browser of a signed-in user. Returns the URL of its consent page.
+/// Enters the right password of a new user with two-step sign-in.
+async fn first_step(f: &Fixture) -> (Authenticator, Browser) {
+    let user = f.world.user().await;
+    let authenticator = Authenticator::enable(&f.world, &user).await;
+    let mut browser = f.world.browser();
+    let page = browser.open("/signin").await;
+    let fields = [("email", user.email.as_str()), ("password", PASSWORD)];
+    let to_code = browser.submit(&page, &fields).await;
+    assert!(browser.cookie("first_step").is_some(), "{}", to_code.reply);
+    (authenticator, browser)
+}
+
 async fn consent_url(f: &Fixture, browser: &mut Browser) -> Url {
     let request = f.app.authorization().set("scope", "posts:read");
     browser.open(&request.path()).await.location().unwrap()

@@ -1,0 +1,37 @@
+// Adds to each password field a button that shows the password, and to a new password the number of its characters. Shows the buttons that
+// print a page.
+"use strict";
+const texts = document.currentScript.dataset;
+
+for (const field of document.querySelectorAll(".password > input")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "reveal";
+  button.setAttribute("aria-controls", field.id);
+  const show = (isShown) => {
+    field.type = isShown ? "text" : "password";
+    button.textContent = isShown ? texts.hide : texts.show;
+    button.ariaLabel = isShown ? texts.hideLabel : texts.showLabel;
+  };
+  show(false);
+  button.addEventListener("click", () => show(field.type === "password"));
+  // Browsers keep the text of other fields for later forms.
+  field.form.addEventListener("submit", () => show(false));
+  field.after(button);
+
+  if (field.minLength > 0) {
+    const count = document.createElement("span");
+    count.className = "count";
+    field.addEventListener("input", () => {
+      const n = [...field.value].length;
+      count.textContent = texts.count.replace("{n}", n).replace("{min}", field.minLength);
+      count.classList.toggle("enough", n >= field.minLength);
+    });
+    field.after(count);
+  }
+}
+
+for (const button of document.querySelectorAll("[data-action=print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => window.print());
+}

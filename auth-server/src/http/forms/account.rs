@@ -1,0 +1,91 @@
+//! The forms and the query of the account pages.
+
+use super::CsrfProtected;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+/// The form of the account page that has no other field.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct AccountForm {
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that changes the address of an account.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct EmailForm {
+    /// The new address.
+    pub(crate) email: String,
+    /// The password of the account.
+    pub(crate) password: String,
+    /// A one-time code or a recovery code, if the account uses two-step sign-in.
+    pub(crate) otp: Option<String>,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that begins to turn two-step sign-in on.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct TwoStepEnrollmentForm {
+    /// The password of the account.
+    pub(crate) password: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form with the first one-time code.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct TwoStepConfirmationForm {
+    /// The code that the authenticator app shows.
+    pub(crate) otp: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that turns two-step sign-in off.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct TwoStepOffForm {
+    /// The password of the account.
+    pub(crate) password: String,
+    /// A one-time code or a recovery code.
+    pub(crate) otp: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that ends a session.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SessionEndForm {
+    /// The id of the session.
+    pub(crate) session: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that disconnects an app.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct AppForm {
+    /// The `client_id` of the app.
+    pub(crate) app: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The query of the account page.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AccountQuery {
+    /// Present right after sign-in.
+    #[param(ignore)]
+    pub(crate) signed_in: Option<String>,
+}
+
+csrf_protected!(
+    AccountForm,
+    EmailForm,
+    TwoStepEnrollmentForm,
+    TwoStepConfirmationForm,
+    TwoStepOffForm,
+    SessionEndForm,
+    AppForm,
+);

@@ -1,0 +1,144 @@
+//! `GET` and `POST /signin/second-step`: the code that follows a right password.
+
+use super::{Failure, former_session, show_again, signed_in};
+use crate::app::App;
+use crate::http::documentation::{FlowErrors, FormErrors, SecondStepErrors};
+use crate::http::extract::{PageForm, PageQuery};
+use crate::http::flow::{self, FlowCookie, FlowError};
+use crate::http::form_page::{FormError, FormRenderer};
+use crate::http::forms::{FlowQuery, SecondStepForm};
+use crate::http::paths;
+use crate::http::redirects::see_other;
+use crate::pages::{self, FormState, text};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
+use identity::Identity;
+use identity::first_step::FirstStep;
+use identity::login::{self, NewSession, complete_login};
+use identity::second_factor::Otp;
+use std::time::Duration;
+use web::{Context, cookies};
+
+/// The cookie that keeps the first step. It is as good as the password, so the browser sends it to this page alone.
+const COOKIE: &str = "first_step";
+
+/// Returns the redirect to this page, with the cookie of the first step.
+pub(super) fn begin(identity: &Identity, first: &FirstStep, flow: Option<&str>) -> Response {
+    let text = first.seal(&identity.account_key);
+    let cookie = cookie(text.expose(), FirstStep::LIFETIME);
+    let next = see_other(&paths::of_flow(paths::SECOND_STEP, flow));
+    (AppendHeaders([(header::SET_COOKIE, cookie)]), next).into_response()
+}
+
+fn cookie(text: &str, lifetime: Duration) -> HeaderValue {
+    cookies::set_strict(COOKIE, text, paths::SECOND_STEP, lifetime)
+}
+
+/// Returns the first step that the browser keeps, if it can still be followed by a code.
+fn first_step(identity: &Identity, headers: &HeaderMap, now: Timestamp) -> Option<FirstStep> {
+    let text = cookies::single(headers, COOKIE)?;
+    FirstStep::open(&identity.account_key, text, now)
+}
+
+/// Show the page for the one-time code
+///
+/// The page follows the sign-in page if the account uses two-step sign-in. Without a right password in the last five minutes, the browser
+/// gets the sign-in page.
+#[utoipa::path(
+    get, path = paths::SECOND_STEP, operation_id = "showSecondStep", tag = "Pages", params(FlowQuery), security(()),
+    responses(
+        (status = 200, description = "The form.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
+        FlowErrors, SecondStepErrors,
+    )
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    Context(context): Context,
+    PageQuery(query): PageQuery<FlowQuery>,
+    headers: HeaderMap,
+    cookie: FlowCookie,
+    renderer: FormRenderer,
+) -> Result<Response, FlowError> {
+    let flow = query.flow.as_deref();
+    flow::find(&app, flow, cookie, context.now).await?;
+    Ok(match first_step(&app.identity, &headers, context.now) {
+        Some(first) => renderer.show(|form| page(form, &first, flow)),
+        None => restart(&app.identity, renderer, "", flow),
+    })
+}
+
+fn page(form: FormState<'_>, first: &FirstStep, flow: Option<&str>) -> Response {
+    pages::second_step(&pages::SecondStepPage {
+        form,
+        flow,
+        email: &first.email,
+        sign_in: paths::sign_in(flow),
+    })
+}
+
+/// Returns the sign-in page for a browser that has no first step, or one that has ended.
+fn restart(identity: &Identity, renderer: FormRenderer, email: &str, flow: Option<&str>) -> Response {
+    let ended = FormError::new(StatusCode::BAD_REQUEST, &text::of("second-step-ended"));
+    show_again(identity, renderer, ended, email, flow)
+}
+
+/// Submit the one-time code
+///
+/// Completes the sign-in, as the sign-in form does for an account without two-step sign-in.
+#[utoipa::path(
+    post, path = paths::SECOND_STEP, operation_id = "submitSecondStep", tag = "Pages", security(()),
+    request_body(content = SecondStepForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 303, description = "Signed in. Redirect to the page on which the flow continues, or to the account outside a flow.",
+         headers(("Location"), ("Set-Cookie"))),
+        FormErrors, FlowErrors, SecondStepErrors,
+    )
+)]
+pub(crate) async fn submit(
+    State(app): State<App>,
+    Context(context): Context,
+    headers: HeaderMap,
+    cookie: FlowCookie,
+    renderer: FormRenderer,
+    PageForm(fields): PageForm<SecondStepForm>,
+) -> Result<Response, FlowError> {
+    let (identity, flow) = (&app.identity, fields.flow.as_deref());
+    flow::find(&app, flow, cookie, context.now).await?;
+    let Some(first) = first_step(identity, &headers, context.now) else {
+        return Ok(restart(identity, renderer, "", flow));
+    };
+    Ok(
+        match complete(identity, &first, &fields, &headers, &context).await {
+            Ok(session) => {
+                let mut response = signed_in(identity, &session.sid, flow);
+                let removal = self::cookie("", Duration::ZERO);
+                response.headers_mut().append(header::SET_COOKIE, removal);
+                response
+            }
+            // The password was changed since, for example.
+            Err(Failure::Credentials(login::Error::WrongCredentials)) => {
+                restart(identity, renderer, &first.email, flow)
+            }
+            Err(Failure::Credentials(error)) => {
+                renderer.show_again(error.into(), |form| page(form, &first, flow))
+            }
+            Err(Failure::Response(response)) => response,
+        },
+    )
+}
+
+async fn complete(
+    identity: &Identity,
+    first: &FirstStep,
+    fields: &SecondStepForm,
+    headers: &HeaderMap,
+    context: &RequestContext,
+) -> Result<NewSession, Failure> {
+    let otp = Otp::parse(fields.otp.trim()).map_err(|_| login::Error::WrongCode)?;
+    let former = former_session(headers)?;
+    Ok(complete_login(identity, first, &otp, former.as_ref(), context).await?)
+}
