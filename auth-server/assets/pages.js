@@ -23,7 +23,8 @@ for (const field of document.querySelectorAll(".password > input")) {
     const count = document.createElement("span");
     count.className = "count";
     field.addEventListener("input", () => {
-      const n = [...field.value].length;
+      // The issuer counts the characters in this form too.
+      const n = [...field.value.normalize("NFC")].length;
       count.textContent = texts.count.replace("{n}", n).replace("{min}", field.minLength);
       count.classList.toggle("enough", n >= field.minLength);
     });

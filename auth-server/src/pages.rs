@@ -74,6 +74,8 @@ pub(crate) struct SecondStepPage<'a> {
     pub(crate) flow: Option<&'a str>,
     /// The address of the account.
     pub(crate) email: &'a str,
+    /// The id of its user, to whom the form belongs.
+    pub(crate) user: i64,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
 }

@@ -74,6 +74,11 @@ impl Browser {
         self.cookies.insert(name.to_owned(), value.to_owned());
     }
 
+    /// Removes a cookie.
+    pub fn delete_cookie(&mut self, name: &str) {
+        self.cookies.remove(name);
+    }
+
     /// Opens a path or a URL. A redirect is returned, not followed.
     pub async fn open(&mut self, address: &str) -> Page {
         let url = Url::parse(self.caller.base()).unwrap().join(address).unwrap();

@@ -42,6 +42,7 @@ pages! {
     /// The errors of the second step of a sign-in.
     SecondStepErrors: 400 "The password must be entered again, or the flow has expired or belongs to another browser.",
         401 "The one-time code is wrong.",
+        409 "The password of another account was entered since the page was shown: it is shown again.",
         429 "Sign-in is blocked for a while.", 503 "Too many people are signing in at once.";
     /// The errors of the sign-up form.
     SignUpErrors: 409 "Another account has this address.", 422 "The address or the password is not acceptable.",

@@ -85,27 +85,32 @@ pub(super) async fn find(
     }
 }
 
-/// Returns the cookie that keeps a flow for the page behind a mailed link, at `page`, so that it goes on from there. The browser sends
-/// the cookie to that page alone. Returns `None` for a text that cannot be a flow.
-pub(super) fn interrupted_cookie(flow: &str, page: &str) -> Option<HeaderValue> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
-    let is_flow = flow.len() <= MAX_TEXT_LENGTH && flow.bytes().all(is_plain);
-    is_flow.then(|| cookies::set_strict(INTERRUPTED_COOKIE, flow, page, flows::LIFETIME))
+/// Returns the cookie that keeps a flow for the page behind a mailed link, at `page`, so that it goes on from there, or that removes an
+/// earlier one if there is no flow. The browser sends the cookie to that page alone. It keeps no flow that leads to the page for the code of
+/// a device, because such a flow is not bound to the browser.
+pub(super) fn interrupted_cookie(flow: Option<&str>, page: &str) -> HeaderValue {
+    let is_sealed = |flow: &&str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        flow.len() <= MAX_TEXT_LENGTH && flow.bytes().all(is_plain)
+    };
+    let (flow, lifetime) = match flow.filter(is_sealed) {
+        Some(flow) => (flow, flows::LIFETIME),
+        None => ("", Duration::ZERO),
+    };
+    cookies::set_strict(INTERRUPTED_COOKIE, flow, page, lifetime)
 }
 
-/// Returns the flow that the browser keeps for this page, if it can still go on. Fails if the database does.
-pub(super) async fn interrupted(
-    app: &App,
-    headers: &HeaderMap,
-    now: Timestamp,
-) -> Result<Option<String>, db::Error> {
-    let Some(flow) = cookies::single(headers, INTERRUPTED_COOKIE) else {
-        return Ok(None);
-    };
+/// Returns the flow that the browser keeps for this page, if it can still go on. The effect of the page is committed by then, so an error
+/// of the database counts as no flow.
+pub(super) async fn interrupted(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<String> {
+    let flow = cookies::single(headers, INTERRUPTED_COOKIE)?;
     match find(app, Some(flow), FlowCookie::read(headers), now).await {
-        Ok(_) => Ok(Some(flow.to_owned())),
-        Err(FlowError::Database(error)) => Err(error),
-        Err(_) => Ok(None),
+        Ok(begun) => begun.map(|_| flow.to_owned()),
+        Err(FlowError::Database(error)) => {
+            tracing::warn!(%error, "an interrupted flow was not found");
+            None
+        }
+        Err(_) => None,
     }
 }
 

@@ -62,9 +62,8 @@ pub(crate) async fn submit(
         return renderer.show_again(error, |form| page(form, flow, email));
     }
     let mut sent = pages::notify(&text::of("forgot-sent"));
-    if let Some(cookie) = flow.and_then(|flow| flow::interrupted_cookie(flow, paths::RESET)) {
-        sent.headers_mut().append(header::SET_COOKIE, cookie);
-    }
+    let cookie = flow::interrupted_cookie(flow, paths::RESET);
+    sent.headers_mut().append(header::SET_COOKIE, cookie);
     sent
 }
 

@@ -54,6 +54,8 @@ impl SignInForm {
 pub(crate) struct SecondStepForm {
     /// A one-time code or a recovery code.
     pub(crate) otp: String,
+    /// The id of the user whom the page named.
+    pub(crate) user: String,
     /// The value of the csrf cookie.
     csrf: String,
     /// The authorization flow that continues after sign-in, or `device:` and a user code to enter.

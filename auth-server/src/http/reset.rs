@@ -9,12 +9,12 @@ use super::paths;
 use crate::app::App;
 use crate::pages::{self, FormState, text};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::{Identity, password_resets};
-use web::{Context, Error};
+use web::Context;
 
 /// Show the page to reset the password
 ///
@@ -69,14 +69,16 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     renderer: FormRenderer,
     PageForm(fields): PageForm<ResetForm>,
-) -> Result<Response, Error> {
+) -> Response {
     let token = fields.token.as_str();
     if let Err(error) = reset(&app.identity, &fields, &context).await {
-        return Ok(renderer.show_again(error, |form| page(&app.identity, form, token)));
+        return renderer.show_again(error, |form| page(&app.identity, form, token));
     }
-    let flow = flow::interrupted(&app, &headers, context.now).await?;
-    let sign_in = paths::sign_in(flow.as_deref());
-    Ok(pages::notify_with_link(&text::of("reset-done"), &sign_in))
+    let flow = flow::interrupted(&app, &headers, context.now).await;
+    let mut done = pages::notify_with_link(&text::of("reset-done"), &paths::sign_in(flow.as_deref()));
+    let removal = flow::interrupted_cookie(None, paths::RESET);
+    done.headers_mut().append(header::SET_COOKIE, removal);
+    done
 }
 
 async fn reset(identity: &Identity, fields: &ResetForm, context: &RequestContext) -> Result<(), FormError> {

@@ -86,9 +86,8 @@ pub(crate) async fn submit(
         }
     };
     let mut response = signed_in(identity, &sid, flow);
-    if let Some(cookie) = flow.and_then(|flow| flow::interrupted_cookie(flow, paths::VERIFY)) {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
+    let cookie = flow::interrupted_cookie(flow, paths::VERIFY);
+    response.headers_mut().append(header::SET_COOKIE, cookie);
     Ok(response)
 }
 

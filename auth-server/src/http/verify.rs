@@ -10,8 +10,9 @@ use super::paths;
 use crate::app::App;
 use crate::pages::{self, FormState, text};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
@@ -90,20 +91,32 @@ pub(crate) async fn submit(
 ) -> Result<Response, Error> {
     let (token, session) = (Secret::new(fields.token.as_str()), session.as_ref());
     let Err(error) = confirm(&app.identity, &token, session, &fields, &context).await else {
-        let flow = flow::interrupted(&app, &headers, context.now).await?;
-        return Ok(match flow {
-            Some(flow) => {
-                let next = paths::continuation(&flow, &[]);
-                pages::notify_with_link(&text::of("verify-done-in-flow"), &next)
-            }
-            None => pages::notify_with_link(&text::of("verify-done"), paths::ACCOUNT),
-        });
+        return Ok(confirmed(&app, &headers, &fields, context.now).await);
     };
     let link = email_verifications::find(&app.identity, &token, context.now).await?;
     Ok(match link {
         Some(link) => renderer.show_again(error, |form| page(form, &token, &link, session, &context)),
         None => invalid_link(StatusCode::UNPROCESSABLE_ENTITY),
     })
+}
+
+/// Returns the page after the confirmation. It leads to the flow in which the user signed up in this browser, or to the account. Without the
+/// session of the account the flow continues with a sign-in, because the browser may have the session of another user.
+async fn confirmed(app: &App, headers: &HeaderMap, fields: &VerifyForm, now: Timestamp) -> Response {
+    let flow = flow::interrupted(app, headers, now).await;
+    let mut done = match flow.as_deref() {
+        Some(flow) => {
+            let next = match fields.password {
+                Some(_) => paths::sign_in(Some(flow)),
+                None => paths::continuation(flow, &[]),
+            };
+            pages::notify_with_link(&text::of("verify-done-in-flow"), &next)
+        }
+        None => pages::notify_with_link(&text::of("verify-done"), paths::ACCOUNT),
+    };
+    let removal = flow::interrupted_cookie(None, paths::VERIFY);
+    done.headers_mut().append(header::SET_COOKIE, removal);
+    done
 }
 
 async fn confirm(

@@ -15,7 +15,8 @@ const SEAL_NAME: &str = "first step of a sign-in";
 pub struct FirstStep {
     /// The address of the account.
     pub email: String,
-    pub(crate) user_id: i64,
+    /// The user.
+    pub user_id: i64,
     pub(crate) epoch: i64,
     expires_at: Timestamp,
 }

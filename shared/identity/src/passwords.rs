@@ -199,10 +199,14 @@ impl Passwords {
     }
 
     /// Returns a new hash of a verified password if the stored hash was imported or has a lower cost than the current
-    /// policy, otherwise `None`. Returns `None` also if hashing fails, because the next sign-in tries again.
+    /// policy, otherwise `None`. Returns `None` also if hashing fails, because the next sign-in tries again, and for a password of
+    /// which an imported hash proves only the beginning.
     pub async fn rehash_if_outdated(&self, password: Password, stored: &str) -> Option<String> {
         if imported::is_bcrypt_hash(stored) {
-            return self.hash(password).await.ok();
+            return match password.0.len() <= imported::MAX_BYTES {
+                true => self.hash(password).await.ok(),
+                false => None,
+            };
         }
         let stored = Params::try_from(&PasswordHash::new(stored).ok()?).ok()?;
         let was_cheaper = stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost();

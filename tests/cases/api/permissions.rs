@@ -260,7 +260,7 @@ table! {
     show_sign_in: "showSignIn" GET "/signin" Body::None,                   [200 | 303 303 303 303 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     submit_sign_in: "submitSignIn" POST "/signin" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_second_step: "showSecondStep" GET "/signin/second-step" Body::None,
-                                                                           [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
+                                                                           [400 | 303 303 303 303 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     submit_second_step: "submitSecondStep" POST "/signin/second-step" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_sign_up: "showSignUp" GET "/signup" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];

@@ -9,6 +9,9 @@ use tests::{PASSWORD, Shape, SharedWorld, World, on_every_shape};
 /// The bcrypt hash of [`PASSWORD`], made by crypt(3).
 const BCRYPT: &str = "$2b$04$abcdefghijklmnopqrstuu7EJV7kdjBBQxyb0HjTh9KS7.Lah/6CG";
 
+/// The bcrypt hash of every password that begins with 72 times the letter a, made by crypt(3).
+const BCRYPT_OF_LONG: &str = "$2b$04$abcdefghijklmnopqrstuuBzzIgyKkz7xMWYSzkIjUSnxEQFQ0WNe";
+
 const COMMON: [&str; 12] = [
     "password",
     "Password1",
@@ -121,6 +124,36 @@ async fn bcrypt_hashes_sign_in_and_are_replaced(shape: Shape) {
     }
 }
 
+/// bcrypt reads 72 bytes. The hash of a longer password would fix the rest as somebody typed it who may know only the beginning.
+async fn the_hash_of_a_password_that_bcrypt_cuts_is_not_replaced(shape: Shape) {
+    let world = World::start(shape).await;
+    let db = world.db().await;
+    let email = "long@example.org";
+    let stored = async || {
+        let (hash,) = fetch_one!(
+            db.reader(),
+            (String,),
+            "SELECT password_hash FROM users WHERE email_key = $1",
+            email
+        )
+        .unwrap();
+        hash
+    };
+    let args = [
+        "users",
+        "create",
+        "--email",
+        email,
+        "--password-hash-stdin",
+        "--json",
+    ];
+    world.cli(&args, BCRYPT_OF_LONG);
+    world.log_in(email, &"a".repeat(80)).await;
+    assert_eq!(stored().await, BCRYPT_OF_LONG);
+    world.log_in(email, &"a".repeat(72)).await;
+    assert!(stored().await.starts_with("$argon2id$"));
+}
+
 async fn malformed_and_too_costly_hashes_are_rejected(world: SharedWorld) {
     let args = [
         "users",
@@ -147,5 +180,6 @@ on_every_shape!(
     common_passwords_are_rejected_everywhere,
     huge_passwords_are_rejected_before_hashing,
     bcrypt_hashes_sign_in_and_are_replaced,
+    the_hash_of_a_password_that_bcrypt_cuts_is_not_replaced,
     malformed_and_too_costly_hashes_are_rejected,
 );

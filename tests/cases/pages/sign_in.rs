@@ -61,6 +61,9 @@ async fn the_code_follows_on_a_page_of_its_own(world: SharedWorld) {
     assert!(browser.cookie("first_step").is_none(), "{}", done.reply);
     let account = follow(&mut browser, &account).await;
     expect_words(&account, 200, &ann.email);
+    // The browser goes back.
+    let back = browser.open("/signin/second-step").await;
+    assert_eq!(back.location().unwrap().path(), "/account", "{}", back.reply);
 }
 
 async fn the_cookie_of_the_first_step_goes_to_its_page_alone(world: SharedWorld) {
@@ -105,6 +108,27 @@ async fn expect_ended(browser: &mut Browser, page: &Page, code: &str) {
     expect_words(&ended, 400, "Enter your password again");
     assert!(ended.asks_for("password"), "{}", ended.reply);
     assert!(ended.reply.set_cookie("sid").is_none(), "{}", ended.reply);
+}
+
+async fn a_code_is_checked_for_the_account_that_the_page_named(world: SharedWorld) {
+    let (ann, of_ann) = with_two_steps(&world).await;
+    let (bob, of_bob) = with_two_steps(&world).await;
+    let mut browser = world.browser();
+    let sign_in = browser.open("/signin").await;
+    let of_first_tab = enter_password(&mut browser, &sign_in, &ann).await;
+    enter_password(&mut browser, &sign_in, &bob).await;
+    for code in [&of_ann.recovery_codes[0], &of_bob.recovery_codes[0]] {
+        let refused = browser.submit(&of_first_tab, &[("otp", code)]).await;
+        expect_words(&refused, 409, "another account was entered");
+        assert!(refused.visible_text().contains(&bob.email), "{}", refused.reply);
+    }
+    // Neither code was used.
+    for (user, authenticator) in [(ann, of_ann), (bob, of_bob)] {
+        let body = serde_json::json!({
+            "email": user.email, "password": PASSWORD, "otp": authenticator.recovery_codes[0],
+        });
+        world.log_in_with(&body).await;
+    }
 }
 
 async fn the_first_step_ends(world: SharedWorld) {
@@ -196,13 +220,21 @@ async fn a_reset_goes_back_into_the_flow(world: SharedWorld) {
     let signed_in = browser.submit(&sign_in, &fields).await;
     let to_app = follow(&mut browser, &signed_in).await.location().unwrap();
     assert!(to_app.as_str().starts_with(tests::CALLBACK), "{to_app}");
-    // The flow has ended, and another browser has none.
+    assert!(browser.cookie("interrupted_flow").is_none());
+    // A reset that begins outside a flow forgets a flow that was given up, and another browser has none.
+    browser.delete_cookie("sid");
+    let given_up = begin_flow(&mut browser, &app).await;
+    let links = given_up.links();
+    let forgot = links.iter().find(|link| link.path() == "/forgot").unwrap();
+    let form = browser.open(forgot.as_str()).await;
+    browser.submit(&form, &[("email", &world.fresh_email())]).await;
+    assert!(browser.cookie("interrupted_flow").is_some());
     let mut elsewhere = world.browser();
     for browser in [&mut browser, &mut elsewhere] {
-        let email = world.user().await;
+        let bob = world.user().await;
         let form = browser.open("/forgot").await;
-        browser.submit(&form, &[("email", &email.email)]).await;
-        let done = reset(&world, browser, &email, 1).await;
+        browser.submit(&form, &[("email", &bob.email)]).await;
+        let done = reset(&world, browser, &bob, 1).await;
         assert_eq!(
             (next(&done).path(), next(&done).query()),
             ("/signin", None),
@@ -236,6 +268,7 @@ on_every_shape!(
     the_code_follows_on_a_page_of_its_own,
     the_cookie_of_the_first_step_goes_to_its_page_alone,
     a_code_completes_a_flow,
+    a_code_is_checked_for_the_account_that_the_page_named,
     the_first_step_ends,
     the_first_step_ends_after_five_minutes,
     codes_of_the_page_count_as_attempts,

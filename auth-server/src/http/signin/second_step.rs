@@ -2,6 +2,7 @@
 
 use super::{Failure, former_session, show_again, signed_in};
 use crate::app::App;
+use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FlowErrors, FormErrors, SecondStepErrors};
 use crate::http::extract::{PageForm, PageQuery};
 use crate::http::flow::{self, FlowCookie, FlowError};
@@ -46,12 +47,13 @@ fn first_step(identity: &Identity, headers: &HeaderMap, now: Timestamp) -> Optio
 /// Show the page for the one-time code
 ///
 /// The page follows the sign-in page if the account uses two-step sign-in. Without a right password in the last five minutes, the browser
-/// gets the sign-in page.
+/// gets the sign-in page, or outside a flow the account if it is signed in.
 #[utoipa::path(
-    get, path = paths::SECOND_STEP, operation_id = "showSecondStep", tag = "Pages", params(FlowQuery), security(()),
+    get, path = paths::SECOND_STEP, operation_id = "showSecondStep", tag = "Pages", params(FlowQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "Redirect to the same page on the host of the base URL.", headers(("Location"))),
+        (status = 303, description = "Redirect to the account, or to the same page on the host of the base URL.", headers(("Location"))),
         FlowErrors, SecondStepErrors,
     )
 )]
@@ -61,12 +63,15 @@ pub(crate) async fn show(
     PageQuery(query): PageQuery<FlowQuery>,
     headers: HeaderMap,
     cookie: FlowCookie,
+    BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let flow = query.flow.as_deref();
     flow::find(&app, flow, cookie, context.now).await?;
     Ok(match first_step(&app.identity, &headers, context.now) {
         Some(first) => renderer.show(|form| page(form, &first, flow)),
+        // The browser went back after the sign-in.
+        None if session.is_some() && flow.is_none() => see_other(paths::ACCOUNT),
         None => restart(&app.identity, renderer, "", flow),
     })
 }
@@ -76,6 +81,7 @@ fn page(form: FormState<'_>, first: &FirstStep, flow: Option<&str>) -> Response 
         form,
         flow,
         email: &first.email,
+        user: first.user_id,
         sign_in: paths::sign_in(flow),
     })
 }
@@ -111,24 +117,28 @@ pub(crate) async fn submit(
     let Some(first) = first_step(identity, &headers, context.now) else {
         return Ok(restart(identity, renderer, "", flow));
     };
-    Ok(
-        match complete(identity, &first, &fields, &headers, &context).await {
-            Ok(session) => {
-                let mut response = signed_in(identity, &session.sid, flow);
-                let removal = self::cookie("", Duration::ZERO);
-                response.headers_mut().append(header::SET_COOKIE, removal);
-                response
-            }
-            // The password was changed since, for example.
-            Err(Failure::Credentials(login::Error::WrongCredentials)) => {
-                restart(identity, renderer, &first.email, flow)
-            }
-            Err(Failure::Credentials(error)) => {
-                renderer.show_again(error.into(), |form| page(form, &first, flow))
-            }
-            Err(Failure::Response(response)) => response,
-        },
-    )
+    if fields.user != first.user_id.to_string() {
+        // Somebody entered the password of another account in another tab.
+        let changed = FormError::new(StatusCode::CONFLICT, &text::of("second-step-user-changed"));
+        return Ok(renderer.show_again(changed, |form| page(form, &first, flow)));
+    }
+    let completed = complete(identity, &first, &fields, &headers, &context).await;
+    Ok(match completed {
+        Ok(session) => {
+            let mut response = signed_in(identity, &session.sid, flow);
+            let removal = self::cookie("", Duration::ZERO);
+            response.headers_mut().append(header::SET_COOKIE, removal);
+            response
+        }
+        // The password was changed since, for example.
+        Err(Failure::Credentials(login::Error::WrongCredentials)) => {
+            restart(identity, renderer, &first.email, flow)
+        }
+        Err(Failure::Credentials(error)) => {
+            renderer.show_again(error.into(), |form| page(form, &first, flow))
+        }
+        Err(Failure::Response(response)) => response,
+    })
 }
 
 async fn complete(
