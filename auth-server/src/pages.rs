@@ -9,6 +9,7 @@ mod device;
 mod language;
 mod message;
 mod presentation;
+mod sign_in;
 pub mod text;
 mod user_agent;
 
@@ -24,16 +25,14 @@ pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confi
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, error_with_link, notify, notify_with_link};
 pub use presentation::present;
+pub(crate) use sign_in::{CaptchaWidget, SecondStepPage, SignInPage, second_step, sign_in};
 
 use askama::Template;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use foundation::scope::Scope;
-use foundation::urls::origin_of;
-use identity::captcha::Captcha;
 use issuer::grants::EndSessionRequest;
 use presentation::LanguageLink;
-use url::Url;
 use web::Error;
 
 /// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients. The sources of scripts come
@@ -50,36 +49,6 @@ pub(crate) struct FormState<'a> {
     pub(crate) error: Option<&'a str>,
 }
 
-/// The sign-in form.
-#[derive(Template)]
-#[template(path = "sign_in.html")]
-pub(crate) struct SignInPage<'a> {
-    pub(crate) form: FormState<'a>,
-    /// The authorization flow that continues after sign-in.
-    pub(crate) flow: Option<&'a str>,
-    pub(crate) email: &'a str,
-    pub(crate) captcha: Option<CaptchaWidget<'a>>,
-    /// The path of the sign-up page, if users can sign up.
-    pub(crate) sign_up: Option<String>,
-    /// The path of the page for a forgotten password.
-    pub(crate) forgot: String,
-}
-
-/// The form for the code that follows a right password.
-#[derive(Template)]
-#[template(path = "second_step.html")]
-pub(crate) struct SecondStepPage<'a> {
-    pub(crate) form: FormState<'a>,
-    /// The authorization flow that continues after sign-in.
-    pub(crate) flow: Option<&'a str>,
-    /// The address of the account.
-    pub(crate) email: &'a str,
-    /// The id of its user, to whom the form belongs.
-    pub(crate) user: i64,
-    /// The path of the sign-in page.
-    pub(crate) sign_in: String,
-}
-
 /// The sign-up form.
 #[derive(Template)]
 #[template(path = "sign_up.html")]
@@ -94,22 +63,6 @@ pub(crate) struct SignUpPage<'a> {
     pub(crate) has_terms: bool,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
-}
-
-/// The element that the script of a captcha service fills in.
-pub(crate) struct CaptchaWidget<'a> {
-    site_key: &'a str,
-    script_url: &'a Url,
-}
-
-impl<'a> CaptchaWidget<'a> {
-    /// Returns the widget of a captcha, or `None` if no script is configured.
-    pub(crate) fn new(captcha: &'a Captcha) -> Option<Self> {
-        Some(Self {
-            site_key: captcha.site_key(),
-            script_url: captcha.script_url()?,
-        })
-    }
 }
 
 /// The form to change a password.
@@ -195,18 +148,6 @@ struct Layout<'a> {
     main: &'a str,
 }
 
-/// Renders the sign-in page. The script of a captcha, and its frames, may be loaded on this page alone, and
-/// from the script's origin alone.
-pub(crate) fn sign_in(page: &SignInPage<'_>) -> Response {
-    let mut response = render(&text::of("sign-in").plain(), page);
-    if let Some(widget) = &page.captcha {
-        let origin = origin_of(widget.script_url);
-        let policy = format!("{CONTENT_SECURITY_POLICY} {origin}; frame-src {origin}; connect-src {origin}");
-        set_policy(&mut response, &policy);
-    }
-    response
-}
-
 /// Replaces the content security policy of a page.
 fn set_policy(response: &mut Response, policy: &str) {
     if let Ok(policy) = HeaderValue::try_from(policy) {
@@ -214,11 +155,6 @@ fn set_policy(response: &mut Response, policy: &str) {
             .headers_mut()
             .insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-}
-
-/// Renders the page for the code that follows a right password.
-pub(crate) fn second_step(page: &SecondStepPage<'_>) -> Response {
-    render(&text::of("second-step").plain(), page)
 }
 
 /// Renders the sign-up page.
