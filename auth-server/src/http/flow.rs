@@ -85,9 +85,9 @@ pub(super) async fn find(
     }
 }
 
-/// Returns the cookie that keeps a flow for the page behind a mailed link, at `page`, so that it goes on from there, or that removes an
-/// earlier one if there is no flow. The browser sends the cookie to that page alone. It keeps no flow that leads to the page for the code of
-/// a device, because such a flow is not bound to the browser.
+/// Returns the `Set-Cookie` value by which the browser keeps a flow for the page behind a mailed link, whose path is `page`. The browser
+/// sends the cookie to that page alone. Without a flow, the value removes the cookie. A flow that leads to the page for the code of a device
+/// counts as none, because it is not bound to the browser.
 pub(super) fn interrupted_cookie(flow: Option<&str>, page: &str) -> HeaderValue {
     let is_sealed = |flow: &&str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// The name under which a first step is sealed.
 const SEAL_NAME: &str = "first step of a sign-in";
 
-/// A right password of an account that requires a code too. It ends with the epoch of the user, and after [`LIFETIME`](Self::LIFETIME).
+/// The fact that the password of an account was verified which requires a code too. It counts until the user's epoch ends, for at most
+/// [`LIFETIME`](Self::LIFETIME).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FirstStep {
     /// The address of the account.

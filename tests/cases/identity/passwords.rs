@@ -124,7 +124,7 @@ async fn bcrypt_hashes_sign_in_and_are_replaced(shape: Shape) {
     }
 }
 
-/// bcrypt reads 72 bytes. The hash of a longer password would fix the rest as somebody typed it who may know only the beginning.
+/// bcrypt compares 72 bytes. A new hash of a longer password would include an end that was never compared.
 async fn the_hash_of_a_password_that_bcrypt_cuts_is_not_replaced(shape: Shape) {
     let world = World::start(shape).await;
     let db = world.db().await;

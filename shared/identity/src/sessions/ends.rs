@@ -41,8 +41,9 @@ pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     }
 }
 
-/// Ends the sessions of a user other than `kept` and the `others` that were used last. Revokes the refresh families of first-party clients
-/// that were created in them. The events of the sessions have `reason`. Returns the revocations to announce after the commit.
+/// Ends all sessions of a user except the session `kept` and the `others` most recently used ones. Revokes the refresh families of
+/// first-party clients that were created in them. Records an event with `reason` for each. Returns the revocations to announce after the
+/// commit.
 pub(super) async fn end_others(
     tx: &mut Tx,
     user_id: i64,
