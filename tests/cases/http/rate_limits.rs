@@ -223,14 +223,15 @@ async fn limits_are_off_on_loopback_by_default(world: SharedWorld) {
     );
 }
 
-/// Half of the requests go to each API, so that neither alone exceeds the limit.
+/// Neither API alone exceeds the limit, because each gets fewer requests than it allows. Both together get more, and
+/// may reject some of them as soon as they have shared their counts.
 async fn replicas_share_their_counters(shape: Shape) {
     let world = limited(shape).start().await;
     let ann = world.user().await;
     let apis = world.at_each_api(&ann);
     for api in &apis {
         for _ in 0..READS - 3 {
-            api.get("/me").await.expect(200);
+            api.get("/me").await;
         }
     }
     for api in &apis {
