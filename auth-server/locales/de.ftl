@@ -157,6 +157,8 @@ account-no-apps = Keine App hat Zugriff auf Ihr Konto.
 account-app-used = vor { $time } benutzt
 account-app-disconnect = Trennen
 account-activity = Sicherheitsereignisse
+account-data = Ihre Daten
+account-export = Alles herunterladen, was über Sie gespeichert ist
 ago = vor { $time }
 browser-on-system = { $browser } unter { $system }
 browser-unknown = Ein unbekanntes Programm
@@ -317,3 +319,40 @@ scope-admin = Diesen Dienst verwalten
 scope-openid = Sie bei der Anmeldung wiedererkennen
 scope-profile = Sehen, wann Ihr Konto zuletzt geändert wurde
 scope-email = Sehen, wie Ihre E-Mail-Adresse lautet und ob sie bestätigt ist
+
+## Deletion of the account
+
+deletion = Ihr Konto löschen
+deletion-ends = Das endet jetzt
+deletion-sessions = { $n ->
+    [one] Diese Sitzung
+   *[other] { $n } Sitzungen, in allen Browsern und Geräten
+ }
+deletion-apps = { $n ->
+    [one] Der Zugriff von { $n } App
+   *[other] Der Zugriff von { $n } Apps
+ }
+deletion-drafts = { $n ->
+    [one] { $n } Entwurf, der gelöscht wird
+   *[other] { $n } Entwürfe, die gelöscht werden
+ }
+deletion-address = Ihre Adresse und Ihr Passwort. Danach kann jemand anderes die Adresse für ein neues Konto benutzen.
+deletion-stays = Das bleibt, ohne Ihren Namen
+deletion-posts = { $n ->
+    [one] { $n } veröffentlichter Beitrag
+   *[other] { $n } veröffentlichte Beiträge
+ }
+deletion-comments = { $n ->
+    [one] { $n } Kommentar
+   *[other] { $n } Kommentare
+ }
+deletion-payments = { $n ->
+    [one] { $n } Zahlung
+   *[other] { $n } Zahlungen
+ }
+deletion-final = Das lässt sich nicht rückgängig machen. Löschen Sie vorher Beiträge und Kommentare, die nicht bleiben sollen, und behalten Sie eine Kopie Ihrer Daten.
+deletion-submit = Konto endgültig löschen
+deletion-last-administrator = Das ist das letzte Administratorkonto der Installation. Machen Sie vorher jemand anderen zum Administrator.
+account-deleted = Ihr Konto ist gelöscht
+    .text = Sie sind überall abgemeldet, und keine App hat mehr Zugriff.
+    .link = Mit einem anderen Konto anmelden

@@ -158,6 +158,8 @@ account-no-apps = No app has access to your account.
 account-app-used = used { $time } ago
 account-app-disconnect = Disconnect
 account-activity = Security activity
+account-data = Your data
+account-export = Download everything that is stored about you
 ago = { $time } ago
 browser-on-system = { $browser } on { $system }
 browser-unknown = An unknown program
@@ -305,3 +307,40 @@ form-unreadable = This form cannot be read
     .text = The form was not accepted. Go back, reload the page and try again.
 form-forged = This form could not be verified
     .text = Your browser did not send the cookie that belongs to this form, or the form was sent by another site. Allow cookies, go back, reload the page and try again.
+
+## Deletion of the account
+
+deletion = Delete your account
+deletion-ends = This ends now
+deletion-sessions = { $n ->
+    [one] This session
+   *[other] { $n } sessions, in all browsers and devices
+ }
+deletion-apps = { $n ->
+    [one] The access of { $n } app
+   *[other] The access of { $n } apps
+ }
+deletion-drafts = { $n ->
+    [one] { $n } draft, which is erased
+   *[other] { $n } drafts, which are erased
+ }
+deletion-address = Your address and password. Somebody else can then use the address for a new account.
+deletion-stays = This stays, without your name
+deletion-posts = { $n ->
+    [one] { $n } published post
+   *[other] { $n } published posts
+ }
+deletion-comments = { $n ->
+    [one] { $n } comment
+   *[other] { $n } comments
+ }
+deletion-payments = { $n ->
+    [one] { $n } payment
+   *[other] { $n } payments
+ }
+deletion-final = This cannot be undone. Delete posts and comments first if they must not stay, and keep a copy of your data.
+deletion-submit = Delete the account for ever
+deletion-last-administrator = This is the last administrator of the installation. Make another user an administrator first.
+account-deleted = Your account is deleted
+    .text = You are signed out everywhere, and no app has access any more.
+    .link = Sign in with another account

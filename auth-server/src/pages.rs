@@ -14,8 +14,8 @@ pub mod text;
 mod user_agent;
 
 pub(crate) use account::{
-    AccountPage, EmailPage, TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, account, email,
-    recovery_codes, two_step_enrollment, two_step_off, two_step_on,
+    AccountPage, DeletionPage, EmailPage, TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, account,
+    deletion, email, recovery_codes, two_step_enrollment, two_step_off, two_step_on,
 };
 pub use brand::Brand;
 pub(crate) use brand::{BrandSettings, Logo};

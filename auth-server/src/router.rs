@@ -1,7 +1,7 @@
 //! The routes of the issuer.
 
 use crate::app::App;
-use crate::http::account::{email, two_step};
+use crate::http::account::{deletion, email, two_step};
 use crate::http::admin::{clients, consents, keys, registration_tokens, security_events, sessions, users};
 use crate::http::signin::second_step;
 use crate::http::{
@@ -51,6 +51,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(account::disconnect_app))
         .routes(routes!(account::request_confirmation))
         .routes(routes!(email::show, email::submit))
+        .routes(routes!(account::export))
+        .routes(routes!(deletion::show, deletion::submit))
         .routes(routes!(two_step::show))
         .routes(routes!(two_step::enroll))
         .routes(routes!(two_step::confirm))

@@ -1,9 +1,10 @@
-//! The pages: sign-in, sign-up, the account with its address and two-step sign-in, their languages, their branding, their fields for
+//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in and its deletion, their languages, their branding, their fields for
 //! passwords, and their appearance and accessibility in Chromium.
 
 mod account;
 mod appearance;
 mod branding;
+mod deletion;
 mod email;
 mod languages;
 mod links;

@@ -31,7 +31,7 @@ pub(crate) async fn export(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<impl IntoResponse, ApiError> {
-    let name = format!("attachment; filename=\"account-{}.json\"", session.user.id);
+    let name = export::content_disposition(&session);
     let pieces = export::stream(identity, session, context.now).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/json".to_owned()),

@@ -1,5 +1,6 @@
 //! `/account`: the pages on which users manage their own account.
 
+pub(crate) mod deletion;
 pub(crate) mod email;
 pub(crate) mod two_step;
 
@@ -14,6 +15,7 @@ use super::paths;
 use super::redirects::see_other;
 use crate::pages::{self, FormState, text};
 use audit::events::list::{self, Filter, SecurityEvent};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse as _, Response};
@@ -24,6 +26,7 @@ use identity::grants::consents::ConnectedApp;
 use identity::sessions::{self, OwnSession, Session};
 use identity::users::account::{self, Account};
 use identity::{Identity, email_verifications};
+use resources::export::{self as file, Export};
 use storage::db::{self, Tx};
 use web::{Context, cookies};
 
@@ -179,6 +182,38 @@ pub(crate) async fn disconnect_app(
     let tx = begin(&identity, &session, &context).await?;
     consents::revoke(tx, &identity.revocations, session.user.id, &fields.app, &context).await?;
     Ok(see_other(paths::ACCOUNT))
+}
+
+/// Download the account
+///
+/// The file is that of the operation `exportAccount` of the API: all data that is stored about the user.
+#[utoipa::path(
+    get, path = paths::ACCOUNT_EXPORT, operation_id = "exportAccountByPage", tag = "Pages",
+    security((), ("session" = [])),
+    responses(
+        (status = 200, description = "The file.", body = Export, headers(("Content-Disposition"), ("Cache-Control"))),
+        (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
+        SessionErrors,
+    )
+)]
+pub(crate) async fn export(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    BrowserSession(session): BrowserSession,
+) -> Result<Response, FlowError> {
+    let session = require_session(session, None, false)?;
+    let name = file::content_disposition(&session);
+    let pieces = file::stream(identity, session, context.now).await;
+    let pieces = pieces.map_err(|error| match error {
+        file::Error::Database(error) => FlowError::Database(error),
+        error => FlowError::Response(web::Error::internal(&error).into_response()),
+    })?;
+    let headers = [
+        (header::CONTENT_TYPE, "application/json".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    Ok((headers, Body::from_stream(pieces)).into_response())
 }
 
 /// Begins the transaction of a change in this session, which cannot end before the transaction does. Fails with a redirect to the

@@ -67,6 +67,8 @@ pages! {
     ReauthenticationErrors: 422 "The password, the code or the address is wrong.",
         429 "Sign-in is blocked for a while, or too many mails were requested.",
         503 "Too many people are signing in at once, or a part of the service does not answer.";
+    /// The error of the form that deletes an account.
+    DeletionErrors: 409 "The account is that of the last administrator.";
     /// The errors of the form for the code of a device.
     DeviceErrors: 422 "The code is unknown, expired or used.", 429 "Too many wrong codes were entered.",
         503 "A part of the service does not answer.";

@@ -1,8 +1,10 @@
 //! The pages of a user's own account.
 
+mod deletion;
 mod email;
 mod two_step;
 
+pub(crate) use deletion::{DeletionPage, deletion};
 pub(crate) use email::{EmailPage, email};
 pub(crate) use two_step::{
     TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, recovery_codes, two_step_enrollment, two_step_off,

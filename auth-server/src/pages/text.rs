@@ -5,7 +5,7 @@ use askama::filters::{Escaper as _, Html, HtmlSafe};
 use fluent_bundle::{FluentArgs, FluentValue};
 use foundation::duration::{self, Unit};
 use foundation::scope;
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::time::Duration;
 
@@ -59,8 +59,8 @@ impl Text<'_> {
 
     /// Sets an argument that is a number, which decides about the grammatical number.
     #[must_use]
-    pub fn count(mut self, name: &'static str, n: u64) -> Self {
-        self.arguments.set(name, FluentValue::from(n));
+    pub fn count(mut self, name: &'static str, n: impl Borrow<u64>) -> Self {
+        self.arguments.set(name, FluentValue::from(*n.borrow()));
         self
     }
 

@@ -177,6 +177,8 @@ rows! {
     "requestEmailVerificationByForm" [Session] 303 |f| "/account/email/confirmation", Body::Form("csrf=x");
     "changeEmailByForm" [Session] 303 |f| "/account/email",
         Body::Form("csrf=x&email=thief%40example.org&password=correct+horse+battery+staple");
+    "deleteAccountByForm" [Session] 303 |f| "/account/deletion",
+        Body::Form("csrf=x&password=correct+horse+battery+staple");
     "enrollTwoStepByForm" [Session] 303 |f| "/account/two-step/enrollment",
         Body::Form("csrf=x&password=correct+horse+battery+staple");
     "confirmTwoStepByForm" [Session] 303 |f| "/account/two-step/confirmation", Body::Form("csrf=x&otp=123456");

@@ -277,6 +277,11 @@ table! {
     show_email: "showEmail" GET "/account/email" Body::None,               [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     change_email_by_form: "changeEmailByForm" POST "/account/email" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    export_account_by_page: "exportAccountByPage" GET "/account/export" Body::None,
+                                                                           [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    show_deletion: "showDeletion" GET "/account/deletion" Body::None,      [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    delete_account_by_form: "deleteAccountByForm" POST "/account/deletion" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_two_step: "showTwoStep" GET "/account/two-step" Body::None,       [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     enroll_two_step_by_form: "enrollTwoStepByForm" POST "/account/two-step/enrollment" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];

@@ -274,6 +274,8 @@ async fn pages_are_not_readable_by_other_origins(world: SharedWorld) {
         "/signup",
         "/account",
         "/account/email",
+        "/account/deletion",
+        "/account/export",
         "/account/two-step",
         "/consent",
         "/password",

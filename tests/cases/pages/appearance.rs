@@ -231,6 +231,8 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     walk.visit("verify-signed-in", &link).await;
     walk.visit("password", "/password").await;
     walk.visit("email", "/account/email").await;
+    user.publish("A post").await;
+    walk.visit("deletion", "/account/deletion").await;
     walk.visit("two-step-on", "/account/two-step").await;
     chromium.fill("#password", PASSWORD).await;
     chromium.press("button[type=submit]").await;

@@ -143,7 +143,12 @@ async fn an_outdated_form_shows_the_present_page(world: SharedWorld) {
 
 async fn the_pages_need_a_session(world: SharedWorld) {
     let mut stranger = world.browser();
-    for path in ["/account/two-step", "/account/email"] {
+    for path in [
+        "/account/two-step",
+        "/account/email",
+        "/account/deletion",
+        "/account/export",
+    ] {
         let page = stranger.open(path).await;
         assert_eq!(page.location().unwrap().path(), "/signin", "{}", page.reply);
     }

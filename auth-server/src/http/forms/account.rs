@@ -24,6 +24,17 @@ pub(crate) struct EmailForm {
     csrf: String,
 }
 
+/// The form that deletes an account.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct DeletionForm {
+    /// The password of the account.
+    pub(crate) password: String,
+    /// A one-time code or a recovery code, if the account uses two-step sign-in.
+    pub(crate) otp: Option<String>,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
 /// The form that begins to turn two-step sign-in on.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct TwoStepEnrollmentForm {
@@ -83,6 +94,7 @@ pub(crate) struct AccountQuery {
 csrf_protected!(
     AccountForm,
     EmailForm,
+    DeletionForm,
     TwoStepEnrollmentForm,
     TwoStepConfirmationForm,
     TwoStepOffForm,

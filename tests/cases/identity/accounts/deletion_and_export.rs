@@ -226,6 +226,15 @@ async fn only_administrator(world: &World) -> User {
 async fn the_last_administrator_cannot_be_deleted(world: World) {
     let admin = only_administrator(&world).await;
     delete(&admin, PASSWORD).await.expect_error(403, "forbidden");
+    let mut browser = admin.browser();
+    let page = browser.open("/account/deletion").await;
+    let refused = browser.submit(&page, &[("password", PASSWORD)]).await;
+    assert_eq!(refused.reply.status, 409, "{}", refused.reply);
+    assert!(
+        refused.visible_text().contains("the last administrator"),
+        "{}",
+        refused.reply
+    );
     let email = admin.email.as_str();
     for command in [
         vec!["users", "disable", "--email", email],

@@ -260,6 +260,13 @@ routes! {
         let call = browser.submit_call(&page, &[("email", &f.world.fresh_email()), ("password", PASSWORD)]);
         call.header("x-forwarded-for", &new_address())
     };
+    exportAccountByPage "signed in" [9 9] |f| f.world.user().await.browser().open_call("/account/export");
+    showDeletion "signed in" [6 6] |f| f.owner.browser().open_call("/account/deletion");
+    deleteAccountByForm "signed in" [25 25] |f| {
+        let mut browser = f.world.user().await.browser();
+        let page = browser.open("/account/deletion").await;
+        browser.submit_call(&page, &[("password", PASSWORD)])
+    };
     showTwoStep "signed in" [2 2] |f| f.owner.browser().open_call("/account/two-step");
     enrollTwoStepByForm "signed in" [8 8] |f| {
         let mut browser = f.world.user().await.browser();

@@ -1,4 +1,4 @@
-//! Deletion of an account with its data in the API.
+//! The content of an account in the API, and the deletion of the account with it.
 
 use crate::{idempotency, posts};
 use foundation::clock::Timestamp;
@@ -9,9 +9,15 @@ use identity::accounts::Error;
 use identity::credential_check::PresentedCredentials;
 use identity::sessions::Session;
 use storage::db::{self, Db, Tx};
-use storage::{execute, fetch_optional, sql};
+use storage::{execute, fetch_one, fetch_optional, sql};
 
 sql! {
+    COUNT = "SELECT (SELECT COUNT(*) FROM posts
+                     WHERE author_id = $1 AND status = 'published' AND deleted_at IS NULL AND created_at + 0 >= 0),
+                    (SELECT COUNT(*) FROM posts
+                     WHERE author_id = $1 AND published_at IS NULL AND title <> '' AND deleted_at IS NULL),
+                    (SELECT COUNT(*) FROM comments WHERE author_id = $1 AND deleted_at IS NULL),
+                    (SELECT COUNT(*) FROM payments WHERE user_id = $1)";
     ADD_UNFINISHED = "INSERT INTO unfinished_erasures (user_id) VALUES ($1)";
     FIND_UNFINISHED = "SELECT user_id FROM unfinished_erasures ORDER BY user_id LIMIT 1";
     DELETE_UNFINISHED = "DELETE FROM unfinished_erasures WHERE user_id = $1";
@@ -19,6 +25,31 @@ sql! {
 
 /// The number of posts and of receipts that the deletion of an account erases itself, in a few milliseconds. Few accounts have more.
 const ERASED_AT_ONCE: i64 = 500;
+
+/// The numbers of the things that a user made.
+#[derive(Clone, Copy, Debug)]
+pub struct Content {
+    /// Posts that are published.
+    pub posts: u64,
+    /// Posts that were never published.
+    pub drafts: u64,
+    /// Comments.
+    pub comments: u64,
+    /// Payments.
+    pub payments: u64,
+}
+
+/// Counts what a user made. Fails if the database does.
+pub async fn content(db: &Db, user_id: i64) -> Result<Content, db::Error> {
+    let counts = fetch_one!(db.reader(), (i64, i64, i64, i64), COUNT, user_id)?;
+    let (posts, drafts, comments, payments) = counts;
+    Ok(Content {
+        posts: posts.cast_unsigned(),
+        drafts: drafts.cast_unsigned(),
+        comments: comments.cast_unsigned(),
+        payments: payments.cast_unsigned(),
+    })
+}
 
 /// Verifies the credentials of the session's user and deletes their account, the posts that were never published, and
 /// the receipts that are stored under idempotency keys. If there are many of these, [`erase_remaining`] deletes the others after the

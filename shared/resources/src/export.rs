@@ -49,6 +49,11 @@ pub struct Export {
     security_events: Vec<SecurityEvent>,
 }
 
+/// Returns the value of the header `Content-Disposition` of the file.
+pub fn content_disposition(session: &Session) -> String {
+    format!("attachment; filename=\"account-{}.json\"", session.user.id)
+}
+
 /// The reason why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

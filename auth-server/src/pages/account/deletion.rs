@@ -1,0 +1,28 @@
+//! The page on which users delete their account.
+
+use crate::pages::{FormState, render, text};
+use askama::Template;
+use axum::response::Response;
+use resources::accounts::Content;
+
+/// The form that deletes an account.
+#[derive(Template)]
+#[template(path = "deletion.html")]
+pub(crate) struct DeletionPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The address of the account, for password managers.
+    pub(crate) email: &'a str,
+    /// Whether the form asks for a one-time code.
+    pub(crate) asks_code: bool,
+    /// The number of sessions that end.
+    pub(crate) sessions: u64,
+    /// The number of apps that lose access.
+    pub(crate) apps: u64,
+    /// The numbers of things that the user made.
+    pub(crate) content: Content,
+}
+
+/// Renders the form that deletes an account.
+pub(crate) fn deletion(page: &DeletionPage<'_>) -> Response {
+    render(&text::of("deletion").plain(), page)
+}

@@ -1,0 +1,130 @@
+//! `/account/export` and `/account/deletion`.
+
+use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, on_every_shape};
+
+async fn open(browser: &mut Browser) -> Page {
+    let page = browser.open("/account/deletion").await;
+    assert_eq!(page.reply.status, 200, "{}", page.reply);
+    page.expect_page_within_origin();
+    page
+}
+
+fn expect_words(page: &Page, status: u16, words: &[&str]) {
+    assert_eq!(page.reply.status, status, "{}", page.reply);
+    let text = page.visible_text();
+    for expected in words {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+async fn a_user_deletes_the_account_after_seeing_its_content(world: SharedWorld) {
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read").await;
+    let elsewhere = world.log_in(&user.email, PASSWORD).await;
+    user.draft("A draft").await;
+    let post = user.publish("A post").await;
+    user.publish("Another post").await;
+    user.comment(&post, "A comment").await;
+    user.pay(100).await;
+    let deleted = user.publish("A deleted post").await;
+    user.delete(&deleted.path)
+        .header("if-match", &deleted.etag)
+        .await
+        .expect(204);
+    let mut browser = user.browser();
+    let page = open(&mut browser).await;
+    let counts = [
+        "2 sessions",
+        "1 app",
+        "1 draft",
+        "2 published posts",
+        "1 comment",
+        "1 payment",
+    ];
+    expect_words(&page, 200, &counts);
+    let done = browser.submit(&page, &[("password", PASSWORD)]).await;
+    expect_words(&done, 200, &["Your account is deleted"]);
+    assert!(browser.cookie("sid").is_none(), "{}", done.reply);
+    for session in [&user, &elsewhere] {
+        session.get("/me").await.expect_error(401, "unauthenticated");
+    }
+    tokens.expect_revoked(&world, &app).await;
+    world.anyone().login(&user.email, PASSWORD).await.expect(401);
+    let reader = world.user().await;
+    let author = reader.get(&post.path).await.expect(200).json()["author_id"].clone();
+    assert_eq!(author, user.id);
+    let of_author = reader
+        .get(&format!("/posts?author_id={}", user.id))
+        .await
+        .expect(200);
+    assert_eq!(
+        of_author.json()["items"].as_array().unwrap().len(),
+        2,
+        "{of_author}"
+    );
+}
+
+async fn an_account_without_content_names_only_what_ends(world: SharedWorld) {
+    let page = open(&mut world.user().await.browser()).await;
+    expect_words(&page, 200, &["This session", "cannot be undone"]);
+    for absent in ["This stays", "draft", "app"] {
+        let text = page.visible_text();
+        assert!(!text.contains(absent), "{absent}: {text}");
+    }
+}
+
+async fn a_wrong_password_or_code_deletes_nothing(world: SharedWorld) {
+    let user = world.user().await;
+    let mut browser = user.browser();
+    let page = open(&mut browser).await;
+    for password in ["not the password", ""] {
+        let refused = browser.submit(&page, &[("password", password)]).await;
+        expect_words(&refused, 422, &["The current password is wrong", "This session"]);
+        assert!(refused.asks_for("password"), "{}", refused.reply);
+    }
+    let fields = [("password", PASSWORD), ("csrf", "another-token")];
+    let forged = browser.submit(&page, &fields).await;
+    assert_eq!(forged.reply.status, 403, "{}", forged.reply);
+    let app = Authenticator::enable(&world, &user).await;
+    let user = world.log_in_with(&app.sign_in(&world, &user)).await;
+    let mut browser = user.browser();
+    let page = open(&mut browser).await;
+    assert!(page.asks_for("otp"), "{}", page.reply);
+    for otp in ["", "000000000"] {
+        let refused = browser
+            .submit(&page, &[("password", PASSWORD), ("otp", otp)])
+            .await;
+        expect_words(&refused, 422, &["The one-time code is wrong"]);
+    }
+    user.get("/me").await.expect(200);
+    let fields = [("password", PASSWORD), ("otp", &app.recovery_codes[0])];
+    let done = browser.submit(&page, &fields).await;
+    expect_words(&done, 200, &["Your account is deleted"]);
+}
+
+async fn the_page_downloads_the_file_of_the_api(world: SharedWorld) {
+    let user = world.user().await;
+    user.publish("A post").await;
+    let account = user.browser().open("/account").await;
+    let links: Vec<String> = account
+        .links()
+        .iter()
+        .map(|link| link.path().to_owned())
+        .collect();
+    for path in ["/account/export", "/account/deletion"] {
+        assert!(links.iter().any(|link| link == path), "{path}: {links:?}");
+    }
+    let by_page = user.browser().open("/account/export").await.reply;
+    let by_api = user.get("/me/export").await.expect(200);
+    assert_eq!(by_page.json(), by_api.json());
+    for header in ["content-type", "content-disposition", "cache-control"] {
+        assert_eq!(by_page.header(header), by_api.header(header), "{by_page}");
+    }
+}
+
+on_every_shape!(
+    a_user_deletes_the_account_after_seeing_its_content,
+    an_account_without_content_names_only_what_ends,
+    a_wrong_password_or_code_deletes_nothing,
+    the_page_downloads_the_file_of_the_api,
+);
