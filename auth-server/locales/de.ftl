@@ -261,12 +261,18 @@ signed-out = Sie sind abgemeldet
 ## Front page
 
 home = Latchkey läuft
-home-explanation = Hier laufen ein OAuth-2.0-Issuer und eine API.
+home-explanation = Hier melden sich Menschen an, Apps erhalten Token mit deren Zustimmung, und eine API verwaltet Beiträge, Kommentare und Zahlungen. Es ist ein OAuth-2.0-Issuer und eine API unter einer Adresse.
 home-sign-in = Anmelden
 home-account = Ihr Konto
 home-sign-up = Konto anlegen
 home-reference = API-Referenz
-home-programs = Für Programme
+home-first-steps = Erste Schritte der Administration
+home-password-in-terminal = Das erste Passwort von { $administrator } steht im Terminal, in dem Latchkey läuft.
+home-password-in-file = Das erste Passwort von { $administrator } steht in der Datei { $path }.
+home-own-password = Melden Sie sich damit an, und wählen Sie ein eigenes Passwort.
+home-first-app = Registrieren Sie die erste App:
+home-keys = Sehen Sie sich die Signaturschlüssel an:
+home-apps = Für Autoren von Apps
 home-issuer-metadata = Metadaten des Issuers
 home-key-set = Schlüssel des Issuers (JWKS)
 home-api-metadata = Metadaten der API

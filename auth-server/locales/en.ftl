@@ -262,12 +262,18 @@ signed-out = You are signed out
 ## Front page
 
 home = Latchkey is running
-home-explanation = This origin serves an OAuth 2.0 issuer and a resource API.
+home-explanation = People sign in here, apps get tokens with their consent, and an API serves posts, comments and payments. It is an OAuth 2.0 issuer and a resource API on one origin.
 home-sign-in = Sign in
 home-account = Your account
 home-sign-up = Create an account
 home-reference = API reference
-home-programs = For programs
+home-first-steps = First steps of the administrator
+home-password-in-terminal = The first password of { $administrator } is in the terminal in which Latchkey runs.
+home-password-in-file = The first password of { $administrator } is in the file { $path }.
+home-own-password = Sign in with it, and choose a password of your own.
+home-first-app = Register the first app:
+home-keys = Look at the signing keys:
+home-apps = For authors of apps
 home-issuer-metadata = Issuer metadata
 home-key-set = Issuer key set (JWKS)
 home-api-metadata = API metadata

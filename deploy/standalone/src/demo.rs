@@ -1,5 +1,6 @@
 //! The demo pages: the front page, and the redirect URI of the demo client.
 
+use crate::first_start::{ADMINISTRATOR, PasswordPlace};
 use askama::Template;
 use auth_server::pages::{Brand, present, render, text};
 use axum::Router;
@@ -17,6 +18,8 @@ pub(crate) const PATH: &str = "/demo";
 struct Home {
     /// Whether users can create accounts.
     allows_sign_ups: bool,
+    /// The place of the administrator's initial password, if this process created the administrator.
+    password_place: Option<PasswordPlace>,
 }
 
 /// The parameters of an authorization response (RFC 6749 §4.1.2).
@@ -30,14 +33,23 @@ struct Callback {
 }
 
 /// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, and the redirect URI if there
-/// is a demo client.
+/// is a demo client. The front page shows the administrator's first steps if it gets the place of the initial password.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"
 )]
-pub(crate) fn routes(has_demo_client: bool, allows_sign_ups: bool, brand: Arc<Brand>) -> Router {
-    let home = async move || render(&text::of("home").plain(), &Home { allows_sign_ups });
-    let routes = Router::new().route("/", get(home));
+pub(crate) fn routes(
+    has_demo_client: bool,
+    allows_sign_ups: bool,
+    password_place: Option<PasswordPlace>,
+    brand: Arc<Brand>,
+) -> Router {
+    let home = Arc::new(Home {
+        allows_sign_ups,
+        password_place,
+    });
+    let show = async move || render(&text::of("home").plain(), &*home);
+    let routes = Router::new().route("/", get(show));
     let routes = match has_demo_client {
         true => routes.route(PATH, get(callback)),
         false => routes,

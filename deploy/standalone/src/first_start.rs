@@ -34,6 +34,24 @@ pub(crate) enum InitialPassword {
     File(PathBuf),
 }
 
+/// The place of an initial password, without the password.
+pub(crate) enum PasswordPlace {
+    /// The terminal in which the program runs.
+    Terminal,
+    /// This file.
+    File(String),
+}
+
+impl InitialPassword {
+    /// Returns its place.
+    pub(crate) fn place(&self) -> PasswordPlace {
+        match self {
+            Self::Terminal(_) => PasswordPlace::Terminal,
+            Self::File(path) => PasswordPlace::File(path.display().to_string()),
+        }
+    }
+}
+
 /// Returns the configured key, or else the key in `file` of `data_dir`. Generates a missing file. Fails if the file is
 /// invalid, or cannot be read or written.
 pub(crate) fn load_or_generate_key(

@@ -6,7 +6,7 @@ mod first_start;
 
 use auth_server::{Issuer, cli};
 use clap::Parser;
-use first_start::{ACCOUNT_KEY, MASTER_KEY, load_key, load_or_generate_key};
+use first_start::{ACCOUNT_KEY, InitialPassword, MASTER_KEY, load_key, load_or_generate_key};
 use foundation::settings::create_data_dir;
 use runtime::config::{self, CommonArgs};
 use runtime::startup::{self, Error, Runtime};
@@ -63,7 +63,10 @@ async fn run(args: Args) -> Result<(), Error> {
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
     let health = issuer.add_health_checks(api.add_health_checks(runtime.health()));
     let allows_sign_ups = runtime.identity.allows_sign_ups;
-    let demo = demo::routes(!is_production, allows_sign_ups, issuer.brand());
+    // In production the front page is for strangers.
+    let first_password = password.as_ref().filter(|_| !is_production);
+    let place = first_password.map(InitialPassword::place);
+    let demo = demo::routes(!is_production, allows_sign_ups, place, issuer.brand());
     let routes = issuer.routes().merge(api.routes()).merge(demo.into());
     banner::print(&runtime.urls, !is_production, password.as_ref())?;
     runtime.serve(routes, health).await

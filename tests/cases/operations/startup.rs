@@ -43,6 +43,27 @@ async fn the_first_start_creates_keys_an_administrator_and_the_demo_client(world
     let listed = world.cli(&["keys", "list", "--json"], "");
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
     assert!(!listed.to_string().contains("private"), "{listed}");
+    let front = world.browser().open("/").await;
+    let text = front.visible_text();
+    let file = world.data_dir().join("admin-password").display().to_string();
+    for words in ["First steps", "admin@localhost", &file, "clients create"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let password = std::fs::read_to_string(&file).unwrap();
+    assert!(!text.contains(password.trim()), "{text}");
+}
+
+async fn the_front_page_leads_newcomers_on(world: SharedWorld) {
+    let front = world.browser().open("/").await;
+    front.expect_page_within_origin();
+    for link in front.links() {
+        let reply = world.browser().open(link.path()).await.reply;
+        assert!(matches!(reply.status, 200 | 303), "{link}: {reply}");
+    }
+    let links: Vec<String> = front.links().iter().map(|link| link.path().to_owned()).collect();
+    for path in ["/signup", "/signin", "/docs"] {
+        assert!(links.iter().any(|link| link == path), "{path}: {links:?}");
+    }
 }
 
 async fn issuers_that_start_together_share_one_installation(shape: Shape) {
@@ -93,6 +114,10 @@ async fn a_second_start_changes_nothing(mut world: World) {
     ann.get("/me").await.expect(200);
     world.expect_accepted(&tokens.access).await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+    if world.shape != Shape::Split {
+        let front = world.browser().open("/").await.visible_text();
+        assert!(!front.contains("First steps"), "{front}");
+    }
 }
 
 async fn answered_writes_survive_a_kill(mut world: World) {
@@ -478,6 +503,8 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
     for _ in ["the first start", "a later start"] {
         assert_eq!(world.cli(&["clients", "list", "--json"], ""), json!([]));
         world.anyone().get("/demo").await.expect_error(404, "not_found");
+        let front = world.anyone().get("/").await.expect(200).text();
+        assert!(!front.contains("admin-password"), "{front}");
         world.stop().await;
         world.restart().await;
     }
@@ -535,6 +562,7 @@ on_one_process!(
     the_demo_client_is_created_even_if_users_exist,
     the_demo_client_exists_on_loopback_only,
     the_demo_page_tolerates_malformed_queries,
+    the_front_page_leads_newcomers_on,
     the_first_start_creates_keys_an_administrator_and_the_demo_client,
     help_shows_every_setting
 );
