@@ -52,6 +52,7 @@ second-step-other = Ein anderes Konto verwenden
 second-step-ended = Der Code wurde nicht innerhalb von fünf Minuten eingegeben, das Passwort wurde inzwischen geändert, oder Ihr Browser behält keine Cookies. Geben Sie Ihr Passwort noch einmal ein.
 back-to-sign-in = Zurück zur Anmeldung
 wrong-code = Der Einmalcode ist falsch oder wurde schon benutzt.
+code-missing = Geben Sie auch einen Einmalcode oder einen Wiederherstellungscode ein.
 session-ended = Sie wurden abgemeldet. Melden Sie sich wieder an.
 captcha-required = Lösen Sie das Captcha, um fortzufahren.
 sign-in-locked = Die Anmeldung ist gesperrt: Es gab zu viele Fehlversuche. Versuchen Sie es in { $wait } wieder.
@@ -329,10 +330,10 @@ scope-email = Sehen, wie Ihre E-Mail-Adresse lautet und ob sie bestätigt ist
 ## Deletion of the account
 
 deletion = Ihr Konto löschen
-deletion-ends = Das endet jetzt
+deletion-ends = Das endet mit dem Konto
 deletion-sessions = { $n ->
     [one] Diese Sitzung
-   *[other] { $n } Sitzungen, in allen Browsern und Geräten
+   *[other] { $n } Sitzungen, in allen Browsern und auf allen Geräten
  }
 deletion-apps = { $n ->
     [one] Der Zugriff von { $n } App
@@ -343,10 +344,11 @@ deletion-drafts = { $n ->
    *[other] { $n } Entwürfe, die gelöscht werden
  }
 deletion-address = Ihre Adresse und Ihr Passwort. Danach kann jemand anderes die Adresse für ein neues Konto benutzen.
+more-than = mehr als { $n }
 deletion-stays = Das bleibt, ohne Ihren Namen
 deletion-posts = { $n ->
-    [one] { $n } veröffentlichter Beitrag
-   *[other] { $n } veröffentlichte Beiträge
+    [one] { $n } Beitrag, der veröffentlicht ist oder war
+   *[other] { $n } Beiträge, die veröffentlicht sind oder waren
  }
 deletion-comments = { $n ->
     [one] { $n } Kommentar

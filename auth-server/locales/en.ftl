@@ -53,6 +53,7 @@ second-step-other = Use another account
 second-step-ended = The code was not entered within five minutes, the password was changed meanwhile, or your browser keeps no cookies. Enter your password again.
 back-to-sign-in = Back to the sign-in page
 wrong-code = The one-time code is wrong or was used already.
+code-missing = Enter a one-time code or a recovery code too.
 session-ended = You were signed out. Sign in again.
 captcha-required = Solve the captcha to continue.
 sign-in-locked = Sign-in is blocked: too many failed attempts; try again in { $wait }.
@@ -317,10 +318,10 @@ form-forged = This form could not be verified
 ## Deletion of the account
 
 deletion = Delete your account
-deletion-ends = This ends now
+deletion-ends = This will end
 deletion-sessions = { $n ->
     [one] This session
-   *[other] { $n } sessions, in all browsers and devices
+   *[other] { $n } sessions, in all browsers and on all devices
  }
 deletion-apps = { $n ->
     [one] The access of { $n } app
@@ -331,10 +332,11 @@ deletion-drafts = { $n ->
    *[other] { $n } drafts, which are erased
  }
 deletion-address = Your address and password. Somebody else can then use the address for a new account.
+more-than = more than { $n }
 deletion-stays = This stays, without your name
 deletion-posts = { $n ->
-    [one] { $n } published post
-   *[other] { $n } published posts
+    [one] { $n } post that is or was published
+   *[other] { $n } posts that are or were published
  }
 deletion-comments = { $n ->
     [one] { $n } comment
@@ -345,7 +347,7 @@ deletion-payments = { $n ->
    *[other] { $n } payments
  }
 deletion-final = This cannot be undone. Delete posts and comments first if they must not stay, and keep a copy of your data.
-deletion-submit = Delete the account for ever
+deletion-submit = Delete your account permanently
 deletion-last-administrator = This is the last administrator of the installation. Make another user an administrator first.
 account-deleted = Your account is deleted
     .text = You are signed out everywhere, and no app has access any more.

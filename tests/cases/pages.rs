@@ -1,5 +1,5 @@
-//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in and its deletion, their languages, their branding, their fields for
-//! passwords, and their appearance and accessibility in Chromium.
+//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in and its deletion, their languages,
+//! their branding, their fields for passwords, and their appearance and accessibility in Chromium.
 
 mod account;
 mod appearance;

@@ -26,7 +26,8 @@ pub(super) fn code(otp: &str) -> Result<Otp, FormError> {
 pub(super) fn error(error: login::Error) -> FormError {
     match error {
         login::Error::WrongCredentials => wrong_password(),
-        login::Error::WrongCode | login::Error::CodeMissing(_) => wrong_code(),
+        login::Error::WrongCode => wrong_code(),
+        login::Error::CodeMissing(_) => FormError::invalid(&text::of("code-missing")),
         login::Error::SignedOut => FormError::Final(see_other(paths::SIGN_IN)),
         error => error.into(),
     }

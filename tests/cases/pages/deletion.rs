@@ -1,5 +1,7 @@
 //! `/account/export` and `/account/deletion`.
 
+use serde_json::json;
+use storage::execute;
 use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, on_every_shape};
 
 async fn open(browser: &mut Browser) -> Page {
@@ -27,6 +29,9 @@ async fn a_user_deletes_the_account_after_seeing_its_content(world: SharedWorld)
     user.comment(&post, "A comment").await;
     user.pay(100).await;
     let deleted = user.publish("A deleted post").await;
+    let withdrawn = user.publish("A withdrawn post").await;
+    let to_draft = user.patch(&withdrawn.path).header("if-match", &withdrawn.etag);
+    to_draft.json(&json!({ "status": "draft" })).await.expect(200);
     user.delete(&deleted.path)
         .header("if-match", &deleted.etag)
         .await
@@ -37,7 +42,7 @@ async fn a_user_deletes_the_account_after_seeing_its_content(world: SharedWorld)
         "2 sessions",
         "1 app",
         "1 draft",
-        "2 published posts",
+        "3 posts that are or were published",
         "1 comment",
         "1 payment",
     ];
@@ -45,6 +50,8 @@ async fn a_user_deletes_the_account_after_seeing_its_content(world: SharedWorld)
     let done = browser.submit(&page, &[("password", PASSWORD)]).await;
     expect_words(&done, 200, &["Your account is deleted"]);
     assert!(browser.cookie("sid").is_none(), "{}", done.reply);
+    let again = browser.submit(&page, &[("password", PASSWORD)]).await;
+    assert_eq!(again.location().unwrap().path(), "/signin", "{}", again.reply);
     for session in [&user, &elsewhere] {
         session.get("/me").await.expect_error(401, "unauthenticated");
     }
@@ -73,6 +80,19 @@ async fn an_account_without_content_names_only_what_ends(world: SharedWorld) {
     }
 }
 
+async fn a_large_content_is_not_counted_to_its_end(world: SharedWorld) {
+    let user = world.user().await;
+    let db = world.db().await;
+    let insert = "INSERT INTO payments (public_id, user_id, status, amount, amount_captured, amount_refunded, currency,
+                                        description, metadata, created_at, updated_at)
+                  WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1001)
+                  SELECT CAST($1 AS TEXT) || n, $2, 'created', 100, 0, 0, 'EUR', '', '{}', 1, 1 FROM numbers";
+    let prefix = format!("pay_of_{}_", user.id);
+    execute!(db.writer(), insert, prefix, user.id).unwrap();
+    let page = open(&mut user.browser()).await;
+    expect_words(&page, 200, &["more than 1000 payments"]);
+}
+
 async fn a_wrong_password_or_code_deletes_nothing(world: SharedWorld) {
     let user = world.user().await;
     let mut browser = user.browser();
@@ -90,11 +110,14 @@ async fn a_wrong_password_or_code_deletes_nothing(world: SharedWorld) {
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     assert!(page.asks_for("otp"), "{}", page.reply);
-    for otp in ["", "000000000"] {
+    for (otp, words) in [
+        ("", "Enter a one-time code"),
+        ("000000000", "The one-time code is wrong"),
+    ] {
         let refused = browser
             .submit(&page, &[("password", PASSWORD), ("otp", otp)])
             .await;
-        expect_words(&refused, 422, &["The one-time code is wrong"]);
+        expect_words(&refused, 422, &[words]);
     }
     user.get("/me").await.expect(200);
     let fields = [("password", PASSWORD), ("otp", &app.recovery_codes[0])];
@@ -125,6 +148,7 @@ async fn the_page_downloads_the_file_of_the_api(world: SharedWorld) {
 on_every_shape!(
     a_user_deletes_the_account_after_seeing_its_content,
     an_account_without_content_names_only_what_ends,
+    a_large_content_is_not_counted_to_its_end,
     a_wrong_password_or_code_deletes_nothing,
     the_page_downloads_the_file_of_the_api,
 );

@@ -103,7 +103,7 @@ async fn a_user_turns_two_step_sign_in_off(world: SharedWorld) {
     for (password, otp, words) in [
         ("not the password", code, "The current password is wrong"),
         (PASSWORD, "000000000", "The one-time code is wrong"),
-        (PASSWORD, "", "The one-time code is wrong"),
+        (PASSWORD, "", "Enter a one-time code"),
     ] {
         let refused = browser
             .submit(&page, &[("password", password), ("otp", otp)])

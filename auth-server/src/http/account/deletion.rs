@@ -1,6 +1,5 @@
 //! `GET` and `POST /account/deletion`: delete the account.
 
-use super::Overview;
 use crate::http::browser::BrowserSession;
 use crate::http::consent::require_session;
 use crate::http::documentation::{DeletionErrors, FormErrors, ReauthenticationErrors, SessionErrors};
@@ -12,48 +11,53 @@ use crate::http::redirects::see_other;
 use crate::http::{paths, reauthentication};
 use crate::pages::{self, DeletionPage, FormState, text};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use identity::Identity;
 use identity::accounts::Error;
-use identity::sessions::Session;
+use identity::grants::consents;
+use identity::sessions::{self, Session};
+use identity::users::account::{self, Account};
 use resources::accounts::{self, Content};
 use web::{Context, cookies};
 
-/// The numbers of the things that the deletion ends.
+/// The account with the numbers of the things that end with it, and of those that stay.
 struct Effect {
-    account: Overview,
+    account: Account,
+    sessions: usize,
+    apps: usize,
     content: Content,
 }
 
 impl Effect {
-    /// Counts. Fails with a redirect to the sign-in page if the account was disabled or deleted meanwhile.
+    /// Counts. Fails with a redirect to the sign-in page, which removes the cookie, if the account was disabled or deleted meanwhile.
     async fn count(
         identity: &Identity,
         session: &Session,
         context: &RequestContext,
     ) -> Result<Self, FlowError> {
-        let Some(account) = Overview::read(identity, session, context).await? else {
-            return Err(FlowError::Response(see_other(paths::SIGN_IN)));
+        let (db, user_id) = (&identity.db, session.user.id);
+        let Some(account) = account::find_enabled(db, user_id).await? else {
+            let gone = (without_session(), see_other(paths::SIGN_IN)).into_response();
+            return Err(FlowError::Response(gone));
         };
-        let content = accounts::content(&identity.db, session.user.id).await?;
-        Ok(Self { account, content })
+        let sessions = sessions::list(db, session, identity.session_lifetimes, context.now).await?;
+        Ok(Self {
+            account,
+            sessions: sessions.len(),
+            apps: consents::list(db, user_id).await?.len(),
+            content: accounts::content(db, user_id).await?,
+        })
     }
 
     fn page(&self, form: FormState<'_>) -> Response {
-        let Overview {
-            account,
-            sessions,
-            apps,
-            ..
-        } = &self.account;
         pages::deletion(&DeletionPage {
             form,
-            email: &account.user.email,
-            asks_code: account.mfa_enabled,
-            sessions: sessions.len() as u64,
-            apps: apps.len() as u64,
+            email: &self.account.user.email,
+            asks_code: self.account.mfa_enabled,
+            sessions: self.sessions as u64,
+            apps: self.apps as u64,
             content: self.content,
         })
     }
@@ -61,7 +65,7 @@ impl Effect {
 
 /// Show the page that deletes the account
 ///
-/// It names the numbers of sessions and apps that end, and of posts, comments and payments that stay.
+/// It names the numbers of sessions, apps and drafts that end, and of posts, comments and payments that stay.
 #[utoipa::path(
     get, path = paths::ACCOUNT_DELETION, operation_id = "showDeletion", tag = "Pages", security((), ("session" = [])),
     responses(
@@ -102,13 +106,21 @@ pub(crate) async fn submit(
     SessionForm(session, fields): SessionForm<DeletionForm>,
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
-    let Err(error) = delete(&identity, &session, &fields, &context).await else {
-        let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
-        let page = pages::notify_with_link(&text::of("account-deleted"), paths::SIGN_IN);
-        return Ok((cookie, page).into_response());
+    let error = match delete(&identity, &session, &fields, &context).await {
+        Ok(()) => {
+            let page = pages::notify_with_link(&text::of("account-deleted"), paths::SIGN_IN);
+            return Ok((without_session(), page).into_response());
+        }
+        Err(FormError::Final(response)) => return Ok(response),
+        Err(error) => error,
     };
     let effect = Effect::count(&identity, &session, &context).await?;
     Ok(renderer.show_again(error, |form| effect.page(form)))
+}
+
+/// Returns the header that removes the cookie of the session.
+fn without_session() -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
+    AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())])
 }
 
 async fn delete(

@@ -1,9 +1,10 @@
 //! The page on which users delete their account.
 
-use crate::pages::{FormState, render, text};
+use crate::pages::text::{self, Text};
+use crate::pages::{FormState, render};
 use askama::Template;
 use axum::response::Response;
-use resources::accounts::Content;
+use resources::accounts::{COUNTED, Content};
 
 /// The form that deletes an account.
 #[derive(Template)]
@@ -25,4 +26,12 @@ pub(crate) struct DeletionPage<'a> {
 /// Renders the form that deletes an account.
 pub(crate) fn deletion(page: &DeletionPage<'_>) -> Response {
     render(&text::of("deletion").plain(), page)
+}
+
+/// Sets the number of a text, or says that it is more than was counted.
+fn counted<'a>(text: Text<'a>, n: &u64) -> Text<'a> {
+    match *n {
+        n if n > COUNTED => text.with("n", text::of("more-than").count("n", COUNTED).plain()),
+        n => text.count("n", n),
+    }
 }

@@ -261,7 +261,7 @@ routes! {
         call.header("x-forwarded-for", &new_address())
     };
     exportAccountByPage "signed in" [9 9] |f| f.world.user().await.browser().open_call("/account/export");
-    showDeletion "signed in" [6 6] |f| f.owner.browser().open_call("/account/deletion");
+    showDeletion "signed in" [5 5] |f| f.owner.browser().open_call("/account/deletion");
     deleteAccountByForm "signed in" [25 25] |f| {
         let mut browser = f.world.user().await.browser();
         let page = browser.open("/account/deletion").await;
