@@ -4,10 +4,8 @@ use super::reauthentication;
 use super::session::signed_out;
 use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
 use resources::accounts;
@@ -30,15 +28,10 @@ pub(crate) async fn export(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
     Context(context): Context,
-) -> Result<impl IntoResponse, ApiError> {
+) -> Result<Response, ApiError> {
     let name = export::content_disposition(&session);
     let pieces = export::stream(identity, session, context.now).await?;
-    let headers = [
-        (header::CONTENT_TYPE, "application/json".to_owned()),
-        (header::CONTENT_DISPOSITION, name),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
-    ];
-    Ok((headers, Body::from_stream(pieces)))
+    Ok(web::json_file(name, pieces))
 }
 
 /// Delete the caller's account

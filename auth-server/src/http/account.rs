@@ -15,7 +15,6 @@ use super::paths;
 use super::redirects::see_other;
 use crate::pages::{self, FormState, text};
 use audit::events::list::{self, Filter, SecurityEvent};
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse as _, Response};
@@ -208,12 +207,7 @@ pub(crate) async fn export(
         file::Error::Database(error) => FlowError::Database(error),
         error => FlowError::Response(web::Error::internal(&error).into_response()),
     })?;
-    let headers = [
-        (header::CONTENT_TYPE, "application/json".to_owned()),
-        (header::CONTENT_DISPOSITION, name),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
-    ];
-    Ok((headers, Body::from_stream(pieces)).into_response())
+    Ok(web::json_file(name, pieces))
 }
 
 /// Begins the transaction of a change in this session, which cannot end before the transaction does. Fails with a redirect to the

@@ -33,7 +33,8 @@ struct Callback {
 }
 
 /// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, and the redirect URI if there
-/// is a demo client. The front page shows the administrator's first steps if it gets the place of the initial password.
+/// is a demo client. If `password_place` is given, the front page also shows the administrator's
+/// first steps.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"

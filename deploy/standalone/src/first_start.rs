@@ -34,7 +34,7 @@ pub(crate) enum InitialPassword {
     File(PathBuf),
 }
 
-/// The place of an initial password, without the password.
+/// The place where the front page says that the initial password is.
 pub(crate) enum PasswordPlace {
     /// The terminal in which the program runs.
     Terminal,
@@ -43,7 +43,7 @@ pub(crate) enum PasswordPlace {
 }
 
 impl InitialPassword {
-    /// Returns its place.
+    /// Returns the place of the password.
     pub(crate) fn place(&self) -> PasswordPlace {
         match self {
             Self::Terminal(_) => PasswordPlace::Terminal,

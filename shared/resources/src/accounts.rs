@@ -31,10 +31,10 @@ sql! {
 /// The number of posts and of receipts that the deletion of an account erases itself, in a few milliseconds. Few accounts have more.
 const ERASED_AT_ONCE: i64 = 500;
 
-/// The number up to which [`content`] counts.
+/// The number up to which [`content`] counts each kind exactly.
 pub const COUNTED: u64 = 1000;
 
-/// The numbers of the things that a user made and has not deleted. A number over [`COUNTED`] may be higher in fact.
+/// The numbers of the posts, comments and payments that a user made and has not deleted. A number over [`COUNTED`] is a lower bound.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
     /// Posts that are or were published, which outlive the account.
@@ -47,7 +47,7 @@ pub struct Content {
     pub payments: u64,
 }
 
-/// Counts what a user made. Fails if the database does.
+/// Counts the posts, comments and payments of a user. Fails if the database does.
 pub async fn content(db: &Db, user_id: i64) -> Result<Content, db::Error> {
     let counts = fetch_one!(
         db.reader(),

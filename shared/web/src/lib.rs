@@ -42,7 +42,7 @@ pub use context::Context;
 pub use cors::Cors;
 pub use deferred_headers::DeferredHeaders;
 pub use error::{Code, Error};
-pub use json_response::json_response;
+pub use json_response::{json_file, json_response};
 pub use list_response::{Envelope, list_response};
 pub use path_id::PathId;
 pub use policy::Policy;

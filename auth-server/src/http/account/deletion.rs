@@ -31,7 +31,8 @@ struct Effect {
 }
 
 impl Effect {
-    /// Counts. Fails with a redirect to the sign-in page, which removes the cookie, if the account was disabled or deleted meanwhile.
+    /// Reads the account and counts its sessions, apps and content. If the account was disabled or deleted meanwhile, fails with a redirect
+    /// to the sign-in page that removes the session cookie.
     async fn count(
         identity: &Identity,
         session: &Session,
@@ -111,6 +112,7 @@ pub(crate) async fn submit(
             let page = pages::notify_with_link(&text::of("account-deleted"), paths::SIGN_IN);
             return Ok((without_session(), page).into_response());
         }
+        // Counting would be wasted, and a failure of it would hide this one.
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,
     };
@@ -118,7 +120,7 @@ pub(crate) async fn submit(
     Ok(renderer.show_again(error, |form| effect.page(form)))
 }
 
-/// Returns the header that removes the cookie of the session.
+/// Returns the `Set-Cookie` header that removes the session cookie.
 fn without_session() -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
     AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())])
 }
