@@ -194,7 +194,7 @@ impl Runtime {
     }
 
     /// Starts the background tasks, prints the bound address to standard output and serves `routes` until SIGINT or
-    /// SIGTERM. Then closes the database. Fails if the OpenAPI document cannot be built or standard output is closed.
+    /// SIGTERM. Then closes the database. Fails if it cannot receive signals or if standard output is closed.
     pub fn serve(self, routes: OpenApiRouter, health: Health) -> LocalBoxFuture<'static, Result<(), Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.
         Box::pin(self.serve_until_stopped(routes, health))
@@ -212,8 +212,7 @@ impl Runtime {
             tokio::spawn(exporter.serve());
         }
         let common = program::common_routes(&self.policy, self.cors, health.clone());
-        let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter)
-            .map_err(|error| Error::Other(format!("cannot build the OpenAPI document: {error}")))?;
+        let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter);
         let program = Program::new(routes, self.policy, self.clock);
         // A supervisor may send SIGTERM as soon as it has read the line.
         let stop = server::stop_signal()?;

@@ -3,6 +3,7 @@
 use crate::openapi::document;
 use crate::{Cors, Error, cors, rate_limits};
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::header;
@@ -14,6 +15,8 @@ use foundation::urls::{Urls, origin_of};
 use std::borrow::Cow;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
+use tokio::sync::OnceCell;
+use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -23,20 +26,25 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const CACHING: &str = "public, max-age=300";
 
+/// The document of a program. It is built at the first request, because building it takes a third of the processor time of a start, and
+/// few replicas are asked for it.
+struct LazyDocument {
+    /// The routes, as they declare themselves.
+    collected: OpenApi,
+    urls: Urls,
+    published: OnceCell<Published>,
+}
+
 /// The serialized document.
 struct Published {
-    json: String,
+    json: Bytes,
     etag: String,
 }
 
 /// Converts the routes of a program into a router, and adds `/openapi.json` and `/docs`, which serve the document of
 /// all routes. `urls` are those in the document, and `limiter` limits the requests to the added routes per client
-/// address. Fails if the document cannot be serialized.
-pub fn publish(
-    routes: OpenApiRouter,
-    urls: &Urls,
-    limiter: RateLimiter,
-) -> Result<Router, serde_json::Error> {
+/// address.
+pub fn publish(routes: OpenApiRouter, urls: &Urls, limiter: RateLimiter) -> Router {
     let added = OpenApiRouter::new()
         .routes(routes!(read_document))
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers))
@@ -45,18 +53,44 @@ pub fn publish(
     document::set_server(&mut added_document, &origin_of(&urls.base));
     let all_documents = OpenApiRouter::<()>::with_openapi(added_document);
     let (routes, collected) = all_documents.merge(routes).split_for_parts();
-    let json = serde_json::to_string(&document::complete(collected, urls))?;
-    let etag = format!("\"{}\"", secret::encode(&secret::hash(&json)));
-    let added = added.with_state(Arc::new(Published { json, etag }));
+    let document = LazyDocument {
+        collected,
+        urls: urls.clone(),
+        published: OnceCell::new(),
+    };
+    let added = added.with_state(Arc::new(document));
     // The given routes are merged last, because axum keeps the fallback of the merged router.
-    Ok(added.merge(routes))
+    added.merge(routes)
+}
+
+impl LazyDocument {
+    /// Returns the serialized document. The first call builds it, on a thread that may be blocked; concurrent calls wait for it. Fails if
+    /// the document cannot be serialized.
+    async fn published(self: &Arc<Self>) -> Result<&Published, Error> {
+        let build = || async {
+            let document = Arc::clone(self);
+            let built = tokio::task::spawn_blocking(move || document.build()).await;
+            let built = built.map_err(|panic| Error::internal(&panic))?;
+            built.map_err(|error| Error::internal(&error))
+        };
+        self.published.get_or_try_init(build).await
+    }
+
+    fn build(&self) -> Result<Published, serde_json::Error> {
+        let json = serde_json::to_string(&document::complete(self.collected.clone(), &self.urls))?;
+        let etag = format!("\"{}\"", secret::encode(&secret::hash(&json)));
+        Ok(Published {
+            json: json.into(),
+            etag,
+        })
+    }
 }
 
 #[allow(
     clippy::disallowed_methods,
     reason = "these pages are for browsers and not part of the document"
 )]
-fn docs_routes() -> Router<Arc<Published>> {
+fn docs_routes() -> Router<Arc<LazyDocument>> {
     Router::new()
         .route("/docs", get(docs_page))
         .route("/docs/{file}", get(docs_asset))
@@ -73,13 +107,11 @@ fn docs_routes() -> Router<Arc<Published>> {
         (status = 304, description = "The caller already has the current version.", headers(("ETag"), ("Cache-Control"))),
     )
 )]
-async fn read_document(State(document): State<Arc<Published>>) -> Response {
-    let caching = [
-        (header::CACHE_CONTROL, CACHING),
-        (header::ETAG, document.etag.as_str()),
-    ];
-    let json = [(header::CONTENT_TYPE, "application/json")];
-    (caching, json, document.json.clone()).into_response()
+async fn read_document(State(document): State<Arc<LazyDocument>>) -> Result<Response, Error> {
+    let Published { json, etag } = document.published().await?;
+    let caching = [(header::CACHE_CONTROL, CACHING), (header::ETAG, etag.as_str())];
+    let json_type = [(header::CONTENT_TYPE, "application/json")];
+    Ok((caching, json_type, json.clone()).into_response())
 }
 
 /// `GET /docs`.
