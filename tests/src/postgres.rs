@@ -111,21 +111,27 @@ impl Database {
 
     /// Every row of every table as text. Faster than [`Database::dump`].
     pub(crate) fn rows(&self) -> String {
-        const TABLES: &str = "SELECT table_name::text FROM information_schema.tables
-                              WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";
+        /// Returns the text of one statement that reads all tables.
+        const STATEMENT_FOR_ALL_TABLES: &str = r#"
+            SELECT string_agg(
+                format('SELECT coalesce(string_agg(t::text, '' ''), '''') FROM public.%I t', tablename),
+                ' UNION ALL '
+            ) FROM pg_tables WHERE schemaname = 'public' "#;
         let url = self.url();
         let read = async move {
             let mut connection = PgConnection::connect(&url).await?;
-            let tables: Vec<String> = sqlx::query_scalar(TABLES).fetch_all(&mut connection).await?;
-            let mut rows = String::new();
-            for table in tables {
-                let all = format!("SELECT coalesce(string_agg(t::text, ' '), '') FROM \"{table}\" t");
-                let all: String = sqlx::query_scalar(AssertSqlSafe(all))
-                    .fetch_one(&mut connection)
-                    .await?;
-                rows.push_str(&all);
-            }
-            Ok::<_, sqlx::Error>(rows)
+            let statement: Option<String> = sqlx::query_scalar(STATEMENT_FOR_ALL_TABLES)
+                .fetch_one(&mut connection)
+                .await?;
+            let rows: Vec<String> = match statement {
+                Some(statement) => {
+                    sqlx::query_scalar(AssertSqlSafe(statement))
+                        .fetch_all(&mut connection)
+                        .await?
+                }
+                None => Vec::new(),
+            };
+            Ok::<_, sqlx::Error>(rows.concat())
         };
         // A thread of its own, because the caller may be inside a runtime.
         let reader = std::thread::spawn(|| {

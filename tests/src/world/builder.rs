@@ -170,7 +170,8 @@ impl WorldBuilder {
             true => deployment.start_many(&self).await,
         };
         deployment.base = format!("http://localhost:{port}");
-        deployment.contract = Some(deployment.read_contract().await);
+        let settings: Vec<_> = self.flags.iter().chain(&self.environment).collect();
+        deployment.contract = Some(deployment.contract(&settings).await);
         if self.waits_until_ready {
             deployment.wait_until_ready().await;
         }

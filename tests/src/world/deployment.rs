@@ -13,7 +13,7 @@ use crate::reverse_proxy::ReverseProxy;
 use crate::shape::Shape;
 use foundation::clock::Timestamp;
 use foundation::random;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::TcpStream;
@@ -115,8 +115,25 @@ impl Process {
 }
 
 impl Deployment {
-    /// Reads the merged OpenAPI documents of its programs.
-    pub(super) async fn read_contract(&self) -> Arc<Contract> {
+    /// Returns the merged OpenAPI documents of the programs. Deployments of one or of several processes with the same settings share those
+    /// of the first one, because the settings decide which routes exist.
+    pub(super) async fn contract(&self, settings: &[&(String, String)]) -> Arc<Contract> {
+        type Kind = (bool, Vec<(String, String)>);
+        static KNOWN: Mutex<BTreeMap<Kind, Arc<Contract>>> = Mutex::new(BTreeMap::new());
+        let settings = settings.iter().copied().cloned().collect();
+        let kind = (self.shape == Shape::Split, settings);
+        let known = KNOWN.lock().unwrap().get(&kind).cloned();
+        match known {
+            Some(known) => known,
+            None => {
+                let read = self.read_contract().await;
+                KNOWN.lock().unwrap().insert(kind, Arc::clone(&read));
+                read
+            }
+        }
+    }
+
+    async fn read_contract(&self) -> Arc<Contract> {
         let caller = Caller::new(self.base.clone(), self.canaries.clone(), Origin::default());
         let mut texts = Vec::new();
         for others in [Program::ApiServer, Program::AuthServer] {
@@ -124,7 +141,7 @@ impl Deployment {
             texts.push(caller.get(&url).await.expect(200).text());
         }
         texts.dedup();
-        Contract::merged(&texts, &self.base)
+        Arc::new(Contract::merged(&texts))
     }
 
     /// Returns the ports of all processes except those that run `program`. The single-process program counts as issuer
