@@ -29,7 +29,7 @@ const CACHING: &str = "public, max-age=300";
 /// The document of a program. It is built at the first request, because building it takes a third of the processor time of a start, and
 /// few replicas are asked for it.
 struct LazyDocument {
-    /// The routes, as they declare themselves.
+    /// The paths and schemas of the routes, without the parts that all operations share.
     collected: OpenApi,
     urls: Urls,
     published: OnceCell<Published>,
@@ -64,8 +64,8 @@ pub fn publish(routes: OpenApiRouter, urls: &Urls, limiter: RateLimiter) -> Rout
 }
 
 impl LazyDocument {
-    /// Returns the serialized document. The first call builds it, on a thread that may be blocked; concurrent calls wait for it. Fails if
-    /// the document cannot be serialized.
+    /// Returns the serialized document. The first call builds it on a thread for blocking work, and concurrent calls wait for that. Fails
+    /// if the document cannot be built; the next call tries again.
     async fn published(self: &Arc<Self>) -> Result<&Published, Error> {
         let build = || async {
             let document = Arc::clone(self);
