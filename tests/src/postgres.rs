@@ -111,7 +111,7 @@ impl Database {
 
     /// Every row of every table as text. Faster than [`Database::dump`].
     pub(crate) fn rows(&self) -> String {
-        /// Returns the text of one statement that reads all tables.
+        /// Returns the text of a statement that reads all tables, and NULL if there is no table.
         const STATEMENT_FOR_ALL_TABLES: &str = r#"
             SELECT string_agg(
                 format('SELECT coalesce(string_agg(t::text, '' ''), '''') FROM public.%I t', tablename),
@@ -151,6 +151,31 @@ impl Drop for Database {
         if !std::thread::panicking() {
             self.server
                 .administer(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_has_the_content_of_every_table() {
+        let database = Database::create_with_server();
+        assert_eq!(database.rows(), "");
+        database.server.administer(&format!(
+            "\\c {}
+             CREATE TABLE names (name TEXT);
+             CREATE TABLE \"Other names\" (name TEXT, number INT);
+             INSERT INTO names VALUES ('Ada''s'), ('Grace');
+             INSERT INTO \"Other names\" VALUES ('Edsger', 7);
+             \\c postgres
+             ",
+            database.name,
+        ));
+        let rows = database.rows();
+        for row in ["(Ada's) (Grace)", "(Edsger,7)"] {
+            assert!(rows.contains(row), "{rows}");
         }
     }
 }

@@ -115,9 +115,10 @@ impl Process {
 }
 
 impl Deployment {
-    /// Returns the merged OpenAPI documents of the programs. Deployments of one or of several processes with the same settings share those
-    /// of the first one, because the settings decide which routes exist.
+    /// Returns the merged OpenAPI documents of the programs, which were started with these flags and environment variables. Deployments of
+    /// one shape with the same settings publish the same documents, so only the first of them is asked.
     pub(super) async fn contract(&self, settings: &[&(String, String)]) -> Arc<Contract> {
+        /// Whether there are several processes, and the settings.
         type Kind = (bool, Vec<(String, String)>);
         static KNOWN: Mutex<BTreeMap<Kind, Arc<Contract>>> = Mutex::new(BTreeMap::new());
         let settings = settings.iter().copied().cloned().collect();
@@ -133,6 +134,7 @@ impl Deployment {
         }
     }
 
+    /// Asks the programs for their OpenAPI documents.
     async fn read_contract(&self) -> Arc<Contract> {
         let caller = Caller::new(self.base.clone(), self.canaries.clone(), Origin::default());
         let mut texts = Vec::new();
@@ -141,7 +143,7 @@ impl Deployment {
             texts.push(caller.get(&url).await.expect(200).text());
         }
         texts.dedup();
-        Arc::new(Contract::merged(&texts))
+        Contract::merged(&texts, &self.base)
     }
 
     /// Returns the ports of all processes except those that run `program`. The single-process program counts as issuer
