@@ -2,6 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::secret::{Secret, encode};
+use std::time::Duration;
 
 /// Returns `N` random bytes.
 pub fn bytes<const N: usize>() -> [u8; N] {
@@ -34,6 +35,11 @@ pub fn uuid_v7(time: Timestamp) -> String {
     let millis = u64::try_from(time.micros().div_euclid(1_000)).unwrap_or_default();
     let builder = uuid::Builder::from_unix_timestamp_millis(millis, &bytes());
     builder.into_uuid().to_string()
+}
+
+/// Returns a time from zero to `limit`, to spread what would otherwise happen at the same moment.
+pub fn duration_up_to(limit: Duration) -> Duration {
+    limit.mul_f64(f64::from(u32::from_ne_bytes(bytes())) / f64::from(u32::MAX))
 }
 
 /// Returns a W3C trace id: 16 random bytes in lower-case hexadecimal.

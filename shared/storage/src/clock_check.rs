@@ -3,8 +3,8 @@
 
 use crate::db::{Db, Error};
 use crate::{fetch_one, sql};
-use foundation::clock;
 use foundation::clock::{Clock, Timestamp};
+use foundation::{clock, random};
 use std::future::pending;
 use std::mem;
 use std::sync::Arc;
@@ -23,6 +23,9 @@ const MAX_UNREPORTED_DIFFERENCE: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_secs(10);
 /// The time after which a difference above [`MAX_DIFFERENCE`] is measured again.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(1);
+/// The longest pause before a task begins. Tasks that began at the same moment would query at the same moments ever after, each on a
+/// connection of its own.
+const MAX_FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// The result of the last measurement of the clock. Cheap to clone; the clones share it.
 #[derive(Clone, Debug)]
@@ -169,8 +172,8 @@ impl ClockCheck {
         }
     }
 
-    /// Runs a task while the clock agrees. Drops the task when a measurement finds that the clock differs, and starts
-    /// it again when the clock agrees again. Never returns.
+    /// Runs a task while the clock agrees, after a pause of random length. Drops the task when a measurement finds that the clock
+    /// differs, and starts it again when the clock agrees again. Never returns.
     pub async fn run<F: Future<Output = ()>>(self, task: impl Fn() -> F) {
         let mut last = self.last.subscribe();
         loop {
@@ -180,6 +183,7 @@ impl ClockCheck {
                 let _ = last.wait_for(|last| !last.agreement.is_sufficient()).await;
             };
             let forever = async {
+                tokio::time::sleep(random::duration_up_to(MAX_FIRST_PAUSE)).await;
                 task().await;
                 pending::<()>().await;
             };
