@@ -69,7 +69,8 @@ async fn unacceptable_input_is_shown_again_with_the_reason(world: SharedWorld) {
         (&email, "short", 422, "shorter than 8 characters"),
         (&email, &long, 422, "longer than 128 characters"),
         (&email, "password1", 422, "too common"),
-        (&email, &format!("{email}1"), 422, "too common"),
+        // In capitals, because the end of the run looks for passwords in the database, which has the address.
+        (&email, &format!("{}1", email.to_uppercase()), 422, "too common"),
         (
             &ann.email,
             "another good password",
