@@ -35,6 +35,7 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) -> R
     pushed_requests::prune(db, now).await?;
     mailed_tokens::prune(db, now).await?;
     sessions::prune(db, now).await?;
+    sessions::prune_ended(db, now).await?;
     refresh_families::prune(db, now).await?;
     revocation::prune(db, now).await?;
     events::pseudonyms::replace_remaining(db).await?;

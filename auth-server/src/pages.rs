@@ -25,7 +25,7 @@ pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confi
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, error_with_link, notify, notify_with_link};
 pub use presentation::present;
-pub(crate) use sign_in::{CaptchaWidget, SecondStepPage, SignInPage, second_step, sign_in};
+pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
 
 use askama::Template;
 use axum::http::{HeaderValue, header};

@@ -2,7 +2,8 @@
 -- The PostgreSQL schema beside this one has the same tables, columns and indexes; a test compares them.
 
 -- Accounts. `email_key` is the normalized address, by which accounts are found. `epoch` counts the times that all sessions and
--- tokens of the user ended, as with each change of the password. `unlocked_at` is the time at which a command or a password reset last cleared the failed sign-ins.
+-- tokens of the user ended, as with each change of the password; `epoch_end_reason` and `epoch_ended_at` tell why and when they last did.
+-- `unlocked_at` is the time at which a command or a password reset last cleared the failed sign-ins.
 CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     email TEXT NOT NULL,
@@ -11,6 +12,8 @@ CREATE TABLE users (
     role TEXT NOT NULL CHECK (role IN ('user', 'editor', 'admin')),
     password_hash TEXT NOT NULL,
     epoch BIGINT NOT NULL,
+    epoch_end_reason TEXT,
+    epoch_ended_at BIGINT,
     password_change_required BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
@@ -44,6 +47,16 @@ CREATE INDEX sessions_user_id ON sessions (user_id, id);
 -- Expired rows are deleted through such an index. It is on an expression so that PostgreSQL does not use it for a statement that
 -- asks for a row that has not expired, as nearly all rows have not.
 CREATE INDEX sessions_expires_at ON sessions ((expires_at + 0));
+
+-- Why sessions ended before their lifetime, for browsers that still have their cookies. A row has no user, and is deleted when the
+-- session would have expired.
+CREATE TABLE ended_sessions (
+    sid_hash BLOB PRIMARY KEY NOT NULL,
+    reason TEXT NOT NULL,
+    ended_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX ended_sessions_expires_at ON ended_sessions ((expires_at + 0));
 
 -- Time-based one-time passwords (RFC 6238). The seed is sealed under ACCOUNT_KEY. Sign-in requires a code once
 -- `confirmed_at` is set. `last_step` is the last accepted time step: codes of that step and of earlier ones are refused.
@@ -348,10 +361,12 @@ CREATE TABLE refresh_families (
     idle_expires_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     revoked_at BIGINT,
+    revocation_reason TEXT,
     -- The thumbprint of the key that the refresh tokens of a public client are bound to (RFC 9449 §5).
     dpop_jkt TEXT,
     -- The registered redirect URI with which the family began, for a client of client_documents only.
-    redirect_uri TEXT
+    redirect_uri TEXT,
+    CHECK ((revoked_at IS NULL) = (revocation_reason IS NULL))
 );
 CREATE INDEX refresh_families_user_id ON refresh_families (user_id);
 CREATE INDEX refresh_families_unrevoked ON refresh_families (user_id, user_epoch, client_id, client_epoch, created_at)

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod captcha;
+mod ends;
 mod lockout;
 mod mail;
 mod passwords;

@@ -17,6 +17,7 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use storage::execute;
 use tokio::sync::OnceCell;
 
 /// The default password of test users.
@@ -179,6 +180,14 @@ impl World {
         self.register_secret(PASSWORD);
         self.register_secret(sid.expose());
         self.signed_in(user.id, &email, PASSWORD, sid.expose())
+    }
+
+    /// Makes the sign-ins of a user look eleven minutes old, after which sensitive changes need the credentials again.
+    pub async fn age_sign_ins_of(&self, user: &User) {
+        let age = "UPDATE sessions SET created_at = created_at - 660000000 WHERE user_id = $1";
+        let db = self.db().await;
+        execute!(db.writer(), age, user.id).unwrap();
+        db.close().await;
     }
 
     /// Signs in by `POST /login`. Fails the test unless it succeeds.

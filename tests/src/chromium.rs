@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// The theme that the browser asks for, and the size of its window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Appearance {
     /// Whether pages are dark.
     pub is_dark: bool,

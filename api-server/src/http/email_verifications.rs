@@ -61,7 +61,8 @@ pub(crate) async fn request(
 ) -> Result<StatusCode, ApiError> {
     match read_request(&body)? {
         Some((email, presented)) => {
-            email_verifications::request_change(&identity, &session, &email, &presented, &context).await?;
+            let presented = Some(&presented);
+            email_verifications::request_change(&identity, &session, &email, presented, &context).await?;
         }
         None => email_verifications::request(&identity, &session, &context).await?,
     }

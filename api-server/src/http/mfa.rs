@@ -74,7 +74,7 @@ pub(crate) async fn begin(
 ) -> Result<impl IntoResponse, ApiError> {
     let PasswordAgain { password } = read_password(&body)?;
     let presented = PresentedCredentials { password, otp: None };
-    let enrollment = mfa::enroll(&identity, &session, &presented, &context).await?;
+    let enrollment = mfa::enroll(&identity, &session, Some(&presented), &context).await?;
     let seed = TotpSeed {
         secret: enrollment.secret.expose().to_owned(),
         otpauth_url: enrollment.otpauth_url.expose().to_owned(),
@@ -129,7 +129,7 @@ pub(crate) async fn disable(
     Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
     let presented = reauthentication::read_credentials(&body)?;
-    let sid = mfa::disable(&identity, &session, &presented, &context).await?;
+    let sid = mfa::disable(&identity, &session, Some(&presented), &context).await?;
     Ok((StatusCode::NO_CONTENT, new_cookie(&session, &sid, &context)))
 }
 

@@ -54,9 +54,9 @@ pub(crate) async fn end(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<Response, ApiError> {
-    let (id, user_id) = (id.or_not_found()?.get(), session.user.id);
+    let id = id.or_not_found()?.get();
     let tx = identity.db.begin().await?;
-    if !sessions::revoke(tx, &identity.revocations, user_id, id, &context).await? {
+    if !sessions::revoke_own(tx, &identity.revocations, &session, id, &context).await? {
         return Err(Error::not_found().into());
     }
     Ok(match id == session.id {

@@ -44,6 +44,7 @@ use audit::revocation::RevocationMirror;
 use dpop::Proofs;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
+use identity::end_reason::EndReason;
 use identity::grants::clients::Clients;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
@@ -126,11 +127,12 @@ impl Grants {
         }
     }
 
-    /// Revokes a family of refresh tokens and records the event that caused it. On return the revocation is
+    /// Revokes a family, whose code or refresh token was used twice, and records the event of this use. On return the revocation is
     /// durable, and this process accepts none of the family's access tokens.
     async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
         let mut tx = self.db.begin().await?;
-        let announcement = refresh_families::revoke(&mut tx, Selection::Family(id), context).await?;
+        let announcement =
+            refresh_families::revoke(&mut tx, Selection::Family(id), EndReason::UsedTwice, context).await?;
         match announcement.is_empty() {
             // The family had ended before, which a client can repeat in any number.
             true => self.events.record_in(&mut tx, cause, context).await?,

@@ -2,6 +2,8 @@
 
 use crate::clients::assertions::AssertionError;
 use crate::keys;
+use identity::end_reason::End;
+use std::borrow::Cow;
 use std::time::Duration;
 use storage::db;
 
@@ -22,13 +24,18 @@ pub enum TokenError {
         "the client ID metadata document of the client was last fetched over seven days ago, and cannot be fetched now"
     )]
     OutdatedDocument,
-    /// The code or refresh token is not valid for this client at this time.
+    /// The code is not valid for this client at this time.
     #[error("{0}")]
     InvalidGrant(&'static str),
-    /// The refresh token came from the cookie of a client and can never be valid again, and no concurrent request has put a newer one into
-    /// the cookie. The response removes the cookie.
-    #[error("{}", Self::INVALID_REFRESH_TOKEN)]
-    UselessRefreshToken,
+    /// The refresh token is not valid for this client at this time.
+    #[error("{}", invalid_refresh_token(*.end))]
+    InvalidRefreshToken {
+        /// The end of its family, if that was revoked.
+        end: Option<End>,
+        /// Whether the token can never be valid again, and no concurrent request has put a newer one into the cookie of the client. If the
+        /// token came from the cookie, the response removes it.
+        is_useless: bool,
+    },
     /// The client is a service and the grant type another than `client_credentials`, or the other way round.
     #[error("a client of the type service uses the grant_type client_credentials, and no other client does")]
     UnauthorizedClient,
@@ -93,10 +100,14 @@ pub enum TokenError {
     },
 }
 
-impl TokenError {
-    /// The description of the error for a refresh token that is not valid.
-    pub(crate) const INVALID_REFRESH_TOKEN: &str =
-        "the refresh token is unknown, expired, revoked or used, or is not for this client and DPoP key";
+/// Returns the description of the error for a refresh token that is not valid.
+fn invalid_refresh_token(end: Option<End>) -> Cow<'static, str> {
+    let Some(End { reason, at }) = end else {
+        return "the refresh token is unknown, expired or used, or is not for this client and DPoP key"
+            .into();
+    };
+    let at = at.map(|at| format!(" at {at}")).unwrap_or_default();
+    format!("the refresh token was revoked{at}: {}", reason.in_words()).into()
 }
 
 impl From<access_tokens::Error> for TokenError {

@@ -127,7 +127,7 @@ pub(crate) async fn end_session(
     let session = require_session(session, None, false)?;
     if let Ok(id) = fields.session.parse().map(Id::get) {
         let tx = begin(&identity, &session, &context).await?;
-        sessions::revoke(tx, &identity.revocations, session.user.id, id, &context).await?;
+        sessions::revoke_own(tx, &identity.revocations, &session, id, &context).await?;
         if id == session.id {
             let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
             return Ok((cookie, see_other(paths::SIGN_IN)).into_response());

@@ -4,8 +4,9 @@ use crate::pages;
 use crate::pages::text;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use foundation::clock::Timestamp;
 use identity::Identity;
 use identity::sessions;
 use identity::sessions::Session;
@@ -37,6 +38,18 @@ pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<O
     };
     let now = request_context(&parts.extensions)?.now;
     Ok(sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?)
+}
+
+/// Returns the `Set-Cookie` value that removes the session cookie, if its session has ended. A browser that ended it needs no reason at its
+/// next sign-in.
+pub(super) async fn removal_of_ended(
+    identity: &Identity,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Option<HeaderValue> {
+    let sid = cookies::sid(headers).ok().flatten()?;
+    let session = sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await;
+    matches!(session, Ok(None)).then(cookies::clear_sid)
 }
 
 /// Returns the response of a page to an error of [`find_session`] or of the session cookie.

@@ -139,6 +139,7 @@ impl From<login::Error> for FormError {
             login::Error::WrongCredentials => unauthorized(text::of("wrong-credentials")),
             login::Error::CodeMissing(_) | login::Error::WrongCode => unauthorized(text::of("wrong-code")),
             login::Error::SignedOut => unauthorized(text::of("session-ended")),
+            login::Error::SignInTooOld => Self::invalid(&text::of("password-again")),
             login::Error::CaptchaRequired => Self::invalid(&text::of("captcha-required")),
             login::Error::Locked { retry_after } => Self::too_many(text::of("sign-in-locked"), retry_after),
             login::Error::StoreUnavailable(_) | login::Error::CaptchaUnavailable(_) => {

@@ -9,6 +9,15 @@ use identity::login;
 use identity::passwords::Password;
 use identity::second_factor::Otp;
 
+/// Returns the password and the one-time code of a form, as [`presented`] does; `None` if the form has no password.
+pub(super) fn presented_if_asked(
+    password: Option<&str>,
+    otp: Option<&str>,
+) -> Result<Option<PresentedCredentials>, FormError> {
+    let password = password.filter(|password| !password.is_empty());
+    password.map(|password| presented(password, otp)).transpose()
+}
+
 /// Returns the password and the one-time code of a form. Malformed ones are reported as wrong; an empty code counts as absent.
 pub(super) fn presented(password: &str, otp: Option<&str>) -> Result<PresentedCredentials, FormError> {
     let password = Password::parse(password).map_err(|_| wrong_password())?;

@@ -54,7 +54,7 @@ pub(super) fn clear(client: &Client) -> HeaderValue {
 /// Returns the failure of a token request, which removes the client's cookie if no request can succeed with it any more.
 pub(super) fn failure(error: TokenError, client: &Client) -> Failure {
     match error {
-        TokenError::UselessRefreshToken if client.refresh_cookie => {
+        TokenError::InvalidRefreshToken { is_useless: true, .. } if client.refresh_cookie => {
             Failure::UselessCookie(error, clear(client))
         }
         _ => error.into(),

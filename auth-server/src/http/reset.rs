@@ -1,5 +1,6 @@
 //! `GET` and `POST /reset`: the page behind the link of a password reset.
 
+use super::browser;
 use super::documentation::{FormErrors, LinkErrors, ResetErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow;
@@ -78,6 +79,9 @@ pub(crate) async fn submit(
     let mut done = pages::notify_with_link(&text::of("reset-done"), &paths::sign_in(flow.as_deref()));
     let removal = flow::interrupted_cookie(None, paths::RESET);
     done.headers_mut().append(header::SET_COOKIE, removal);
+    if let Some(removal) = browser::removal_of_ended(&app.identity, &headers, context.now).await {
+        done.headers_mut().append(header::SET_COOKIE, removal);
+    }
     done
 }
 

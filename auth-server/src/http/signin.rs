@@ -22,12 +22,14 @@ use identity::credential_check::PresentedCredentials;
 use identity::login;
 use identity::login::{NewSession, SignInRequest, login};
 use identity::passwords::Password;
+use identity::sessions;
 use web::Context;
 use web::cookies;
 
 /// Show the sign-in page
 ///
 /// Outside an authorization flow, a signed-in user comes to the account. Within a flow, the form suggests the `login_hint` of the request.
+/// If the browser has the cookie of a session that ended, the page says why it did.
 #[utoipa::path(
     get, path = paths::SIGN_IN, operation_id = "showSignIn", tag = "Pages", params(FlowQuery),
     security((), ("session" = [])),
@@ -44,12 +46,17 @@ pub(crate) async fn show(
     PageQuery(query): PageQuery<FlowQuery>,
     cookie: FlowCookie,
     BrowserSession(session): BrowserSession,
+    headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let flow = query.flow.as_deref();
     if session.is_some() && flow.is_none() {
         return Ok(see_other(paths::ACCOUNT));
     }
+    let end = match cookies::sid(&headers) {
+        Ok(Some(sid)) if session.is_none() => sessions::find_end(&app.identity.db, &sid, context.now).await?,
+        _ => None,
+    };
     let sign_up = sign_up_path(&app.identity, flow);
     let begun = flow::find(&app, flow, cookie, context.now).await?;
     let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
@@ -57,6 +64,7 @@ pub(crate) async fn show(
         pages::sign_in(&pages::SignInPage {
             form,
             flow,
+            end: end.map(|(reason, at)| pages::EndNotice::new(reason, at, context.now)),
             email: hint.unwrap_or_default(),
             captcha: None,
             sign_up,
@@ -111,6 +119,7 @@ fn show_again(
         pages::sign_in(&pages::SignInPage {
             form,
             flow,
+            end: None,
             email,
             // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
             captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),

@@ -94,7 +94,7 @@ fn status_and_code(error: &TokenError) -> (StatusCode, &'static str) {
         TokenError::InvalidClient | TokenError::InvalidAssertion(_) | TokenError::OutdatedDocument => {
             (StatusCode::UNAUTHORIZED, "invalid_client")
         }
-        TokenError::InvalidGrant(_) | TokenError::UselessRefreshToken => {
+        TokenError::InvalidGrant(_) | TokenError::InvalidRefreshToken { .. } => {
             (StatusCode::BAD_REQUEST, "invalid_grant")
         }
         TokenError::UnauthorizedClient | TokenError::NoDeviceAuthorization => {

@@ -1,6 +1,6 @@
 //! `GET` and `POST /verify`: the page behind the link that confirms an e-mail address.
 
-use super::browser::BrowserSession;
+use super::browser::{self, BrowserSession};
 use super::documentation::{FormErrors, VerifyErrors, VerifyLinkErrors};
 use super::extract::{PageQuery, SessionForm};
 use super::flow;
@@ -116,6 +116,10 @@ async fn confirmed(app: &App, headers: &HeaderMap, fields: &VerifyForm, now: Tim
     };
     let removal = flow::interrupted_cookie(None, paths::VERIFY);
     done.headers_mut().append(header::SET_COOKIE, removal);
+    // A change of the address ends the session.
+    if let Some(removal) = browser::removal_of_ended(&app.identity, headers, now).await {
+        done.headers_mut().append(header::SET_COOKIE, removal);
+    }
     done
 }
 

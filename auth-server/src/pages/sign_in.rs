@@ -3,8 +3,10 @@
 use super::{CONTENT_SECURITY_POLICY, FormState, render, set_policy, text};
 use askama::Template;
 use axum::response::Response;
+use foundation::clock::Timestamp;
 use foundation::urls::origin_of;
 use identity::captcha::Captcha;
+use identity::end_reason::EndReason;
 use url::Url;
 
 /// The sign-in form.
@@ -14,6 +16,8 @@ pub(crate) struct SignInPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,
+    /// Why the former session of the browser ended, if it did before its lifetime.
+    pub(crate) end: Option<EndNotice>,
     pub(crate) email: &'a str,
     pub(crate) captcha: Option<CaptchaWidget<'a>>,
     /// The path of the sign-up page, if users can sign up.
@@ -35,6 +39,47 @@ pub(crate) struct SecondStepPage<'a> {
     pub(crate) user: i64,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
+}
+
+/// Why the former session of the browser ended, in words.
+pub(crate) struct EndNotice {
+    text: String,
+    /// Whether to offer a new password: if a stranger may have ended the session, and has changed neither the address, to which the link is
+    /// mailed, nor two-step sign-in, which a new password leaves on.
+    offers_reset: bool,
+}
+
+impl EndNotice {
+    /// Returns the notice of an end for this reason at the time `at`.
+    pub(crate) fn new(reason: EndReason, at: Timestamp, now: Timestamp) -> Self {
+        let (offers_reset, text) = match reason {
+            EndReason::PasswordChanged => (true, text::of("ended-password-changed")),
+            EndReason::PasswordReset => (true, text::of("ended-password-reset")),
+            EndReason::PasswordReplaced => (false, text::of("ended-password-replaced")),
+            EndReason::EmailChanged => (false, text::of("ended-email-changed")),
+            EndReason::TwoStepOn => (false, text::of("ended-two-step-on")),
+            EndReason::TwoStepOff => (true, text::of("ended-two-step-off")),
+            EndReason::TwoStepReset => (false, text::of("ended-two-step-reset")),
+            EndReason::RoleChanged => (false, text::of("ended-role-changed")),
+            EndReason::AccountDisabled => (false, text::of("ended-account-disabled")),
+            EndReason::AccountDeleted => (false, text::of("ended-account-deleted")),
+            EndReason::SignedOutByAdministrator => (false, text::of("ended-by-administrator")),
+            EndReason::SignedOutElsewhere => (true, text::of("ended-elsewhere")),
+            EndReason::NewerSignIns => (false, text::of("ended-newer-sign-ins")),
+            EndReason::Unused => (false, text::of("ended-unused")),
+            EndReason::SignedOut
+            | EndReason::ConsentWithdrawn
+            | EndReason::UsedTwice
+            | EndReason::RevokedByApp
+            | EndReason::RedirectUriRemoved
+            | EndReason::AllOfApp
+            | EndReason::AllOfUser => (false, text::of("ended-otherwise")),
+        };
+        Self {
+            text: text.with("time", text::duration(now.since(at))).plain(),
+            offers_reset,
+        }
+    }
 }
 
 /// The element that the script of a captcha service fills in.

@@ -4,6 +4,7 @@
 pub mod administration;
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
+use crate::end_reason::EndReason;
 use crate::grants::consents;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
@@ -116,9 +117,9 @@ pub async fn delete(
     }
     credential_check::hold_session(&mut tx, session, context).await?;
     // Sessions come before consents, because the exchange of an authorization code locks them in this order.
-    sessions::end_all(&mut tx, user.id, context.now).await?;
+    sessions::end_all(&mut tx, user.id, EndReason::AccountDeleted, context.now).await?;
     consents::delete_all(&mut tx, user.id).await?;
-    let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::AccountDeleted, context).await?;
     second_factor::delete(&mut tx, user.id).await?;
     mailed_tokens::delete_all(&mut tx, user.id).await?;
     let event = Event::success(EventName::UserDeleted).user(user.id);

@@ -53,6 +53,9 @@ pub enum Error {
     /// The session of the caller ended while the credentials were verified.
     #[error("the session of the caller has ended")]
     SignedOut,
+    /// The user presented no credentials, and the sign-in of the session is over ten minutes old.
+    #[error("the last sign-in is over ten minutes old; the password is required")]
+    SignInTooOld,
     /// The password could not be hashed, or too many hashes are being computed.
     #[error(transparent)]
     Passwords(#[from] passwords::Error),
@@ -122,14 +125,38 @@ pub(crate) async fn reauthenticate(
     stored.ok_or(Error::WrongCredentials)
 }
 
+/// Returns the stored credentials of the session's user, after verifying those that the user presents. `None` presents the sign-in of
+/// the session, which counts for ten minutes and for all factors, because a sign-in requires them all. Fails like [`reauthenticate`],
+/// with [`Error::SignInTooOld`], and with [`Error::SignedOut`] if the sessions of the user have ended meanwhile.
+pub(crate) async fn prove(
+    identity: &Identity,
+    session: &Session,
+    presented: Option<&PresentedCredentials>,
+    required: RequiredFactors,
+    context: &RequestContext,
+) -> Result<StoredCredentials, Error> {
+    let user = &session.user;
+    if let Some(presented) = presented {
+        return reauthenticate(identity, user, presented, required, context).await;
+    }
+    if !session.has_recent_sign_in(context.now) {
+        return Err(Error::SignInTooOld);
+    }
+    let stored = users::credentials_by_id(&identity.db, user.id).await?;
+    let epoch = session.authority().epoch;
+    stored
+        .filter(|stored| stored.epoch == epoch)
+        .ok_or(Error::SignedOut)
+}
+
 /// Locks the row of the caller's session until the transaction ends. Fails with [`Error::SignedOut`] if the session has
-/// ended: the user may have ended it because somebody else was using it.
+/// ended or was renewed: the user may have ended it because somebody else was using it.
 pub(crate) async fn hold_session(
     tx: &mut Tx,
     session: &Session,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    match sessions::lock(tx, session.id, context.now).await? {
+    match sessions::lock_found(tx, session, context.now).await? {
         true => Ok(()),
         false => Err(Error::SignedOut),
     }

@@ -3,6 +3,7 @@
 //! [reset the password](crate::password_resets), which ends what was set up before.
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
+use crate::end_reason::EndReason;
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, MailedToken, Purpose};
 use crate::passwords::Password;
@@ -88,7 +89,7 @@ pub async fn request(
     let user_id = session.user.id;
     // If the address was replaced meanwhile, a link to the old address would restore that address.
     let is_current = users::lock_email(&mut tx, user_id, &email).await?
-        && sessions::lock(&mut tx, session.id, context.now).await?;
+        && sessions::lock_found(&mut tx, session, context.now).await?;
     if !is_current {
         return Ok(());
     }
@@ -108,19 +109,18 @@ pub async fn request(
     Ok(tx.commit().await?)
 }
 
-/// Verifies the credentials of a session's user, mails a link to the new address `to`, and mails a notice to the
+/// Verifies the credentials of a session's user, or the recent sign-in if `presented` is `None`, mails a link to the new address `to`, and mails a notice to the
 /// current one. Sends nothing and succeeds if the new mailbox reached its limit. Only [`confirm`] checks whether
 /// another account has the new address, so that only somebody who can read its mail learns of that account.
 pub async fn request_change(
     identity: &Identity,
     session: &Session,
     to: &Email,
-    presented: &PresentedCredentials,
+    presented: Option<&PresentedCredentials>,
     context: &RequestContext,
 ) -> Result<(), ChangeError> {
-    let verified =
-        credential_check::reauthenticate(identity, &session.user, presented, RequiredFactors::All, context)
-            .await?;
+    let required = RequiredFactors::All;
+    let verified = credential_check::prove(identity, session, presented, required, context).await?;
     if !mail_throttle::acquire(identity, Link::EmailChange, to, context).await? {
         return Ok(());
     }
@@ -243,7 +243,7 @@ async fn finish_change(
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, db::Error> {
     let user = &mailed.user;
-    let announcement = sign_out_everywhere(tx, user.id, context).await?;
+    let announcement = sign_out_everywhere(tx, user.id, EndReason::EmailChanged, context).await?;
     Event::success(EventName::EmailChange)
         .user(user.id)
         .record(tx, context)

@@ -9,6 +9,7 @@ pub mod authority;
 pub mod captcha;
 pub mod credential_check;
 pub mod email_verifications;
+pub mod end_reason;
 pub mod first_step;
 pub mod grants;
 pub mod lockout;

@@ -3,6 +3,7 @@
 use crate::authentication_methods::AuthenticationMethods;
 pub use crate::credential_check::Error;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
+use crate::end_reason::EndReason;
 use crate::first_step::FirstStep;
 use crate::grants::refresh_families::{self, Selection};
 use crate::passwords::Password;
@@ -128,7 +129,10 @@ async fn replace_session(
         None => None,
     };
     let of_former = match ended {
-        Some(id) => Some(refresh_families::revoke(tx, Selection::OfSession(id), context).await?),
+        Some(id) => {
+            let selection = Selection::OfSession(id);
+            Some(refresh_families::revoke(tx, selection, EndReason::SignedOut, context).await?)
+        }
         None => None,
     };
     let (sid, mut announcements) = sessions::start(tx, user_id, methods, lifetimes, context).await?;
@@ -212,7 +216,7 @@ pub async fn change_password(
         return Err(Error::WrongCredentials);
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, user_id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, user_id, EndReason::PasswordChanged, context).await?;
     Event::success(EventName::PasswordChange)
         .user(user_id)
         .record(&mut tx, context)
@@ -231,7 +235,7 @@ pub async fn logout(identity: &Identity, session: &Session, context: &RequestCon
     let mut tx = identity.db.begin().await?;
     sessions::end(&mut tx, session.id, context.now).await?;
     let selection = Selection::OfSession(session.id);
-    let announcement = refresh_families::revoke(&mut tx, selection, context).await?;
+    let announcement = refresh_families::revoke(&mut tx, selection, EndReason::SignedOut, context).await?;
     Event::success(EventName::Logout)
         .user(session.user.id)
         .record(&mut tx, context)

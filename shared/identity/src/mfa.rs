@@ -2,6 +2,7 @@
 
 use crate::authentication_methods::AuthenticationMethods;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors, VerifiedFactors};
+use crate::end_reason::EndReason;
 use crate::recovery_codes;
 use crate::second_factor::{self, Otp};
 use crate::services::Identity;
@@ -36,19 +37,17 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Verifies the password of the session's user and starts an enrollment: stores a new pending TOTP seed and returns it
+/// Verifies the password of the session's user, or the recent sign-in if `presented` is `None`, and starts an enrollment: stores a new pending TOTP seed and returns it
 /// for the user's authenticator app. [`confirm`] completes the enrollment. Fails with [`Error::AlreadyEnabled`] if
 /// two-step sign-in is on, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn enroll(
     identity: &Identity,
     session: &Session,
-    presented: &PresentedCredentials,
+    presented: Option<&PresentedCredentials>,
     context: &RequestContext,
 ) -> Result<Enrollment, Error> {
-    let user = &session.user;
-    let verified =
-        credential_check::reauthenticate(identity, user, presented, RequiredFactors::Password, context)
-            .await?;
+    let (user, required) = (&session.user, RequiredFactors::Password);
+    let verified = credential_check::prove(identity, session, presented, required, context).await?;
     let mut tx = identity.db.begin().await?;
     if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
@@ -99,7 +98,7 @@ pub async fn confirm(
     // Locks the user's row before the session's, in the order of every function that ends sessions.
     changes::lock(&mut tx, user.id).await?;
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::TwoStepOn, context).await?;
     if !totp::confirm(&mut tx, user.id, &pending, step, context.now).await? {
         return Err(Error::NotEnabled);
     }
@@ -116,27 +115,27 @@ pub async fn confirm(
     Ok((codes, sid))
 }
 
-/// Verifies the user's credentials and turns two-step sign-in off. Returns the new `sid` of the caller's session. Ends
+/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and turns two-step sign-in off. Returns the new `sid` of the caller's session. Ends
 /// every other session, and every refresh token and access token of the user. Fails with [`Error::NotEnabled`] if
 /// two-step sign-in is off already, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn disable(
     identity: &Identity,
     session: &Session,
-    presented: &PresentedCredentials,
+    presented: Option<&PresentedCredentials>,
     context: &RequestContext,
 ) -> Result<Secret, Error> {
     let user = &session.user;
     if !second_factor::is_enabled(&identity.db, user.id).await? {
         return Err(Error::NotEnabled);
     }
-    let verified =
-        credential_check::reauthenticate(identity, user, presented, RequiredFactors::All, context).await?;
+    let required = RequiredFactors::All;
+    let verified = credential_check::prove(identity, session, presented, required, context).await?;
     let mut tx = identity.db.begin().await?;
     if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = reset(&mut tx, &identity.mails, user, context).await?;
+    let announcement = reset(&mut tx, &identity.mails, user, EndReason::TwoStepOff, context).await?;
     let announcement = announcement.ok_or(Error::NotEnabled)?;
     let sid = sessions::replace(&mut tx, session, AuthenticationMethods::Password, context).await?;
     tx.commit().await?;
@@ -144,16 +143,17 @@ pub async fn disable(
     Ok(sid)
 }
 
-/// Turns two-step sign-in off without verifying credentials, ends the user's sessions and tokens, and mails the user a
+/// Turns two-step sign-in off without verifying credentials, ends the user's sessions and tokens for this reason, and mails the user a
 /// notice. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Returns
 /// `None` if two-step sign-in was off already; the caller must then roll back, because the sessions have been ended.
 pub async fn reset(
     tx: &mut Tx,
     mails: &Mails,
     user: &User,
+    reason: EndReason,
     context: &RequestContext,
 ) -> Result<Option<PendingAnnouncement>, db::Error> {
-    let announcement = sign_out_everywhere(tx, user.id, context).await?;
+    let announcement = sign_out_everywhere(tx, user.id, reason, context).await?;
     if !second_factor::delete(tx, user.id).await? {
         return Ok(None);
     }

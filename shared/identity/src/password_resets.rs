@@ -1,5 +1,6 @@
 //! Password resets: a link is mailed to the user, and its token authorizes setting a new password.
 
+use crate::end_reason::EndReason;
 use crate::grants::consents;
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, Purpose};
@@ -94,7 +95,7 @@ pub async fn confirm(
     if is_first_proof {
         remove_former_access(&mut tx, user.id, context).await?;
     }
-    let announcement = sign_out_everywhere(&mut tx, user.id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::PasswordReset, context).await?;
     // The mailed token proves the user's identity, so a lockout need not last any longer.
     changes::unlock(&mut tx, user.id, now).await?;
     Event::success(EventName::PasswordReset)
@@ -118,7 +119,7 @@ pub async fn confirm(
 /// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the exchange of an
 /// authorization code locks them before the consents.
 async fn remove_former_access(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
-    sessions::end_all(tx, user_id, context.now).await?;
+    sessions::end_all(tx, user_id, EndReason::PasswordReset, context.now).await?;
     consents::delete_all(tx, user_id).await?;
     if second_factor::delete(tx, user_id).await? {
         let event = Event::success(EventName::MfaDisabled).user(user_id);

@@ -4,11 +4,12 @@ pub(crate) mod ends;
 pub(crate) mod lists;
 
 use ends::end_others;
-pub use ends::{end, end_all, end_by_sid, revoke, revoke_others};
+pub use ends::{end, end_all, end_by_sid, find_end, prune_ended, revoke, revoke_others, revoke_own};
 pub use lists::{ListQuery, OwnSession, SessionSummary, UserSession, list, page};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;
+use crate::end_reason::EndReason;
 use crate::users::{User, UserRow};
 use audit::revocation::PendingAnnouncement;
 use foundation::clock::Timestamp;
@@ -36,6 +37,7 @@ sql! {
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
+    LOCK_FOUND = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2 AND created_at = $3";
     FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
     PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
@@ -46,6 +48,9 @@ const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The longest time that a request waits for the update of `last_seen_at`.
 const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The longest time for which a sign-in takes the place of the credentials in a sensitive change.
+const RECENT_SIGN_IN: Duration = Duration::from_secs(10 * 60);
 
 /// The largest number of sessions of a user. It bounds the cost of ending all of them, which a change of the password does: somebody
 /// who knows the password could otherwise prevent the change by very many sign-ins.
@@ -97,6 +102,12 @@ struct Inserted {
 }
 
 impl Session {
+    /// Returns whether the latest sign-in is recent enough for a sensitive change without the credentials.
+    pub fn has_recent_sign_in(&self, now: Timestamp) -> bool {
+        // A sign-in in the future was before the clock was set back.
+        now.since(self.signed_in_at) <= RECENT_SIGN_IN && self.signed_in_at.since(now) <= RECENT_SIGN_IN
+    }
+
     /// Returns the authority of a request in this session.
     pub const fn authority(&self) -> Authority {
         Authority {
@@ -126,8 +137,8 @@ pub async fn start(
     let (sid, inserted) = insert(tx, user_id, signed_in, expires_at, context).await?;
     let announcements = match inserted.is_beyond {
         true => {
-            let reason = format!("the longest unused of more than {MAX_PER_USER}");
-            end_others(tx, user_id, inserted.id, MAX_PER_USER - 1, &reason, context).await?
+            let (others, reason) = (MAX_PER_USER - 1, EndReason::NewerSignIns);
+            end_others(tx, user_id, inserted.id, others, reason, context).await?
         }
         false => Vec::new(),
     };
@@ -239,6 +250,13 @@ async fn update_last_seen(db: Db, id: i64, now: Timestamp) {
         }
     });
     let _ = tokio::time::timeout(LAST_SEEN_TIMEOUT, update).await;
+}
+
+/// Locks the row of a session that was found, until the transaction ends. Returns whether it still exists, is within its absolute lifetime,
+/// and has not been renewed by another sign-in, which ends the `sid` by which it was found.
+pub(crate) async fn lock_found(tx: &mut Tx, session: &Session, now: Timestamp) -> Result<bool, Error> {
+    let (id, signed_in_at) = (session.id, session.signed_in_at);
+    Ok(execute!(tx.on(), LOCK_FOUND, id, now, signed_in_at)? == 1)
 }
 
 /// Locks the session's row until the transaction ends, and returns whether the session still exists and is within its

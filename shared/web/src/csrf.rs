@@ -94,15 +94,15 @@ pub async fn check(method: &Method, headers: &HeaderMap, cors: &Cors) -> Result<
     Ok(())
 }
 
-/// Checks a page form: that `presented`, the token from a hidden field, equals the value of the `csrf` cookie, and that
-/// the policy trusts the origin. Fails if either token is missing or the cookie is repeated. A browser or proxy that sets
+/// Checks a page form: that `presented`, the token from a hidden field, equals the value of the `csrf` cookie, and that the form comes
+/// from a page of this program, because no other page needs to send it. Fails if either token is missing or the cookie is repeated. A browser or proxy that sets
 /// `Referrer-Policy: no-referrer` makes the browser send `Origin: null` with the forms of our own pages, so that
 /// `Sec-Fetch-Site` decides, which no page can set.
 pub fn check_form(headers: &HeaderMap, presented: &str, policy: &Policy) -> Result<(), Mismatch> {
     check_cookie(headers, Some(presented))?;
     let is_own = single(headers, FETCH_SITE) == Some("same-origin");
     check_origin(headers, |origin| {
-        policy.trusts_origin(origin) || (origin == "null" && is_own)
+        policy.is_own_origin(origin) || (origin == "null" && is_own)
     })
 }
 

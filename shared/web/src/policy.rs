@@ -20,6 +20,11 @@ impl Policy {
         self.allowed_origins.iter().any(|allowed| allowed == origin)
     }
 
+    /// Returns whether this is the origin of the base URL. `origin` is the value of an `Origin` header.
+    pub fn is_own_origin(&self, origin: &str) -> bool {
+        self.base_url.origin().ascii_serialization() == origin
+    }
+
     /// Returns the absolute URL of `path`, which is empty or begins with a slash.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", &self.base_url[..Position::BeforePath])

@@ -1,7 +1,7 @@
 //! CSRF protection: ambient credentials alone change nothing.
 
 use serde_json::{Value, json};
-use tests::{Call, Caller, PASSWORD, Post, SharedWorld, User, World, on_every_shape};
+use tests::{Call, Caller, PASSWORD, Post, Shape, SharedWorld, User, World, on_every_shape};
 
 /// Every mutating operation with a valid body.
 fn mutations(caller: &Caller, user: &User, post: &Post) -> Vec<Call> {
@@ -180,6 +180,25 @@ async fn forms_of_own_pages_may_come_with_an_opaque_origin(world: SharedWorld) {
     post.await.expect_error(403, "csrf_mismatch");
 }
 
+/// The pages of an allowed origin call the API. A script that somebody else runs there must not submit the forms of the account pages, which
+/// after a sign-in ask for no password.
+async fn forms_of_allowed_origins_are_rejected(shape: Shape) {
+    const ALLOWED: &str = "https://app.example.org";
+    let world = World::builder(shape).flag("--allowed-origins", ALLOWED);
+    let world = world.start().await;
+    let ann = world.user().await;
+    let cookies = format!("sid={}; csrf={}", ann.sid, ann.csrf);
+    let enrollment = |origin: &str| {
+        let caller = world.anyone().cookies(&cookies).with("origin", origin);
+        let fields = [("csrf", ann.csrf.as_str())];
+        caller.post("/account/two-step/enrollment").form(&fields)
+    };
+    enrollment(ALLOWED).await.expect(403);
+    enrollment(world.base()).await.expect(200);
+    let post = ann.with("origin", ALLOWED).post("/posts");
+    post.json(&json!({ "title": "A post" })).await.expect(201);
+}
+
 async fn calls_without_cookies_or_browser_headers_need_no_token(world: SharedWorld) {
     let user = world.user().await;
     let body = json!({ "email": user.email, "password": PASSWORD });
@@ -277,6 +296,7 @@ on_every_shape!(
     header_and_cookie_must_carry_the_same_token,
     cross_origin_calls_are_rejected_even_with_the_token,
     same_origin_calls_are_accepted,
+    forms_of_allowed_origins_are_rejected,
     forms_of_own_pages_may_come_with_an_opaque_origin,
     calls_without_cookies_or_browser_headers_need_no_token,
     bearer_calls_need_no_token,

@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 3;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 25] = [
+const BACKGROUND: [&str; 26] = [
     "audit::alerts::PRUNE",
     "audit::alerts::detection::",
     "audit::alerts::webhook::",
@@ -42,6 +42,7 @@ const BACKGROUND: [&str; 25] = [
     "identity::logout_notices::DUE",
     "identity::mailed_tokens::PRUNE",
     "identity::sessions::PRUNE",
+    "identity::sessions::ends::PRUNE",
     "issuer::clients::assertions::PRUNE",
     "issuer::codes::PRUNE",
     "issuer::flows::PRUNE",

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tests::{Appearance, Authenticator, Chromium, PASSWORD, Shape, User, World, on_shapes, tool};
+use url::Url;
 
 /// The rules of axe-core: WCAG 2.2 AA and its best practices.
 const RULES: [&str; 6] = [
@@ -16,6 +17,10 @@ const RULES: [&str; 6] = [
 ];
 /// The largest size of a page with all that it loads, in bytes over the wire.
 const MAX_BYTES: u64 = 60_000;
+/// The picture of all pictures.
+const CONTACT_SHEET: &str = "contact-sheet.png";
+const SHEET_STYLE: &str = "body { display: grid; grid-template-columns: repeat(5, 1fr); align-items: start; font: 12px sans-serif }
+    figure { margin: 0 } img { width: 100%; max-height: 24rem; object-fit: cover; object-position: top; border: 1px solid gray }";
 const TAB: &str = "\u{e004}";
 
 /// Measures the page, and counts the elements that a keyboard must reach.
@@ -98,6 +103,29 @@ impl<'w> Walk<'w> {
             })
             .collect();
         assert!(errors.is_empty(), "{what}: {errors:?}");
+    }
+
+    /// Writes a page with all pictures that are there, and a picture of this page.
+    async fn write_contact_sheet(&self) {
+        let entries = std::fs::read_dir(&self.pictures).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".png") && name != CONTACT_SHEET)
+            .collect();
+        names.sort();
+        let figure = |name: &String| {
+            format!(
+                "<figure><a href=\"{name}\"><img src=\"{name}\"></a><figcaption>{name}</figcaption></figure>"
+            )
+        };
+        let figures: String = names.iter().map(figure).collect();
+        let page = format!("<!doctype html><title>All pages</title><style>{SHEET_STYLE}</style>{figures}");
+        let file = self.pictures.join("index.html");
+        std::fs::write(&file, page).unwrap();
+        let url = Url::from_file_path(file.canonicalize().unwrap()).unwrap();
+        self.chromium.appear(Appearance::default()).await;
+        self.chromium.open(url.as_str()).await;
+        self.chromium.screenshot(&self.pictures.join(CONTACT_SHEET)).await;
     }
 
     /// Expects that the Tab key reaches every link, field and button, and that a focused element has an outline.
@@ -230,6 +258,8 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     walk.visit("account", "/account").await;
     walk.visit("verify-signed-in", &link).await;
     walk.visit("password", "/password").await;
+    walk.visit("email-after-sign-in", "/account/email").await;
+    world.age_sign_ins_of(&user).await;
     walk.visit("email", "/account/email").await;
     user.publish("A post").await;
     walk.visit("deletion", "/account/deletion").await;
@@ -282,6 +312,9 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
         })
         .await;
     walk.check("device-denied").await;
+    world.cli(&["users", "reset-mfa", "--email", &user.email, "--json"], "");
+    walk.visit("sign-in-after-end", "/signin").await;
+    walk.write_contact_sheet().await;
 }
 
 on_shapes!(every_page_is_accessible: sqlite Sqlite);

@@ -18,11 +18,13 @@ async fn a_user_changes_the_address(world: SharedWorld) {
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     assert!(page.visible_text().contains(&user.email), "{}", page.reply);
-    assert!(!page.asks_for("otp"), "{}", page.reply);
+    assert!(
+        !page.asks_for("password") && !page.asks_for("otp"),
+        "{}",
+        page.reply
+    );
     let email = world.fresh_email();
-    let sent = browser
-        .submit(&page, &[("email", &email), ("password", PASSWORD)])
-        .await;
+    let sent = browser.submit(&page, &[("email", &email)]).await;
     assert_eq!(sent.reply.status, 200, "{}", sent.reply);
     assert!(sent.visible_text().contains("Check your mail"), "{}", sent.reply);
     world.mail(&user.email, TO_OLD, 1).await;
@@ -39,8 +41,17 @@ async fn a_user_changes_the_address(world: SharedWorld) {
 async fn the_form_says_what_is_wrong(world: SharedWorld) {
     let user = world.user().await;
     let mut browser = user.browser();
-    let page = open(&mut browser).await;
+    let of_new_session = open(&mut browser).await;
+    world.age_sign_ins_of(&user).await;
     let email = world.fresh_email();
+    let too_late = browser.submit(&of_new_session, &[("email", &email)]).await;
+    assert_eq!(too_late.reply.status, 422, "{}", too_late.reply);
+    let page = open(&mut browser).await;
+    assert!(
+        page.asks_for("password") && !page.asks_for("otp"),
+        "{}",
+        page.reply
+    );
     for (to, password, words) in [
         ("no address", PASSWORD, "This is no e-mail address"),
         (
@@ -48,7 +59,7 @@ async fn the_form_says_what_is_wrong(world: SharedWorld) {
             "not the password",
             "The current password is wrong",
         ),
-        (email.as_str(), "", "The current password is wrong"),
+        (email.as_str(), "", "You signed in over ten minutes ago"),
     ] {
         let refused = browser
             .submit(&page, &[("email", to), ("password", password)])
@@ -74,6 +85,9 @@ async fn two_step_sign_in_asks_for_a_code(world: SharedWorld) {
     let app = Authenticator::enable(&world, &user).await;
     let user = world.log_in_with(&app.sign_in(&world, &user)).await;
     let mut browser = user.browser();
+    let of_new_session = open(&mut browser).await;
+    assert!(!of_new_session.asks_for("otp"), "{}", of_new_session.reply);
+    world.age_sign_ins_of(&user).await;
     let page = open(&mut browser).await;
     assert!(page.asks_for("otp"), "{}", page.reply);
     let email = world.fresh_email();

@@ -10,7 +10,9 @@ fn fields(html: &str) -> Vec<&str> {
 
 async fn password_managers_recognize_the_fields(world: SharedWorld) {
     let mut stranger = world.browser();
-    let mut browser = world.user().await.browser();
+    let user = world.user().await;
+    world.age_sign_ins_of(&user).await;
+    let mut browser = user.browser();
     let pages = [
         stranger.open("/signin").await,
         stranger.open("/signup").await,

@@ -18,7 +18,9 @@ fn expect_words(page: &Page, status: u16, words: &str) {
 /// Begins to turn two-step sign-in on.
 async fn begin(browser: &mut Browser) -> Page {
     let page = open(browser).await;
-    let begun = browser.submit(&page, &[("password", PASSWORD)]).await;
+    assert!(!page.asks_for("password"), "{}", page.reply);
+    let csrf = page.hidden("csrf").unwrap();
+    let begun = browser.submit(&page, &[("csrf", &csrf)]).await;
     expect_words(&begun, 200, "Set up your authenticator app");
     begun
 }
@@ -55,13 +57,18 @@ async fn a_user_turns_two_step_sign_in_on(world: SharedWorld) {
 async fn a_wrong_password_or_code_turns_nothing_on(world: SharedWorld) {
     let user = world.user().await;
     let mut browser = user.browser();
+    world.age_sign_ins_of(&user).await;
     let page = open(&mut browser).await;
-    for password in ["not the password", ""] {
+    for (password, words) in [
+        ("not the password", "The current password is wrong"),
+        ("", "You signed in over ten minutes ago"),
+    ] {
         let refused = browser.submit(&page, &[("password", password)]).await;
-        expect_words(&refused, 422, "The current password is wrong");
+        expect_words(&refused, 422, words);
         assert!(refused.asks_for("password"), "{}", refused.reply);
     }
-    let begun = begin(&mut browser).await;
+    let begun = browser.submit(&page, &[("password", PASSWORD)]).await;
+    expect_words(&begun, 200, "Set up your authenticator app");
     let app = Authenticator::of_page(&begun);
     let too_long = "1".repeat(65);
     for code in [app.code(&world, 5).as_str(), "", "x", &too_long] {
@@ -98,6 +105,7 @@ async fn a_user_turns_two_step_sign_in_off(world: SharedWorld) {
     let with_recovery_code =
         json!({ "email": user.email, "password": PASSWORD, "otp": app.recovery_codes[1] });
     let elsewhere = world.log_in_with(&with_recovery_code).await;
+    world.age_sign_ins_of(&user).await;
     let page = open(&mut browser).await;
     let code = app.recovery_codes[0].as_str();
     for (password, otp, words) in [
@@ -120,6 +128,19 @@ async fn a_user_turns_two_step_sign_in_off(world: SharedWorld) {
     world.log_in(&user.email, PASSWORD).await;
 }
 
+async fn a_recent_sign_in_turns_two_step_sign_in_off(world: SharedWorld) {
+    let (_, _, mut browser) = enrolled(&world).await;
+    let page = open(&mut browser).await;
+    assert!(
+        !page.asks_for("password") && !page.asks_for("otp"),
+        "{}",
+        page.reply
+    );
+    let csrf = page.hidden("csrf").unwrap();
+    let done = browser.submit(&page, &[("csrf", &csrf)]).await;
+    expect_words(&done, 200, "Two-step sign-in is off");
+}
+
 /// A form whose change was made elsewhere meanwhile leads to the page as it is now.
 async fn an_outdated_form_shows_the_present_page(world: SharedWorld) {
     let user = world.user().await;
@@ -129,9 +150,9 @@ async fn an_outdated_form_shows_the_present_page(world: SharedWorld) {
     browser
         .submit(&to_confirm, &[("otp", &app.next_code(&world))])
         .await;
-    let code = app.next_code(&world);
+    let (csrf, code) = (to_turn_on.hidden("csrf").unwrap(), app.next_code(&world));
     for (page, fields) in [
-        (&to_turn_on, [("password", PASSWORD)]),
+        (&to_turn_on, [("csrf", csrf.as_str())]),
         (&to_confirm, [("otp", code.as_str())]),
     ] {
         let outdated = browser.submit(page, &fields).await;
@@ -156,13 +177,16 @@ async fn the_pages_need_a_session(world: SharedWorld) {
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     user.post("/logout").await.expect(204);
-    let ended = browser.submit(&page, &[("password", PASSWORD)]).await;
+    let ended = browser
+        .submit(&page, &[("csrf", &page.hidden("csrf").unwrap())])
+        .await;
     assert_eq!(ended.location().unwrap().path(), "/signin", "{}", ended.reply);
 }
 
 on_every_shape!(
     a_user_turns_two_step_sign_in_on,
     a_wrong_password_or_code_turns_nothing_on,
+    a_recent_sign_in_turns_two_step_sign_in_off,
     a_user_turns_two_step_sign_in_off,
     an_outdated_form_shows_the_present_page,
     the_pages_need_a_session,

@@ -284,7 +284,6 @@ impl Row {
                 role: Role::stored(&self.role),
                 scope: self.scope.parse().unwrap_or_default(),
                 generation: 1,
-                is_revoked: false,
                 dpop_jkt: presented.family_key.map(str::to_owned),
                 redirect_uri: presented.family_redirect_uri.map(str::to_owned),
             },

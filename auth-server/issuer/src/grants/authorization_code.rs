@@ -11,6 +11,7 @@ use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
+use identity::end_reason::EndReason;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
@@ -109,8 +110,14 @@ impl Grants {
             keep,
         };
         let mut tx = self.db.begin().await?;
-        let announcement =
-            refresh_families::revoke_repeatedly(&mut tx, unused, &self.events, context).await?;
+        let announcement = refresh_families::revoke_repeatedly(
+            &mut tx,
+            unused,
+            EndReason::NewerSignIns,
+            &self.events,
+            context,
+        )
+        .await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())

@@ -10,6 +10,7 @@ use audit::events::{Event, EventName};
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
+use identity::end_reason::EndReason;
 use identity::grants::clients::Client;
 use identity::grants::consents;
 use identity::grants::refresh_families::{self, Epochs, Family, NewFamily, Selection};
@@ -132,7 +133,7 @@ impl Grants {
             client_id: &family.client_id,
             keep: i64::from(self.lifetimes.max_families),
         };
-        refresh_families::revoke_repeatedly(tx, unused, &self.events, context).await
+        refresh_families::revoke_repeatedly(tx, unused, EndReason::NewerSignIns, &self.events, context).await
     }
 
     /// Revokes the family that a used device code began, if the client presents the code again, as for authorization codes (RFC 6749
@@ -174,7 +175,6 @@ fn begun_family(claimed: ClaimedRequest, role: users::Role, key: Option<&str>) -
         },
         scope: claimed.scope.parse().unwrap_or_default(),
         generation: 1,
-        is_revoked: false,
         dpop_jkt: key.map(str::to_owned),
         redirect_uri: None,
     }

@@ -11,12 +11,17 @@ use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
+use identity::end_reason::{End, EndReason};
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
-use identity::grants::refresh_families::{Family, PresentedToken, Selection};
+use identity::grants::refresh_families::{Family, FoundFamily, PresentedToken, Selection};
 use std::time::Duration;
 
-const INVALID_TOKEN: TokenError = TokenError::InvalidGrant(TokenError::INVALID_REFRESH_TOKEN);
+/// The error for a refresh token whose family is unknown or has not ended.
+const INVALID_TOKEN: TokenError = TokenError::InvalidRefreshToken {
+    end: None,
+    is_useless: false,
+};
 /// The age up to which a new family may be that of a concurrent request of the same browser, whose response sets the cookie. It is longer
 /// than any request lasts.
 const COOKIE_RACE: Duration = Duration::from_secs(60);
@@ -43,7 +48,10 @@ impl Grants {
         let signer = self.keys.signer(context.now)?;
         let expires_at = context.now.after(self.lifetimes.refresh.idle);
         let id = self.refresh_tokens.verify(refresh_token);
-        let id = id.ok_or(TokenError::UselessRefreshToken)?;
+        let id = id.ok_or(TokenError::InvalidRefreshToken {
+            end: None,
+            is_useless: true,
+        })?;
         let presented = PresentedToken {
             family_id: &id.family_id,
             generation: id.generation,
@@ -80,7 +88,7 @@ impl Grants {
         // A family's scope never changes, so it can be checked before the token is used up.
         if let Some(scope) = scope {
             let family = refresh_families::find(&self.db, family_id).await?;
-            if !family.ok_or(INVALID_TOKEN)?.scope.covers(scope) {
+            if !family.ok_or(INVALID_TOKEN)?.family.scope.covers(scope) {
                 return Err(TokenError::InvalidScope);
             }
         }
@@ -92,31 +100,21 @@ impl Grants {
         if let Some(family) = self.find_repeatable(client, presented, now).await? {
             return Ok(family);
         }
-        if let Some(family) = refresh_families::find(&self.db, family_id).await?
-            && family.client_id == client.id
-            && family.generation > presented.generation
-            && !family.is_revoked
-        {
-            self.revoke_reused(&family, context).await?;
-        }
-        Err(self.refusal(client, family_id, now).await?)
-    }
-
-    /// Returns the error for an invalid token of this family: [`TokenError::UselessRefreshToken`] if the browser may remove its cookie. It
-    /// may not if a concurrent request rotated the token or began another family, because the cookie then has a token of that request.
-    async fn refusal(
-        &self,
-        client: &Client,
-        family_id: &str,
-        now: Timestamp,
-    ) -> Result<TokenError, TokenError> {
+        let found = refresh_families::find(&self.db, family_id).await?;
+        let found = found.filter(|found| found.family.client_id == client.id);
+        let end = match found {
+            Some(FoundFamily { family, end: None }) if family.generation > presented.generation => {
+                Some(self.revoke_reused(&family, context).await?)
+            }
+            // The reason is for the holder of the key alone.
+            Some(FoundFamily { family, end }) if family.dpop_jkt.as_deref() == presented.dpop_jkt => end,
+            _ => None,
+        };
         let began_after = now.before(COOKIE_RACE);
+        // A concurrent request may have rotated the token or begun another family. The cookie then has a token of that request.
         let is_useless = client.refresh_cookie
             && !refresh_families::has_live(&self.db, family_id, &client.id, began_after, now).await?;
-        Ok(match is_useless {
-            true => TokenError::UselessRefreshToken,
-            false => INVALID_TOKEN,
-        })
+        Err(TokenError::InvalidRefreshToken { end, is_useless })
     }
 
     /// Returns a family, unless it began with a redirect URI that the document of its client no longer has. It is then revoked: a code
@@ -135,11 +133,17 @@ impl Grants {
             return Ok(family);
         }
         let mut tx = self.db.begin().await?;
-        let selection = Selection::Family(&family.id);
-        let announcement = refresh_families::revoke(&mut tx, selection, context).await?;
+        let (selection, reason) = (Selection::Family(&family.id), EndReason::RedirectUriRemoved);
+        let announcement = refresh_families::revoke(&mut tx, selection, reason, context).await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
-        Err(INVALID_TOKEN)
+        Err(TokenError::InvalidRefreshToken {
+            end: Some(End {
+                reason,
+                at: Some(context.now),
+            }),
+            is_useless: false,
+        })
     }
 
     /// Returns the family of a used refresh token, at the generation of its successor, if the client may repeat the refresh:
@@ -163,11 +167,15 @@ impl Grants {
     }
 
     /// Revokes the family of a refresh token that its client used twice: the token was stolen, and it is
-    /// unknown which of the two uses was the thief's. The revocation is committed before the response.
-    async fn revoke_reused(&self, family: &Family, context: &RequestContext) -> Result<(), TokenError> {
+    /// unknown which of the two uses was the thief's. The revocation is committed before the response. Returns the end of the family.
+    async fn revoke_reused(&self, family: &Family, context: &RequestContext) -> Result<End, TokenError> {
         let event = Event::failure(EventName::RefreshReuse)
             .user(family.user_id)
             .client(&family.client_id);
-        Ok(self.revoke_family(&family.id, event, context).await?)
+        self.revoke_family(&family.id, event, context).await?;
+        Ok(End {
+            reason: EndReason::UsedTwice,
+            at: Some(context.now),
+        })
     }
 }

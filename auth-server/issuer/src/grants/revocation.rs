@@ -6,6 +6,7 @@ use access_tokens::Error as VerificationError;
 use audit::events::{Event, EventName};
 use audit::revocation::{self, PendingAnnouncement};
 use foundation::context::RequestContext;
+use identity::end_reason::EndReason;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
@@ -36,14 +37,19 @@ impl Grants {
         context: &RequestContext,
     ) -> Result<(), TokenError> {
         match refresh_families::find(&self.db, family_id).await? {
-            Some(family) if family.client_id != client.id => return Err(OF_ANOTHER_CLIENT),
-            Some(family) if !family.is_revoked => {}
+            Some(found) if found.family.client_id != client.id => return Err(OF_ANOTHER_CLIENT),
+            Some(found) if found.end.is_none() => {}
             _ => return Ok(()),
         }
         let mut tx = self.db.begin().await?;
-        let announcement =
-            refresh_families::revoke_repeatedly(&mut tx, Selection::Family(family_id), &self.events, context)
-                .await?;
+        let announcement = refresh_families::revoke_repeatedly(
+            &mut tx,
+            Selection::Family(family_id),
+            EndReason::RevokedByApp,
+            &self.events,
+            context,
+        )
+        .await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())
@@ -69,6 +75,7 @@ impl Grants {
             announcement = refresh_families::revoke_repeatedly(
                 &mut tx,
                 Selection::Family(family_id),
+                EndReason::RevokedByApp,
                 &self.events,
                 context,
             )

@@ -8,7 +8,7 @@ use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::EmailForm;
 use crate::http::{paths, reauthentication};
-use crate::pages::{self, EmailPage, text};
+use crate::pages::{self, EmailPage, FormState, text};
 use axum::extract::State;
 use axum::response::Response;
 use foundation::context::RequestContext;
@@ -20,7 +20,7 @@ use web::Context;
 
 /// Show the page to change the e-mail address
 ///
-/// The form asks for the password and, if two-step sign-in is on, a code.
+/// If the last sign-in was over ten minutes ago, the form asks for the password and, if two-step sign-in is on, a code.
 #[utoipa::path(
     get, path = paths::ACCOUNT_EMAIL, operation_id = "showEmail", tag = "Pages", security((), ("session" = [])),
     responses(
@@ -31,24 +31,36 @@ use web::Context;
 )]
 pub(crate) async fn show(
     State(identity): State<Identity>,
+    Context(context): Context,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
-    let asks_code = second_factor::is_enabled(&identity.db, session.user.id).await?;
-    Ok(renderer.show(|form| {
-        pages::email(&EmailPage {
-            form,
-            email: &session.user.email,
-            new_email: "",
-            asks_code,
-        })
-    }))
+    let has_code = second_factor::is_enabled(&identity.db, session.user.id).await?;
+    Ok(renderer.show(|form| page(form, &session, "", has_code, &context)))
+}
+
+fn page(
+    form: FormState<'_>,
+    session: &Session,
+    new_email: &str,
+    has_code: bool,
+    context: &RequestContext,
+) -> Response {
+    let asks_password = !session.has_recent_sign_in(context.now);
+    pages::email(&EmailPage {
+        form,
+        email: &session.user.email,
+        new_email,
+        asks_password,
+        asks_code: asks_password && has_code,
+    })
 }
 
 /// Request a change of the e-mail address
 ///
-/// Mails a link to the new address, which confirms it, and a notice to the present one.
+/// Requires the password and, if two-step sign-in is on, a code, if the last sign-in was over ten minutes ago. Mails a link to the new
+/// address, which confirms it, and a notice to the present one.
 #[utoipa::path(
     post, path = paths::ACCOUNT_EMAIL, operation_id = "changeEmailByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -73,14 +85,9 @@ pub(crate) async fn submit(
         }
         Err(error) => error,
     };
-    let asks_code = second_factor::is_enabled(&identity.db, session.user.id).await?;
+    let has_code = second_factor::is_enabled(&identity.db, session.user.id).await?;
     Ok(renderer.show_again(error, |form| {
-        pages::email(&EmailPage {
-            form,
-            email: &session.user.email,
-            new_email: &fields.email,
-            asks_code,
-        })
+        page(form, &session, &fields.email, has_code, &context)
     }))
 }
 
@@ -91,8 +98,10 @@ async fn change(
     context: &RequestContext,
 ) -> Result<(), FormError> {
     let to = Email::parse(&fields.email).map_err(|_| FormError::invalid(&text::of("email-invalid")))?;
-    let presented = reauthentication::presented(&fields.password, fields.otp.as_deref())?;
-    let requested = email_verifications::request_change(identity, session, &to, &presented, context).await;
+    let (password, otp) = (fields.password.as_deref(), fields.otp.as_deref());
+    let presented = reauthentication::presented_if_asked(password, otp)?;
+    let presented = presented.as_ref();
+    let requested = email_verifications::request_change(identity, session, &to, presented, context).await;
     requested.map_err(|error| match error {
         ChangeError::Credentials(error) => reauthentication::error(error),
         ChangeError::Throttled(error) => error.into(),

@@ -33,21 +33,38 @@ use web::{Context, cookies};
 )]
 pub(crate) async fn show(
     State(identity): State<Identity>,
+    Context(context): Context,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
-    let email = &session.user.email;
     let is_on = second_factor::is_enabled(&identity.db, session.user.id).await?;
     Ok(renderer.show(|form| match is_on {
-        true => pages::two_step_off(&TwoStepOffPage { form, email }),
-        false => pages::two_step_on(&TwoStepOnPage { form, email }),
+        true => off_page(form, &session, &context),
+        false => on_page(form, &session, &context),
     }))
+}
+
+fn on_page(form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+    pages::two_step_on(&TwoStepOnPage {
+        form,
+        email: &session.user.email,
+        asks_password: !session.has_recent_sign_in(context.now),
+    })
+}
+
+fn off_page(form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+    pages::two_step_off(&TwoStepOffPage {
+        form,
+        email: &session.user.email,
+        asks_password: !session.has_recent_sign_in(context.now),
+    })
 }
 
 /// Begin to turn two-step sign-in on
 ///
-/// Shows a secret for an authenticator app, as a QR code and as text, and asks for a first code.
+/// Requires the password if the last sign-in was over ten minutes ago. Shows a secret for an authenticator app, as a QR code and as text,
+/// and asks for a first code.
 #[utoipa::path(
     post, path = paths::TWO_STEP_ENROLLMENT, operation_id = "enrollTwoStepByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -68,10 +85,7 @@ pub(crate) async fn enroll(
     let session = require_session(session, None, false)?;
     Ok(match begin(&identity, &session, &fields, &context).await {
         Ok(enrollment) => renderer.show(|form| enrollment_page(form, &enrollment)),
-        Err(error) => renderer.show_again(error, |form| {
-            let email = &session.user.email;
-            pages::two_step_on(&TwoStepOnPage { form, email })
-        }),
+        Err(error) => renderer.show_again(error, |form| on_page(form, &session, &context)),
     })
 }
 
@@ -81,8 +95,8 @@ async fn begin(
     fields: &TwoStepEnrollmentForm,
     context: &RequestContext,
 ) -> Result<Enrollment, FormError> {
-    let presented = reauthentication::presented(&fields.password, None)?;
-    mfa::enroll(identity, session, &presented, context)
+    let presented = reauthentication::presented_if_asked(fields.password.as_deref(), None)?;
+    mfa::enroll(identity, session, presented.as_ref(), context)
         .await
         .map_err(form_error)
 }
@@ -143,7 +157,8 @@ async fn complete(
 
 /// Turn two-step sign-in off
 ///
-/// Requires the password and a code. Ends all other sessions of the user, and the tokens of all apps.
+/// Requires the password and a code if the last sign-in was over ten minutes ago. Ends all other sessions of the user, and the tokens of
+/// all apps.
 #[utoipa::path(
     post, path = paths::TWO_STEP_OFF, operation_id = "turnTwoStepOffByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -169,10 +184,7 @@ pub(crate) async fn turn_off(
             let page = pages::notify_with_link(&text::of("two-step-is-off"), paths::ACCOUNT);
             (cookie, page).into_response()
         }
-        Err(error) => renderer.show_again(error, |form| {
-            let email = &session.user.email;
-            pages::two_step_off(&TwoStepOffPage { form, email })
-        }),
+        Err(error) => renderer.show_again(error, |form| off_page(form, &session, &context)),
     })
 }
 
@@ -182,8 +194,9 @@ async fn disable(
     fields: &TwoStepOffForm,
     context: &RequestContext,
 ) -> Result<Secret, FormError> {
-    let presented = reauthentication::presented(&fields.password, Some(&fields.otp))?;
-    mfa::disable(identity, session, &presented, context)
+    let (password, otp) = (fields.password.as_deref(), fields.otp.as_deref());
+    let presented = reauthentication::presented_if_asked(password, otp)?;
+    mfa::disable(identity, session, presented.as_ref(), context)
         .await
         .map_err(form_error)
 }

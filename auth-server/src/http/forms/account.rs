@@ -16,9 +16,9 @@ pub(crate) struct AccountForm {
 pub(crate) struct EmailForm {
     /// The new address.
     pub(crate) email: String,
-    /// The password of the account.
-    pub(crate) password: String,
-    /// A one-time code or a recovery code, if the account uses two-step sign-in.
+    /// The password of the account, if the last sign-in was over ten minutes ago.
+    pub(crate) password: Option<String>,
+    /// A one-time code or a recovery code, if the form asks for the password and the account uses two-step sign-in.
     pub(crate) otp: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
@@ -38,8 +38,8 @@ pub(crate) struct DeletionForm {
 /// The form that begins to turn two-step sign-in on.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct TwoStepEnrollmentForm {
-    /// The password of the account.
-    pub(crate) password: String,
+    /// The password of the account, if the last sign-in was over ten minutes ago.
+    pub(crate) password: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
 }
@@ -56,10 +56,10 @@ pub(crate) struct TwoStepConfirmationForm {
 /// The form that turns two-step sign-in off.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct TwoStepOffForm {
-    /// The password of the account.
-    pub(crate) password: String,
-    /// A one-time code or a recovery code.
-    pub(crate) otp: String,
+    /// The password of the account, if the last sign-in was over ten minutes ago.
+    pub(crate) password: Option<String>,
+    /// A one-time code or a recovery code, if the form asks for the password.
+    pub(crate) otp: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
 }

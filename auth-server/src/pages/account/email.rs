@@ -13,7 +13,9 @@ pub(crate) struct EmailPage<'a> {
     pub(crate) email: &'a str,
     /// The address that the field contains, which may be empty.
     pub(crate) new_email: &'a str,
-    /// Whether the form has a field for a one-time code.
+    /// Whether the form asks for the password.
+    pub(crate) asks_password: bool,
+    /// Whether the form asks for a one-time code too.
     pub(crate) asks_code: bool,
 }
 

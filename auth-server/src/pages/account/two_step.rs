@@ -17,6 +17,8 @@ pub(crate) struct TwoStepOnPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The address of the account, for password managers.
     pub(crate) email: &'a str,
+    /// Whether the form asks for the password.
+    pub(crate) asks_password: bool,
 }
 
 /// The form that turns two-step sign-in off.
@@ -26,6 +28,8 @@ pub(crate) struct TwoStepOffPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The address of the account, for password managers.
     pub(crate) email: &'a str,
+    /// Whether the form asks for the password and a code.
+    pub(crate) asks_password: bool,
 }
 
 /// The secret of an authenticator app, with a form for its first code.

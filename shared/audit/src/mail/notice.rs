@@ -96,7 +96,7 @@ impl Notice<'_> {
             Self::EmailChangeRequested { to } => (
                 "A new e-mail address was requested",
                 format!(
-                    "Someone who knows your password asked to change the e-mail address of your account to {to}. The \
+                    "Someone who is signed in to your account asked to change its e-mail address to {to}. The \
                      change takes effect when it is confirmed with the link that we sent to that address."
                 ),
             ),

@@ -3,6 +3,7 @@
 
 use super::Error;
 use crate::administrators::{begin, begin_change_of};
+use crate::end_reason::EndReason;
 use crate::grants::consents;
 use crate::passwords::HashedPassword;
 use crate::sign_out::sign_out_everywhere;
@@ -79,7 +80,7 @@ pub async fn disable(
             None => Err(Error::LastAdministrator),
         };
     };
-    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, id, EndReason::AccountDisabled, context).await?;
     let event = Event::success(EventName::UserDisabled).user(id);
     event.record(&mut tx, context).await?;
     tx.commit().await?;
@@ -122,7 +123,7 @@ pub async fn set_role(
         account::find(db, id).await?.ok_or(Error::NotFound)?;
         return Err(Error::LastAdministrator);
     };
-    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, id, EndReason::RoleChanged, context).await?;
     let detail = format!("{} to {}", former.as_str(), role.as_str());
     let event = Event::success(EventName::RoleChange).user(id).detail(detail);
     event.record(&mut tx, context).await?;
@@ -145,7 +146,7 @@ pub async fn set_password(
     let mut tx = begin_change_of(db, id, context).await?;
     let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
     let changed = changed.ok_or(Error::NotFound)?;
-    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, id, EndReason::PasswordReplaced, context).await?;
     let event = Event::success(EventName::PasswordChange).user(id);
     let event = event.detail("by an administrator");
     event.record(&mut tx, context).await?;
@@ -180,7 +181,7 @@ pub async fn reset_mfa(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let mut tx = begin_change_of(db, account.user.id, context).await?;
-    let announcement = mfa::reset(&mut tx, mails, &account.user, context).await?;
+    let announcement = mfa::reset(&mut tx, mails, &account.user, EndReason::TwoStepReset, context).await?;
     let announcement = announcement.ok_or(Error::NoSecondFactor)?;
     tx.commit().await?;
     revocations.announce(announcement).await;
@@ -195,7 +196,7 @@ pub async fn sign_out(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let mut tx = begin_change_of(db, id, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, id, EndReason::SignedOutByAdministrator, context).await?;
     let event = Event::success(EventName::SessionRevoked).user(id);
     event.detail("all sessions").record(&mut tx, context).await?;
     tx.commit().await?;
@@ -212,7 +213,16 @@ pub async fn end_session(
 ) -> Result<(), Error> {
     let user_id = sessions::find_user(db, id).await?.ok_or(Error::NotFound)?;
     let tx = begin_change_of(db, user_id, context).await?;
-    match sessions::revoke(tx, revocations, user_id, id, context).await? {
+    match sessions::revoke(
+        tx,
+        revocations,
+        user_id,
+        id,
+        EndReason::SignedOutByAdministrator,
+        context,
+    )
+    .await?
+    {
         true => Ok(()),
         false => Err(Error::NotFound),
     }

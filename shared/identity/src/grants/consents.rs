@@ -2,6 +2,7 @@
 
 pub mod list;
 
+use crate::end_reason::EndReason;
 use crate::grants::clients::{Client, registration};
 use crate::grants::refresh_families::{self, Selection};
 use audit::events::{Event, EventName};
@@ -188,7 +189,8 @@ async fn end_access(
         return Ok(false);
     };
     let selection = Selection::OfUserAndClient(user_id, &client_id);
-    let announcement = refresh_families::revoke(&mut tx, selection, context).await?;
+    let announcement =
+        refresh_families::revoke(&mut tx, selection, EndReason::ConsentWithdrawn, context).await?;
     Event::success(EventName::ConsentRevoked)
         .user(user_id)
         .client(&client_id)

@@ -10,6 +10,7 @@ pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect
 pub use rotation::{PresentedToken, nullable_array, rotate};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
+use crate::end_reason::{End, EndReason};
 use audit::revocation::RETENTION;
 use foundation::clock::Timestamp;
 use foundation::role::Role;
@@ -44,10 +45,19 @@ sql! {
                                             idle_expires_at, expires_at, auth_time, amr, user_epoch, client_epoch,
                                             dpop_jkt, redirect_uri)
               VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    // `end_reason` and `ended_at` mean something only if `is_revoked`. Only the latest end of the epochs of a user is stored, so those
+    // before it have no reason and no time.
     FIND = concat!(
-        "SELECT ", columns!(), ", NOT ", is_unrevoked!(), " AS is_revoked FROM refresh_families WHERE id = $1");
+        "SELECT ", columns!(), ", NOT ", is_unrevoked!(), " AS is_revoked,
+                COALESCE(revocation_reason,
+                         (SELECT CASE WHEN epoch = user_epoch + 1 THEN COALESCE(epoch_end_reason, 'all_of_user') WHEN epoch <> user_epoch THEN 'all_of_user' END
+                          FROM users WHERE users.id = user_id),
+                         'all_of_app') AS end_reason,
+                COALESCE(revoked_at, (SELECT CASE WHEN epoch = user_epoch + 1 THEN epoch_ended_at END
+                                      FROM users WHERE users.id = user_id)) AS ended_at
+         FROM refresh_families WHERE id = $1");
     FIND_CURRENT = concat!(
-        "SELECT ", columns!(), ", FALSE AS is_revoked, last_used_at, idle_expires_at, expires_at
+        "SELECT ", columns!(), ", last_used_at, idle_expires_at, expires_at
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
     HAS_LIVE = concat!(
@@ -112,12 +122,19 @@ pub struct Family {
     pub scope: Scope,
     /// The generation of the only valid refresh token.
     pub generation: i64,
-    /// Whether the family, or all tokens of its user or client, have been revoked.
-    pub is_revoked: bool,
     /// The thumbprint of the key that the refresh tokens are bound to.
     pub dpop_jkt: Option<String>,
     /// The registered redirect URI with which the family began, if the client describes itself by a document.
     pub redirect_uri: Option<String>,
+}
+
+/// A family that may have ended.
+#[derive(Clone, Debug)]
+pub struct FoundFamily {
+    /// The family.
+    pub family: Family,
+    /// The end of the family, if it, or all tokens of its user or client, have been revoked.
+    pub end: Option<End>,
 }
 
 /// A refresh token that can be used.
@@ -152,10 +169,18 @@ struct Row {
     amr: String,
     scope: String,
     generation: i64,
-    is_revoked: bool,
     role: String,
     dpop_jkt: Option<String>,
     redirect_uri: Option<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct FoundRow {
+    #[sqlx(flatten)]
+    row: Row,
+    is_revoked: bool,
+    end_reason: String,
+    ended_at: Option<Timestamp>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -197,8 +222,15 @@ pub async fn create(
 }
 
 /// Returns the family with this id, including a revoked or expired one.
-pub async fn find(db: &Db, id: &str) -> Result<Option<Family>, Error> {
-    Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(Family::from))
+pub async fn find(db: &Db, id: &str) -> Result<Option<FoundFamily>, Error> {
+    let found = fetch_optional!(db.reader(), FoundRow, FIND, id)?;
+    Ok(found.map(|found| FoundFamily {
+        family: Family::from(found.row),
+        end: found.is_revoked.then(|| End {
+            reason: EndReason::stored(&found.end_reason),
+            at: found.ended_at,
+        }),
+    }))
 }
 
 /// Returns the refresh token of this generation of a family; `None` if it is not the current one, or if the family is revoked
@@ -251,7 +283,6 @@ impl From<Row> for Family {
             client_id: row.client_id,
             user_id: row.user_id,
             generation: row.generation,
-            is_revoked: row.is_revoked,
             dpop_jkt: row.dpop_jkt,
             redirect_uri: row.redirect_uri,
         }

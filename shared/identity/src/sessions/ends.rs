@@ -1,6 +1,7 @@
-//! The ends of sessions: one, the others of a user, or all of them.
+//! The ends of sessions: one, the others of a user, or all of them. Their reasons are kept for the browsers that had them.
 
 use super::Session;
+use crate::end_reason::EndReason;
 use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
 use audit::events::{Event, EventName};
@@ -8,22 +9,56 @@ use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
-use storage::db::{Error, Tx};
-use storage::{execute, fetch_all, fetch_optional, sql};
+use storage::db::{Db, Error, Tx};
+use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
 
-sql! {
-    DELETE = "DELETE FROM sessions WHERE id = $1";
-    DELETE_OF_USER = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
-    DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
-    DELETE_ALL = "DELETE FROM sessions WHERE user_id = $1 RETURNING id";
-    // `id + 0` is compared in place of `id`, so that PostgreSQL finds the sessions by their user.
-    DELETE_OTHERS = "DELETE FROM sessions WHERE user_id = $1 AND id + 0 IN (
-                                 SELECT id FROM sessions WHERE user_id = $1 AND id + 0 <> $2
-                                 ORDER BY last_seen_at DESC, id DESC LIMIT 1000000 OFFSET $3)
-                             RETURNING id";
+/// Returns the text of the statement that deletes the sessions with this condition on PostgreSQL, and keeps the reason `$1` for which they
+/// end at the time `$2`.
+macro_rules! end_on_postgres {
+    ($condition:literal) => {
+        concat!(
+            "WITH ended AS (DELETE FROM sessions WHERE ",
+            $condition,
+            " RETURNING id, sid_hash, expires_at),
+             kept AS (INSERT INTO ended_sessions (sid_hash, reason, ended_at, expires_at)
+                      SELECT sid_hash, CAST($1 AS TEXT), CAST($2 AS BIGINT), expires_at FROM ended)
+             SELECT id FROM ended"
+        )
+    };
 }
 
-/// Ends the session with this `sid` and returns its id, if there is one. The caller revokes the refresh families.
+/// Returns the text of the statement that keeps the same reason on SQLite. The deletion follows in the same transaction, which excludes
+/// all other writers. It has the same parameters, and uses the last of them.
+macro_rules! keep_reason_on_sqlite {
+    ($condition:literal) => {
+        concat!(
+            "INSERT INTO ended_sessions (sid_hash, reason, ended_at, expires_at)
+             SELECT sid_hash, $1, $2, expires_at FROM sessions WHERE ",
+            $condition
+        )
+    };
+}
+
+sql! {
+    END_ONE_POSTGRES = end_on_postgres!("id = $3 AND user_id = $4");
+    KEEP_REASON_OF_ONE_SQLITE = keep_reason_on_sqlite!("id = $3 AND user_id = $4");
+    DELETE_ONE_SQLITE = "DELETE FROM sessions WHERE id = $3 AND user_id = $4 RETURNING id";
+    END_ALL_POSTGRES = end_on_postgres!("user_id = $3");
+    KEEP_REASON_OF_ALL_SQLITE = keep_reason_on_sqlite!("user_id = $3");
+    DELETE_ALL_SQLITE = "DELETE FROM sessions WHERE user_id = $3 RETURNING id";
+    // The caller found no live session, so one that is stored within its lifetime was unused for too long.
+    FIND_END = "SELECT reason, ended_at FROM ended_sessions WHERE sid_hash = $1 AND expires_at > $2
+                UNION ALL SELECT 'unused', last_seen_at FROM sessions WHERE sid_hash = $1 AND expires_at > $2";
+    PRUNE = delete_expired!("ended_sessions", "sid_hash", "expires_at + 0");
+    DELETE = "DELETE FROM sessions WHERE id = $1";
+    DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
+    // `id + 0` is compared in place of `id`, so that PostgreSQL finds the sessions by their user.
+    OTHERS = "SELECT id FROM sessions WHERE user_id = $1 AND id + 0 <> $2
+              ORDER BY last_seen_at DESC, id DESC LIMIT 1000000 OFFSET $3";
+}
+
+/// Ends the session with this `sid` and returns its id, if there is one. Keeps no reason, because another session takes its place in the
+/// browser. The caller revokes the refresh families.
 pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Option<i64>, Error> {
     let Some((id,)) = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())? else {
         return Ok(None);
@@ -32,7 +67,7 @@ pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Opt
     Ok(Some(id))
 }
 
-/// Ends the session with this id. The caller revokes the refresh families. If a concurrent request ended the session
+/// Ends the session with this id. Keeps no reason, because the user signs out in its browser. The caller revokes the refresh families. If a concurrent request ended the session
 /// first, its clients get no second notice.
 pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     match execute!(tx.on(), DELETE, id)? {
@@ -41,52 +76,64 @@ pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     }
 }
 
-/// Ends all sessions of a user except the session `kept` and the `others` most recently used ones. Revokes the refresh families of
-/// first-party clients that were created in them. Records an event with `reason` for each. Returns the revocations to announce after the
+/// Ends all sessions of a user, for this reason, except the session `kept` and the `others` most recently used ones. Revokes the refresh
+/// families of first-party clients that were created in them. Records an event for each. Returns the revocations to announce after the
 /// commit.
 pub(super) async fn end_others(
     tx: &mut Tx,
     user_id: i64,
     kept: i64,
     others: i64,
-    reason: &str,
+    reason: EndReason,
     context: &RequestContext,
 ) -> Result<Vec<PendingAnnouncement>, Error> {
-    let ended = fetch_all!(tx.on(), (i64,), DELETE_OTHERS, user_id, kept, others)?;
-    let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
-    logout_notices::queue_of_sessions(tx, user_id, &ended, context.now).await?;
+    let mut ids = fetch_all!(tx.on(), (i64,), OTHERS, user_id, kept, others)?;
+    // Two requests that end sessions of a user lock their rows in the same order.
+    ids.sort();
+    let because = match reason {
+        EndReason::NewerSignIns => "the longest unused of too many".to_owned(),
+        _ => format!("ended with all others in session {kept}"),
+    };
     let mut announcements = Vec::new();
-    for id in ended {
-        announcements.push(refresh_families::revoke(tx, Selection::OfSession(id), context).await?);
-        let event = Event::success(EventName::SessionRevoked).user(user_id);
-        let event = event.detail(format!("session {id}, {reason}"));
-        event.record(tx, context).await?;
+    for (id,) in ids {
+        let detail = format!("session {id}, {because}");
+        announcements.extend(end_one(tx, user_id, id, reason, detail, context).await?);
     }
     Ok(announcements)
 }
 
-/// Ends a session of a user, in a transaction that this function commits, and revokes the refresh families of first-party
+/// Ends a session of a user for this reason, in a transaction that this function commits, and revokes the refresh families of first-party
 /// clients that were created in it. Returns whether the user has a session with this id.
 pub async fn revoke(
     mut tx: Tx,
     revocations: &RevocationMirror,
     user_id: i64,
     id: i64,
+    reason: EndReason,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    if execute!(tx.on(), DELETE_OF_USER, id, user_id)? == 0 {
+    let detail = format!("session {id}");
+    let Some(announcement) = end_one(&mut tx, user_id, id, reason, detail, context).await? else {
         return Ok(false);
-    }
-    logout_notices::queue_of_session(&mut tx, id, context.now).await?;
-    let announcement = refresh_families::revoke(&mut tx, Selection::OfSession(id), context).await?;
-    let event = Event::success(EventName::SessionRevoked).user(user_id);
-    event
-        .detail(format!("session {id}"))
-        .record(&mut tx, context)
-        .await?;
+    };
     tx.commit().await?;
     revocations.announce(announcement).await;
     Ok(true)
+}
+
+/// Ends a session of the user of `session`, perhaps that one, as [`revoke`] does.
+pub async fn revoke_own(
+    tx: Tx,
+    revocations: &RevocationMirror,
+    session: &Session,
+    id: i64,
+    context: &RequestContext,
+) -> Result<bool, Error> {
+    let reason = match id == session.id {
+        true => EndReason::SignedOut,
+        false => EndReason::SignedOutElsewhere,
+    };
+    revoke(tx, revocations, session.user.id, id, reason, context).await
 }
 
 /// Ends all sessions of the user of `session` but that one, in a transaction that this function commits, and revokes the refresh families of
@@ -97,8 +144,8 @@ pub async fn revoke_others(
     session: &Session,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let reason = format!("ended with all others in session {}", session.id);
-    let announcements = end_others(&mut tx, session.user.id, session.id, 0, &reason, context).await?;
+    let (user_id, reason) = (session.user.id, EndReason::SignedOutElsewhere);
+    let announcements = end_others(&mut tx, user_id, session.id, 0, reason, context).await?;
     tx.commit().await?;
     for announcement in announcements {
         revocations.announce(announcement).await;
@@ -106,10 +153,63 @@ pub async fn revoke_others(
     Ok(())
 }
 
-/// Ends every session of a user. The caller revokes the refresh families.
-pub async fn end_all(tx: &mut Tx, user_id: i64, now: Timestamp) -> Result<(), Error> {
+/// Ends a session of a user for this reason, and revokes the refresh families of first-party clients that were created in it. Records an
+/// event with this detail. Returns the revocation to announce after the commit, or `None` if the user has no session with this id.
+async fn end_one(
+    tx: &mut Tx,
+    user_id: i64,
+    id: i64,
+    reason: EndReason,
+    detail: String,
+    context: &RequestContext,
+) -> Result<Option<PendingAnnouncement>, Error> {
+    let (keep, end) = tx.on().choose(
+        (Some(KEEP_REASON_OF_ONE_SQLITE), DELETE_ONE_SQLITE),
+        (None, END_ONE_POSTGRES),
+    );
+    let (reason_name, now) = (reason.as_str(), context.now);
+    if let Some(keep) = keep {
+        execute!(tx.on(), keep, reason_name, now, id, user_id)?;
+    }
+    let ended = fetch_optional!(tx.on(), (i64,), end, reason_name, now, id, user_id)?;
+    if ended.is_none() {
+        return Ok(None);
+    }
+    logout_notices::queue_of_session(tx, id, context.now).await?;
+    let announcement = refresh_families::revoke(tx, Selection::OfSession(id), reason, context).await?;
+    let event = Event::success(EventName::SessionRevoked).user(user_id);
+    event.detail(detail).record(tx, context).await?;
+    Ok(Some(announcement))
+}
+
+/// Ends every session of a user for this reason. The caller revokes the refresh families.
+pub async fn end_all(tx: &mut Tx, user_id: i64, reason: EndReason, now: Timestamp) -> Result<(), Error> {
+    let (keep, end) = tx.on().choose(
+        (Some(KEEP_REASON_OF_ALL_SQLITE), DELETE_ALL_SQLITE),
+        (None, END_ALL_POSTGRES),
+    );
+    let reason = reason.as_str();
+    if let Some(keep) = keep {
+        execute!(tx.on(), keep, reason, now, user_id)?;
+    }
     // The notices come second: the deletion waits for the code exchanges that hold a session, whose families they need.
-    let ended = fetch_all!(tx.on(), (i64,), DELETE_ALL, user_id)?;
+    let ended = fetch_all!(tx.on(), (i64,), end, reason, now, user_id)?;
     let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
     logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
+}
+
+/// Returns why and when the session with this `sid` ended, for a browser that has no live session. Returns `None` if its lifetime is over,
+/// or if the browser ended it itself, by a sign-out or another sign-in.
+pub async fn find_end(
+    db: &Db,
+    sid: &Secret,
+    now: Timestamp,
+) -> Result<Option<(EndReason, Timestamp)>, Error> {
+    let row = fetch_optional!(db.reader(), (String, Timestamp), FIND_END, sid.hash(), now)?;
+    Ok(row.map(|(reason, at)| (EndReason::stored(&reason), at)))
+}
+
+/// Deletes the reasons of sessions that would have expired by now. Returns their number.
+pub async fn prune_ended(db: &Db, now: Timestamp) -> Result<u64, Error> {
+    db.prune(PRUNE, now).await
 }

@@ -1,5 +1,6 @@
 //! Changes to accounts by administrators, and deletion. No change removes the last active administrator.
 
+use crate::end_reason::EndReason;
 use crate::passwords::HashedPassword;
 use crate::users::account::{Account, AccountRow, columns};
 use crate::users::{Role, StoredCredentials};
@@ -46,7 +47,7 @@ sql! {
         ") RETURNING ", columns!());
     LOCK = "UPDATE users SET epoch = epoch WHERE id = $1";
     // A sign-in in progress fails when it locks the row, because the epoch no longer matches.
-    END_EPOCH = "UPDATE users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch - 1";
+    END_EPOCH = "UPDATE users SET epoch = epoch + 1, epoch_end_reason = $2, epoch_ended_at = $3 WHERE id = $1 RETURNING epoch - 1";
     REPLACE_PASSWORD = concat!(
         "UPDATE users SET password_hash = $2, password_change_required = $3, updated_at = $4
          WHERE id = $1 AND deleted_at IS NULL RETURNING ", columns!());
@@ -92,11 +93,11 @@ pub(crate) async fn lock(tx: &mut Tx, id: i64) -> Result<(), Error> {
     execute!(tx.on(), LOCK, id).map(|_| ())
 }
 
-/// Begins the next epoch of a user, and returns the one that ended, whose tokens the caller revokes. Every sign-in and credential
-/// change of the user that is in
-/// progress then fails, because it verified the credentials in that epoch. Locks the user's row until the transaction ends.
-pub(crate) async fn end_epoch(tx: &mut Tx, id: i64) -> Result<i64, Error> {
-    let (ended,) = fetch_one!(tx.on(), (i64,), END_EPOCH, id)?;
+/// Begins the next epoch of a user, and returns the one that ended for this reason, whose tokens the caller revokes. Every sign-in
+/// and credential change of the user that is in progress then fails, because it verified the credentials in that epoch. Locks the
+/// user's row until the transaction ends.
+pub(crate) async fn end_epoch(tx: &mut Tx, id: i64, reason: EndReason, now: Timestamp) -> Result<i64, Error> {
+    let (ended,) = fetch_one!(tx.on(), (i64,), END_EPOCH, id, reason.as_str(), now)?;
     Ok(ended)
 }
 

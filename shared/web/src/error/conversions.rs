@@ -51,6 +51,11 @@ impl From<login::Error> for Error {
             login::Error::SignedOut => {
                 signed_out("Nothing was changed: you were signed out during this call.")
             }
+            login::Error::SignInTooOld => Self::validation(vec![FieldError {
+                pointer: "/password".to_owned(),
+                code: "required",
+                message: "is required: the last sign-in is over ten minutes old".to_owned(),
+            }]),
             login::Error::Locked { retry_after } => {
                 Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
             }

@@ -165,6 +165,11 @@ routes! {
         f.world.anyone().post("/authorize").form(request.parameters())
     };
     showSignIn "" [0 0] |f| f.world.anyone().get("/signin");
+    showSignIn "signed out" [2 2] |f| {
+        let user = f.world.user().await;
+        user.post("/logout").await.expect(204);
+        user.browser().open_call("/signin")
+    };
     submitSignIn "" [7 7] |f| {
         let mut browser = f.world.browser();
         let page = browser.open("/signin").await;
@@ -232,7 +237,7 @@ routes! {
         let page = browser.open("/account").await;
         browser.submit_call(&page, &[("session", &id)])
     };
-    endOtherSessionsByForm "signed in" [8 8] |f| {
+    endOtherSessionsByForm "signed in" [9 9] |f| {
         let user = f.world.user().await;
         f.world.log_in(&user.email, PASSWORD).await;
         let mut browser = user.browser();
@@ -255,7 +260,9 @@ routes! {
     };
     showEmail "signed in" [2 2] |f| f.owner.browser().open_call("/account/email");
     changeEmailByForm "signed in" [11 11] |f| {
-        let mut browser = f.world.user().await.browser();
+        let user = f.world.user().await;
+        f.world.age_sign_ins_of(&user).await;
+        let mut browser = user.browser();
         let page = browser.open("/account/email").await;
         let call = browser.submit_call(&page, &[("email", &f.world.fresh_email()), ("password", PASSWORD)]);
         call.header("x-forwarded-for", &new_address())
@@ -269,7 +276,9 @@ routes! {
     };
     showTwoStep "signed in" [2 2] |f| f.owner.browser().open_call("/account/two-step");
     enrollTwoStepByForm "signed in" [8 8] |f| {
-        let mut browser = f.world.user().await.browser();
+        let user = f.world.user().await;
+        f.world.age_sign_ins_of(&user).await;
+        let mut browser = user.browser();
         let page = browser.open("/account/two-step").await;
         browser.submit_call(&page, &[("password", PASSWORD)])
     };
@@ -277,14 +286,16 @@ routes! {
         let user = f.world.user().await;
         let mut browser = user.browser();
         let page = browser.open("/account/two-step").await;
-        let page = browser.submit(&page, &[("password", PASSWORD)]).await;
+        let page = browser.submit(&page, &[("csrf", &page.hidden("csrf").unwrap())]).await;
         let code = Authenticator::of_page(&page).next_code(&f.world);
         browser.submit_call(&page, &[("otp", &code)])
     };
     turnTwoStepOffByForm "signed in" [22 22] |f| {
         let user = f.world.user().await;
         let app = Authenticator::enable(&f.world, &user).await;
-        let mut browser = f.world.log_in_with(&app.sign_in(&f.world, &user)).await.browser();
+        let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
+        f.world.age_sign_ins_of(&user).await;
+        let mut browser = user.browser();
         let page = browser.open("/account/two-step").await;
         browser.submit_call(&page, &[("password", PASSWORD), ("otp", &app.recovery_codes[0])])
     };
@@ -312,7 +323,7 @@ routes! {
         let link = f.world.mail(&email, "Confirm your e-mail address", 1).await.link();
         f.world.anyone().get(link.as_str())
     };
-    submitVerify "signed in" [8 8] |f| {
+    submitVerify "signed in" [9 9] |f| {
         let user = f.world.sign_up().await;
         let mail = f.world.mail(&user.email, "Confirm your e-mail address", 1).await;
         let mut browser = user.browser();

@@ -11,7 +11,7 @@ const FEW: i64 = 50;
 const MANY: i64 = 20_000;
 /// The large tables with their columns, and the values of the `n`th row. `CLIENT_ID` is that of an app. Nothing
 /// expires.
-const LARGE_TABLES: [(&str, &str); 18] = [
+const LARGE_TABLES: [(&str, &str); 19] = [
     (
         "users (id, email, email_key, email_verified, role, password_hash, epoch, password_change_required, created_at,
                 updated_at)",
@@ -20,6 +20,10 @@ const LARGE_TABLES: [(&str, &str); 18] = [
     (
         "sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, amr)",
         "sha256(n::TEXT::BYTEA), 1000000 + n, 1, 5000000000000000, 5000000000000000, 'pwd'",
+    ),
+    (
+        "ended_sessions (sid_hash, reason, ended_at, expires_at)",
+        "sha256(n::TEXT::BYTEA), 'unused', 1, 5000000000000000",
     ),
     (
         "recovery_codes (user_id, code_hash)",

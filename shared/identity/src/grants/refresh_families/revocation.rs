@@ -1,6 +1,7 @@
 //! Revocation of refresh token families, with the access tokens that were issued with them.
 
 use super::is_unrevoked;
+use crate::end_reason::EndReason;
 use audit::events::{Event, EventName, EventRecorder};
 use audit::revocation::{self, Kind, PendingAnnouncement};
 use foundation::clock::Timestamp;
@@ -8,11 +9,11 @@ use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
 use storage::{fetch_all, fetch_one, sql};
 
-/// Returns the text of the statement that revokes the families with this condition at the time `$2` on SQLite.
+/// Returns the text of the statement that revokes the families with this condition at the time `$2` for the reason `$3` on SQLite.
 macro_rules! revoke_on_sqlite {
     ($condition:expr) => {
         concat!(
-            "UPDATE refresh_families SET revoked_at = $2 WHERE ",
+            "UPDATE refresh_families SET revoked_at = $2, revocation_reason = $3 WHERE ",
             $condition,
             " AND ",
             is_unrevoked!(),
@@ -31,40 +32,41 @@ macro_rules! revoke_on_postgres {
             " AND ",
             is_unrevoked!(),
             " ORDER BY id FOR UPDATE OF refresh_families)
-             UPDATE refresh_families SET revoked_at = $2 FROM family WHERE refresh_families.id = family.id
+             UPDATE refresh_families SET revoked_at = $2, revocation_reason = $3
+             FROM family WHERE refresh_families.id = family.id
              RETURNING refresh_families.id, client_id, user_id"
         )
     };
 }
 
-/// A condition on `refresh_families`: the family is one of the user `$1` with the client `$3`, and `$4` that were used later have not
+/// A condition on `refresh_families`: the family is one of the user `$1` with the client `$4`, and `$5` that were used later have not
 /// ended at the time `$2`.
 macro_rules! longest_unused {
     () => {
         concat!(
             "id IN (SELECT id FROM refresh_families
-                    WHERE user_id = $1 AND client_id = $3 AND idle_expires_at > $2 AND expires_at > $2 AND ",
+                    WHERE user_id = $1 AND client_id = $4 AND idle_expires_at > $2 AND expires_at > $2 AND ",
             is_unrevoked!(),
-            " ORDER BY last_used_at DESC, created_at DESC, id LIMIT 1000000 OFFSET $4)"
+            " ORDER BY last_used_at DESC, created_at DESC, id LIMIT 1000000 OFFSET $5)"
         )
     };
 }
 
-/// A condition on `refresh_families`: the family is one of at most `$4` of the client `$1` that began with the redirect URI `$3`.
+/// A condition on `refresh_families`: the family is one of at most `$5` of the client `$1` that began with the redirect URI `$4`.
 macro_rules! of_redirect_uri {
     () => {
         concat!(
-            "id IN (SELECT id FROM refresh_families WHERE client_id = $1 AND redirect_uri = $3 AND ",
+            "id IN (SELECT id FROM refresh_families WHERE client_id = $1 AND redirect_uri = $4 AND ",
             is_unrevoked!(),
-            " LIMIT $4)"
+            " LIMIT $5)"
         )
     };
 }
 
 sql! {
     REVOKE_ONE = revoke_on_sqlite!("id = $1");
-    REVOKE_BY_USER_AND_CLIENT_SQLITE = revoke_on_sqlite!("user_id = $1 AND client_id = $3");
-    REVOKE_BY_USER_AND_CLIENT_POSTGRES = revoke_on_postgres!("user_id = $1 AND client_id = $3");
+    REVOKE_BY_USER_AND_CLIENT_SQLITE = revoke_on_sqlite!("user_id = $1 AND client_id = $4");
+    REVOKE_BY_USER_AND_CLIENT_POSTGRES = revoke_on_postgres!("user_id = $1 AND client_id = $4");
     REVOKE_BY_SESSION_SQLITE = revoke_on_sqlite!(
         "session_id = $1 AND (SELECT first_party FROM clients WHERE clients.id = refresh_families.client_id)");
     REVOKE_BY_SESSION_POSTGRES = revoke_on_postgres!(
@@ -106,15 +108,16 @@ struct RevokedRow {
     user_id: i64,
 }
 
-/// Revokes refresh families and the access tokens that were issued with them, and records one event for all of them. No
+/// Revokes refresh families for this reason, and the access tokens that were issued with them, and records one event for all of them. No
 /// effect if the selection contains no family that is not yet revoked. Call
 /// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
 pub async fn revoke(
     tx: &mut Tx,
     selection: Selection<'_>,
+    reason: EndReason,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
-    let (announcement, event) = revoke_selected(tx, selection, context.now).await?;
+    let (announcement, event) = revoke_selected(tx, selection, reason, context.now).await?;
     if let Some(event) = event {
         event.record(tx, context).await?;
     }
@@ -126,10 +129,11 @@ pub async fn revoke(
 pub async fn revoke_repeatedly(
     tx: &mut Tx,
     selection: Selection<'_>,
+    reason: EndReason,
     events: &EventRecorder,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
-    let (announcement, event) = revoke_selected(tx, selection, context.now).await?;
+    let (announcement, event) = revoke_selected(tx, selection, reason, context.now).await?;
     if let Some(event) = event {
         events.record_in(tx, event, context).await?;
     }
@@ -140,6 +144,7 @@ pub async fn revoke_repeatedly(
 async fn revoke_selected(
     tx: &mut Tx,
     selection: Selection<'_>,
+    reason: EndReason,
     now: Timestamp,
 ) -> Result<(PendingAnnouncement, Option<Event>), Error> {
     let (by_user_and_client, longest_unused, by_session) = tx.on().choose(
@@ -154,17 +159,33 @@ async fn revoke_selected(
             REVOKE_BY_SESSION_POSTGRES,
         ),
     );
+    let reason = reason.as_str();
     let rows = match selection {
-        Selection::Family(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_ONE, id, now)?,
-        Selection::OfUserAndClient(id, client_id) => {
-            fetch_all!(tx.on(), RevokedRow, by_user_and_client, id, now, client_id)?
-        }
+        Selection::Family(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_ONE, id, now, reason)?,
+        Selection::OfUserAndClient(id, client_id) => fetch_all!(
+            tx.on(),
+            RevokedRow,
+            by_user_and_client,
+            id,
+            now,
+            reason,
+            client_id
+        )?,
         Selection::LongestUnused {
             user_id,
             client_id,
             keep,
-        } => fetch_all!(tx.on(), RevokedRow, longest_unused, user_id, now, client_id, keep)?,
-        Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now)?,
+        } => fetch_all!(
+            tx.on(),
+            RevokedRow,
+            longest_unused,
+            user_id,
+            now,
+            reason,
+            client_id,
+            keep
+        )?,
+        Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now, reason)?,
     };
     let Some(first) = rows.first() else {
         return Ok((PendingAnnouncement::none(), None));
@@ -193,7 +214,17 @@ pub async fn revoke_of_redirect_uri(
     let sql = tx
         .on()
         .choose(REVOKE_OF_REDIRECT_URI_SQLITE, REVOKE_OF_REDIRECT_URI_POSTGRES);
-    let rows = fetch_all!(tx.on(), RevokedRow, sql, client_id, now, redirect_uri, limit)?;
+    let reason = EndReason::RedirectUriRemoved.as_str();
+    let rows = fetch_all!(
+        tx.on(),
+        RevokedRow,
+        sql,
+        client_id,
+        now,
+        reason,
+        redirect_uri,
+        limit
+    )?;
     if rows.is_empty() {
         return Ok((0, PendingAnnouncement::none()));
     }

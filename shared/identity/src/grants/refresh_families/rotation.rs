@@ -11,7 +11,7 @@ sql! {
         "UPDATE refresh_families SET generation = generation + 1, last_used_at = $5, idle_expires_at = $4, dpop_jkt = $6
          WHERE id = $1 AND generation = $2 AND client_id = $3 AND idle_expires_at > $5 AND expires_at > $5
            AND (dpop_jkt IS NULL OR dpop_jkt = $6) AND ", is_unrevoked!(), "
-         RETURNING ", columns!(), ", FALSE AS is_revoked");
+         RETURNING ", columns!());
     // The same for several tokens. A token that occurs twice changes its row, and returns it, once. The statements lock the
     // rows in the order of their ids. The second condition on `id` makes every plan find the families through the index, also
     // one that was made for a table of one row.
@@ -25,7 +25,7 @@ sql! {
         WHERE id = ANY ($1) AND id = token_family_id AND generation = token_generation AND client_id = token_client_id
           AND refresh_families.idle_expires_at > token.now AND expires_at > token.now
           AND (dpop_jkt IS NULL OR dpop_jkt = token.key) AND ", is_unrevoked!(), "
-        RETURNING ", columns!(), ", FALSE AS is_revoked");
+        RETURNING ", columns!());
 }
 
 /// A refresh token as a client presents it.
