@@ -1,11 +1,13 @@
 //! The pages: sign-in, sign-up, the account with its address, its two-step sign-in and its deletion, their languages,
-//! their branding, their fields for passwords, and their appearance and accessibility in Chromium.
+//! their branding, their fields for passwords, and in Chromium
+//! their appearance, their accessibility and the life of an account.
 
 mod account;
 mod appearance;
 mod branding;
 mod deletion;
 mod email;
+mod journey;
 mod languages;
 mod links;
 mod password_fields;

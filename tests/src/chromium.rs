@@ -181,13 +181,35 @@ impl Chromium {
     }
 
     /// Returns the warnings and errors of the console since the last call.
-    pub async fn console(&self) -> Vec<String> {
+    async fn console(&self) -> Vec<String> {
         let entries = self.post("/se/log", &json!({ "type": "browser" })).await;
         let entries = entries.as_array().unwrap().iter();
         entries
             .filter(|entry| entry["level"] == "WARNING" || entry["level"] == "SEVERE")
             .map(|entry| entry["message"].as_str().unwrap().to_owned())
             .collect()
+    }
+
+    /// Makes the browser store downloads in this directory without a question.
+    pub async fn download_to(&self, directory: &Path) {
+        let options = json!({ "behavior": "allow", "downloadPath": directory });
+        self.devtools("Browser.setDownloadBehavior", options).await;
+    }
+
+    /// Expects that the page loaded everything from its own origin, stored nothing that scripts can read later, and reported no error,
+    /// except the status of an error page.
+    pub async fn expect_no_trace(&self) {
+        const TRACES: &str = "const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+            return {
+                foreign: loaded.map(entry => entry.name).filter(name => new URL(name).origin !== location.origin),
+                stored: localStorage.length + sessionStorage.length,
+            };";
+        let traces = self.run(TRACES, &[]).await;
+        assert_eq!(traces, json!({ "foreign": [], "stored": 0 }));
+        let console = self.console().await;
+        let is_status = |message: &&String| message.contains("the server responded with a status of 4");
+        let errors: Vec<_> = console.iter().filter(|message| !is_status(message)).collect();
+        assert!(errors.is_empty(), "{errors:?}");
     }
 
     /// Sends a command of the Chrome DevTools Protocol.

@@ -1,0 +1,146 @@
+//! The life of an account in Chromium, from sign-up to deletion, with the mails from the outbox.
+
+use serde_json::json;
+use std::path::Path;
+use tests::{App, Authenticator, Chromium, PASSWORD, World, eventually, on_shapes};
+
+const EMAIL: &str = "ann@example.org";
+const NEW_PASSWORD: &str = "another good password";
+const SUBMIT: &str = "button[type=submit]";
+
+/// Ann in her browser.
+struct Ann<'w> {
+    world: &'w World,
+    chromium: Chromium,
+}
+
+impl Ann<'_> {
+    async fn open(&self, path: &str) {
+        let url = self.world.base().parse::<url::Url>().unwrap().join(path).unwrap();
+        self.chromium.open(url.as_str()).await;
+    }
+
+    /// Opens the link of the newest mail with this subject.
+    async fn open_mailed(&self, subject: &str) {
+        let link = self.world.mail(EMAIL, subject, 1).await.link();
+        self.open(link.as_str()).await;
+    }
+
+    /// Fills in fields, submits the form, and expects this text on the next page.
+    async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
+        for (field, value) in fields {
+            self.chromium.fill(field, value).await;
+        }
+        self.chromium.press(button).await;
+        self.chromium.expect(text).await;
+        self.chromium.expect_no_trace().await;
+    }
+
+    /// Signs in with the password and a code.
+    async fn sign_in(&self, password: &str, code: &str) {
+        self.open("/signin").await;
+        let fields = [("#email", EMAIL), ("#password", password)];
+        self.submit(&fields, SUBMIT, "Enter the code").await;
+        self.submit(&[("#otp", code)], SUBMIT, "Your account").await;
+    }
+
+    /// Turns two-step sign-in on. Returns the recovery codes.
+    async fn turn_two_step_sign_in_on(&self) -> Vec<String> {
+        self.open("/account/two-step").await;
+        self.submit(&[], SUBMIT, "otpauth://").await;
+        let link = "return document.querySelector('a[href^=otpauth]').href";
+        let link = self.chromium.run(link, &[]).await;
+        let app = Authenticator::of_link(link.as_str().unwrap());
+        let code = app.next_code(self.world);
+        self.submit(&[("#otp", &code)], SUBMIT, "Your recovery codes")
+            .await;
+        let codes = "return [...document.querySelectorAll('.codes code')].map(code => code.textContent)";
+        serde_json::from_value(self.chromium.run(codes, &[]).await).unwrap()
+    }
+
+    /// Lets an app read posts, and withdraws the consent.
+    async fn connect_and_disconnect(&self, app: &App) {
+        self.open(&app.authorization().path()).await;
+        self.submit(&[], "button[value=allow]", "Authorization code received")
+            .await;
+        self.open("/account").await;
+        self.chromium.expect("Some App").await;
+        let button = "form[action='/account/apps/disconnect'] button";
+        self.submit(&[], button, "No app has access to your account")
+            .await;
+    }
+
+    /// Downloads the data of the account, which name its address.
+    async fn download(&self, directory: &Path) {
+        self.chromium.download_to(directory).await;
+        self.open("/account").await;
+        self.chromium.press("a[href='/account/export']").await;
+        let downloaded = || {
+            let files = std::fs::read_dir(directory).unwrap();
+            let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap_or_default());
+            texts
+                .filter(|text| text.contains(EMAIL) && text.ends_with('}'))
+                .count()
+        };
+        eventually("no file was downloaded", async || downloaded() == 1).await;
+    }
+}
+
+async fn an_account_lives_from_sign_up_to_deletion(world: World) {
+    let directory = tempfile::tempdir().unwrap();
+    let callback = format!("{}/demo", world.base());
+    let app = world.app().kind("web").redirect_uri(&callback).register();
+    let chromium = Chromium::with_scripts().await;
+    let ann = Ann {
+        world: &world,
+        chromium,
+    };
+
+    ann.open("/").await;
+    ann.submit(&[], "a[href='/signup']", "Create an account").await;
+    let fields = [("#email", EMAIL), ("#password", PASSWORD)];
+    ann.submit(&fields, SUBMIT, "Your e-mail address is not confirmed")
+        .await;
+    ann.open_mailed("Confirm your e-mail address").await;
+    ann.submit(&[], SUBMIT, "Your address is confirmed").await;
+    ann.submit(&[], "a.button", "Your account").await;
+
+    let codes = ann.turn_two_step_sign_in_on().await;
+    ann.submit(&[], "a.button", "Two-step sign-in is on").await;
+    ann.submit(&[], "a[href='/signout']", "Sign out").await;
+    ann.submit(&[], SUBMIT, "You are signed out").await;
+    ann.sign_in(PASSWORD, &codes[0]).await;
+
+    ann.open("/forgot").await;
+    ann.submit(&[("#email", EMAIL)], SUBMIT, "Check your mail").await;
+    ann.open_mailed("Reset your password").await;
+    ann.submit(
+        &[("#new_password", NEW_PASSWORD)],
+        SUBMIT,
+        "Your password was changed",
+    )
+    .await;
+    ann.sign_in(NEW_PASSWORD, &codes[1]).await;
+
+    let body = json!({ "email": EMAIL, "password": NEW_PASSWORD, "otp": codes[2] });
+    let mut elsewhere = world.log_in_with(&body).await.browser();
+    let page = elsewhere.open("/account").await;
+    let session = page.hidden("session").unwrap();
+    elsewhere.submit(&page, &[("session", &session)]).await;
+    ann.open("/account").await;
+    ann.chromium.expect("Another device signed you out here").await;
+    ann.sign_in(NEW_PASSWORD, &codes[3]).await;
+
+    ann.connect_and_disconnect(&app).await;
+    ann.download(directory.path()).await;
+
+    ann.open("/account/deletion").await;
+    let fields = [("#password", NEW_PASSWORD), ("#otp", &codes[4])];
+    ann.submit(&fields, SUBMIT, "Your account is deleted").await;
+    ann.open("/signin").await;
+    let fields = [("#email", EMAIL), ("#password", NEW_PASSWORD)];
+    ann.submit(&fields, SUBMIT, "The e-mail or the password is wrong")
+        .await;
+}
+
+on_shapes!(an_account_lives_from_sign_up_to_deletion: sqlite Sqlite; long: postgres Postgres);
