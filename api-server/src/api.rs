@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::clock_check::ClockCheck;
-use storage::db::{Db, PAUSE_BEFORE_PRUNING};
+use storage::db::Db;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
 
@@ -94,10 +94,9 @@ impl Api {
     }
 }
 
-/// Erases the data of deleted accounts and deletes expired idempotency keys, soon after the start and at regular intervals, unless the clock
-/// differs from that of the database. Never returns.
+/// Erases the data of deleted accounts and deletes expired idempotency keys, at the start and at regular intervals, unless the clock differs
+/// from that of the database. Never returns.
 async fn housekeeping(db: Db, clock: ClockCheck) {
-    tokio::time::sleep(PAUSE_BEFORE_PRUNING).await;
     loop {
         if clock.measure().await.is_ok() {
             if let Err(error) = accounts::erase_remaining(&db, now()).await {

@@ -10,13 +10,12 @@ use issuer::registrations::initial_tokens;
 use issuer::{codes, device_requests, flows, long_requests, pushed_requests};
 use std::time::Duration;
 use storage::clock_check::ClockCheck;
-use storage::db::{Db, Error, PAUSE_BEFORE_PRUNING};
+use storage::db::{Db, Error};
 
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Deletes expired rows soon after the start and at each interval, unless the clock differs from that of the database. Never returns.
+/// Deletes expired rows at the start and at each interval, unless the clock differs from that of the database. Never returns.
 pub(crate) async fn run(db: Db, clock: ClockCheck, event_retention: Duration) {
-    tokio::time::sleep(PAUSE_BEFORE_PRUNING).await;
     loop {
         if clock.measure().await.is_ok()
             && let Err(error) = delete_expired(&db, event_retention, now()).await

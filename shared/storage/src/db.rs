@@ -21,7 +21,7 @@ pub use batch::{BatchCall, json_parameter};
 pub use error::Error;
 pub use lease::On;
 pub use pool::{Pool, use_connections_of_thread};
-pub use pruning::{PAUSE_BEFORE_PRUNING, STATEMENTS as LEASE_STATEMENTS, change_in_batches};
+pub use pruning::{STATEMENTS as LEASE_STATEMENTS, change_in_batches};
 #[doc(hidden)]
 pub use sqlx;
 pub use statements::{PostgresQuery, SqliteExecutor, SqliteQuery};

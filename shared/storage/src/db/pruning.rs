@@ -26,8 +26,6 @@ sql! {
 const BATCH: i64 = 500;
 /// The time between two transactions, in which other writers get their turn.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The time between the start of a process and the first deletion of its background tasks, in which it begins to serve.
-pub const PAUSE_BEFORE_PRUNING: Duration = Duration::from_secs(2);
 /// The length of a lease, which each batch renews. Longer than the time limit of its statements.
 const LEASE: Duration = Duration::from_secs(30);
 
