@@ -79,6 +79,7 @@ pub use lists::{
 pub use outbox::Mail;
 pub use payments::{Payment, fresh_key};
 pub use polling::eventually;
+pub use ports::free_port;
 pub use postgres::{Exchange, PostgresProxy, PostgresServer};
 pub use processes::{connections_to, peak_memory_kib};
 pub use raw_connection::RawConnection;

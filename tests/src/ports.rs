@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const PORTS: Range<u32> = 10_000..20_000;
 
 /// Returns a free port of 127.0.0.1. No connection gets it while its process has not begun to listen, or is stopped.
-pub(crate) fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(std::process::id()));
     loop {
         let port = PORTS.start + NEXT.fetch_add(1, Ordering::Relaxed) % (PORTS.end - PORTS.start);

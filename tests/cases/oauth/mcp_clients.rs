@@ -3,7 +3,7 @@
 //! needs more. The protocol's own tool checks the issuer.
 
 use serde_json::json;
-use tests::{ClientLibrary, Shape, StubServer, World, on_one_shape};
+use tests::{ClientLibrary, Shape, StubServer, World, free_port, on_one_shape};
 
 /// The scopes that the metadata of the API suggests.
 const SCOPE: &str = "posts:read profile:read";
@@ -25,7 +25,10 @@ async fn stock_clients_sign_in(shape: Shape) {
     let document = json!({ "client_id": url, "client_name": "Some agent", "redirect_uris": [LOOPBACK] });
     server.answer(200, &document.to_string());
     let described = json!({ "id": url, "secret": null, "redirectUri": LOOPBACK });
-    let apps = [&[unregistered, described], registered.as_slice()].concat();
+    let mut apps = [&[unregistered, described], registered.as_slice()].concat();
+    for app in &mut apps {
+        app["callbackPort"] = json!(free_port());
+    }
     let settings = json!({
         "server": format!("{}/protected", world.base()),
         "resource": world.base(),

@@ -43,7 +43,9 @@ async def call(http):
 
 async def sign_in(app):
     """Signs the user in and refreshes."""
-    oauth = OAuth(settings["server"], client_id=app["id"], client_secret=app["secret"])
+    # The library would take a port that a connection can get before the library's server listens.
+    port = app["callbackPort"]
+    oauth = OAuth(settings["server"], client_id=app["id"], client_secret=app["secret"], callback_port=port)
     async with httpx2.AsyncClient(auth=oauth) as http:
         await call(http)
         refresh_token = oauth.context.current_tokens.refresh_token
