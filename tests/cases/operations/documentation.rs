@@ -47,6 +47,34 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
+/// The texts between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Each row of the table of limits names constants in one of its files, or a function or statement in parentheses.
+fn limits_name_constants_of_the_code() {
+    let page = std::fs::read_to_string(root().join("docs/develop/limits.md")).unwrap();
+    let (mut directory, mut constants) = (PathBuf::new(), 0);
+    for line in page.lines() {
+        if line.starts_with("## ") {
+            directory = root().join(quoted(line).next().unwrap());
+        }
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let [_, _, names, files, ..] = cells[..] else {
+            continue;
+        };
+        let texts = quoted(files).map(|file| std::fs::read_to_string(directory.join(file)));
+        let texts = texts.collect::<Result<Vec<_>, _>>();
+        let code = texts.unwrap_or_else(|error| panic!("{line}: {error}")).concat();
+        for name in quoted(names).filter(|_| !names.starts_with('(')) {
+            assert!(code.contains(&format!("const {name}: ")), "{line}: {name}");
+            constants += 1;
+        }
+    }
+    assert!(constants > 200, "only {constants} constants were found");
+}
+
 /// The fenced blocks of a page.
 fn blocks(page: &Path) -> Vec<Block> {
     let text = std::fs::read_to_string(root().join(page)).unwrap();
@@ -303,6 +331,7 @@ on_shapes!(documented_commands_exist: sqlite Sqlite);
 on_shapes!(the_published_openapi_documents_are_current: split Split);
 without_deployment!(
     documented_installations_behind_a_proxy_name_its_network,
+    limits_name_constants_of_the_code,
     the_settings_page_is_current,
     the_tests_of_the_limits_of_oxide_auth_exist,
     the_tests_of_the_conformance_page_exist,
