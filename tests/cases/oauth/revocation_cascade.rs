@@ -4,8 +4,8 @@
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tests::{
-    App, Call, Caller, Grant, PASSWORD, Reply, Tokens, User, World, median, on_many_processes, p99,
-    print_figure, rounds, run_concurrently,
+    App, Call, Caller, Grant, PASSWORD, Reply, Tokens, User, World, eventually, median, on_many_processes,
+    p99, print_figure, rounds, run_concurrently,
 };
 
 /// The number of events for each cause.
@@ -245,6 +245,14 @@ async fn every_cause_ends_the_tokens_at_both_apis(world: World) {
     let (ended, mut times) = ([Instant::now(); TOKENS_PER_EVENT], Vec::new());
     for connection in &connections {
         times.extend(connection.refused(&world, &ended).await);
+    }
+    // An issuer signs with its own copy of the keys, which it reads a moment after the revocations.
+    for issuer in world.at_each_issuer(&world.anyone()) {
+        eventually("an issuer has the retired key", async || {
+            let published = issuer.get("/.well-known/jwks.json").await.expect(200);
+            !published.text().contains(&kid)
+        })
+        .await;
     }
     for connection in &connections {
         connection.inactive(&world, &server, &ended).await;
