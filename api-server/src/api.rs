@@ -94,8 +94,8 @@ impl Api {
     }
 }
 
-/// Erases the data of deleted accounts and deletes expired idempotency keys, at the start and at regular intervals, unless the clock differs
-/// from that of the database. Never returns.
+/// Erases the data of deleted accounts and deletes expired idempotency keys at regular intervals, unless the clock differs from that of
+/// the database. Never returns.
 async fn housekeeping(db: Db, clock: ClockCheck) {
     loop {
         if clock.measure().await.is_ok() {

@@ -14,7 +14,7 @@ use storage::db::{Db, Error};
 
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Deletes expired rows at the start and at each interval, unless the clock differs from that of the database. Never returns.
+/// Deletes expired rows at each interval, unless the clock differs from that of the database. Never returns.
 pub(crate) async fn run(db: Db, clock: ClockCheck, event_retention: Duration) {
     loop {
         if clock.measure().await.is_ok()

@@ -2,26 +2,25 @@
 //! records the outcome.
 
 mod attempts;
+mod codes;
 
 pub(crate) use attempts::{require_captcha, reserve_attempt};
 
 use crate::captcha;
 use crate::first_step::FirstStep;
-use crate::lockout::{self, AttemptCounters};
+use crate::lockout::AttemptCounters;
 use crate::passwords::{self, Password};
 use crate::second_factor::{self, Otp};
 use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::users::{self, StoredCredentials, User};
 use attempts::record_outcome;
-use audit::events::{Event, EventName, report_loss};
-use audit::mail::Notice;
+use codes::check_code;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::sealing::UnsealError;
 use std::time::Duration;
 use storage::db::{self, Tx};
-use storage::expiring::AttemptDecision;
 use storage::redis;
 use utoipa::ToSchema;
 
@@ -240,54 +239,6 @@ async fn verify_second_factor(
     }
 }
 
-/// Verifies the code of an account whose password was verified. Fails with [`Error::WrongCode`] if it is wrong.
-async fn check_code(
-    identity: &Identity,
-    stored: &StoredCredentials,
-    otp: &Otp,
-    context: &RequestContext,
-) -> Result<VerifiedFactors, Error> {
-    match verify_code(identity, stored, otp, context).await? {
-        true => Ok(VerifiedFactors::All),
-        false => Err(Error::WrongCode),
-    }
-}
-
-/// Verifies a code under the account's limit of wrong codes, and returns whether it was right. Fails with
-/// [`Error::Locked`] if the account reached the limit.
-async fn verify_code(
-    identity: &Identity,
-    stored: &StoredCredentials,
-    otp: &Otp,
-    context: &RequestContext,
-) -> Result<bool, Error> {
-    let (store, now) = (&identity.expiring, context.now);
-    let count = lockout::count_of_codes(stored);
-    let limit = count.window.limit;
-    let counts = [count];
-    match store.begin_attempt(&counts, now).await?.0 {
-        AttemptDecision::Begun => {}
-        AttemptDecision::Refused { until, .. } => {
-            let retry_after = until.since(now);
-            return Err(Error::Locked { retry_after });
-        }
-        AttemptDecision::Busy => return Err(passwords::Error::Overloaded.into()),
-    }
-    let is_right = second_factor::consume(identity, stored, otp, context).await;
-    if let Ok(false) = is_right {
-        let failures = store.attempt_failed(&counts, now).await?;
-        if failures.first() == Some(&limit) {
-            report_loss(
-                EventName::MfaLock,
-                announce_code_lock(identity, stored, context).await,
-            );
-        }
-    } else {
-        store.attempt_canceled(&counts, now).await?;
-    }
-    Ok(is_right?)
-}
-
 /// Verifies the code that follows a first step, and returns the stored credentials that both matched. Fails like [`reserve_attempt`], with
 /// [`Error::WrongCode`], and with [`Error::WrongCredentials`] if the credentials have changed since the first step.
 pub(crate) async fn verify_second_step(
@@ -304,20 +255,4 @@ pub(crate) async fn verify_second_step(
     let outcome = check_code(identity, &stored, otp, context).await;
     record_outcome(identity, &counters, outcome, Some(stored.id), context).await?;
     Ok(stored)
-}
-
-/// Records that wrong codes locked an account, which raises an alert, and mails the user a notice.
-async fn announce_code_lock(
-    identity: &Identity,
-    stored: &StoredCredentials,
-    context: &RequestContext,
-) -> Result<(), db::Error> {
-    let mut tx = identity.db.begin().await?;
-    let event = Event::failure(EventName::MfaLock).user(stored.id);
-    event.record(&mut tx, context).await?;
-    let (mails, to) = (&identity.mails, stored.recipient());
-    mails
-        .send_notice(&mut tx, to, Notice::CodesLocked, context)
-        .await?;
-    tx.commit().await
 }

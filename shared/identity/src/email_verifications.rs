@@ -109,9 +109,9 @@ pub async fn request(
     Ok(tx.commit().await?)
 }
 
-/// Verifies the credentials of a session's user, or the recent sign-in if `presented` is `None`, mails a link to the new address `to`, and mails a notice to the
-/// current one. Sends nothing and succeeds if the new mailbox reached its limit. Only [`confirm`] checks whether
-/// another account has the new address, so that only somebody who can read its mail learns of that account.
+/// Verifies the credentials of a session's user, or the recent sign-in if `presented` is `None`. Mails a link to the new address `to`, and
+/// a notice to the current one. Sends nothing and succeeds if the new mailbox reached its limit. Only [`confirm`] checks whether another
+/// account has the new address, so that only somebody who can read its mail learns of that account.
 pub async fn request_change(
     identity: &Identity,
     session: &Session,

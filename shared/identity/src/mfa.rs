@@ -37,9 +37,9 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Verifies the password of the session's user, or the recent sign-in if `presented` is `None`, and starts an enrollment: stores a new pending TOTP seed and returns it
-/// for the user's authenticator app. [`confirm`] completes the enrollment. Fails with [`Error::AlreadyEnabled`] if
-/// two-step sign-in is on, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+/// Verifies the password of the session's user, or the recent sign-in if `presented` is `None`, and starts an enrollment: stores a new
+/// pending TOTP seed and returns it for the user's authenticator app. [`confirm`] completes the enrollment. Fails with
+/// [`Error::AlreadyEnabled`] if two-step sign-in is on, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn enroll(
     identity: &Identity,
     session: &Session,
@@ -115,9 +115,10 @@ pub async fn confirm(
     Ok((codes, sid))
 }
 
-/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and turns two-step sign-in off. Returns the new `sid` of the caller's session. Ends
-/// every other session, and every refresh token and access token of the user. Fails with [`Error::NotEnabled`] if
-/// two-step sign-in is off already, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and turns two-step sign-in off. Returns the new `sid`
+/// of the caller's session. Ends every other session, and every refresh token and access token of the user. Fails with
+/// [`Error::NotEnabled`] if two-step sign-in is off already, and with [`credential_check::Error::SignedOut`] if the session ended
+/// meanwhile.
 pub async fn disable(
     identity: &Identity,
     session: &Session,

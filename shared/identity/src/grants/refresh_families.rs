@@ -50,7 +50,8 @@ sql! {
     FIND = concat!(
         "SELECT ", columns!(), ", NOT ", is_unrevoked!(), " AS is_revoked,
                 COALESCE(revocation_reason,
-                         (SELECT CASE WHEN epoch = user_epoch + 1 THEN COALESCE(epoch_end_reason, 'all_of_user') WHEN epoch <> user_epoch THEN 'all_of_user' END
+                         (SELECT CASE WHEN epoch = user_epoch + 1 THEN COALESCE(epoch_end_reason, 'all_of_user')
+                                      WHEN epoch <> user_epoch THEN 'all_of_user' END
                           FROM users WHERE users.id = user_id),
                          'all_of_app') AS end_reason,
                 COALESCE(revoked_at, (SELECT CASE WHEN epoch = user_epoch + 1 THEN epoch_ended_at END

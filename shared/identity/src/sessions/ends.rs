@@ -67,8 +67,8 @@ pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Opt
     Ok(Some(id))
 }
 
-/// Ends the session with this id. Keeps no reason, because the user signs out in its browser. The caller revokes the refresh families. If a concurrent request ended the session
-/// first, its clients get no second notice.
+/// Ends the session with this id. Keeps no reason, because the user signs out in its browser. The caller revokes the refresh families. If
+/// a concurrent request ended the session first, its clients get no second notice.
 pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     match execute!(tx.on(), DELETE, id)? {
         0 => Ok(()),
