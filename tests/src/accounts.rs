@@ -184,9 +184,10 @@ impl World {
 
     /// Makes the sign-ins of a user look eleven minutes old, after which sensitive changes need the credentials again.
     pub async fn age_sign_ins_of(&self, user: &User) {
-        let age = "UPDATE sessions SET created_at = created_at - 660000000 WHERE user_id = $1";
+        const ELEVEN_MINUTES_IN_MICROS: i64 = 11 * 60 * 1_000_000;
+        let age = "UPDATE sessions SET created_at = created_at - $2 WHERE user_id = $1";
         let db = self.db().await;
-        execute!(db.writer(), age, user.id).unwrap();
+        execute!(db.writer(), age, user.id, ELEVEN_MINUTES_IN_MICROS).unwrap();
         db.close().await;
     }
 

@@ -40,8 +40,8 @@ pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<O
     Ok(sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?)
 }
 
-/// Returns the `Set-Cookie` value that removes the session cookie, if its session has ended. A browser that ended it needs no reason at its
-/// next sign-in.
+/// Returns the `Set-Cookie` value that removes the session cookie, if its session has ended: after a change that ends all sessions, the next
+/// sign-in page of the browser in which it was made shows no reason.
 pub(super) async fn removal_of_ended(
     identity: &Identity,
     headers: &HeaderMap,

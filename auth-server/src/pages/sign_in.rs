@@ -44,8 +44,8 @@ pub(crate) struct SecondStepPage<'a> {
 /// Why the former session of the browser ended, in words.
 pub(crate) struct EndNotice {
     text: String,
-    /// Whether to offer a new password: if a stranger may have ended the session, and has changed neither the address, to which the link is
-    /// mailed, nor two-step sign-in, which a new password leaves on.
+    /// Whether to offer a new password. It helps if a stranger may have ended the session, unless the stranger changed the address, to which
+    /// the link would be mailed, or turned two-step sign-in on, which a new password leaves on.
     offers_reset: bool,
 }
 

@@ -11,7 +11,15 @@ pub struct End {
     pub at: Option<Timestamp>,
 }
 
-/// Declares the reasons, each with its name in the database, and with words that complete a sentence for the developer of an app.
+impl End {
+    /// Returns an end for this reason at this time.
+    pub const fn new(reason: EndReason, at: Timestamp) -> Self {
+        Self { reason, at: Some(at) }
+    }
+}
+
+/// Declares the reasons, each with its name in the database, and with words that complete a sentence, for
+/// administrators and for the developer of an app.
 macro_rules! end_reasons {
     ($($reason:ident: $name:literal, $words:literal;)+) => {
         /// The reason for which a session or a refresh token family ended.
@@ -28,7 +36,7 @@ macro_rules! end_reasons {
                 }
             }
 
-            /// Returns the reason in words that complete a sentence, for the developer of an app.
+            /// Returns the reason in words that complete a sentence, for administrators and for the developer of an app.
             pub const fn in_words(self) -> &'static str {
                 match self {
                     $(Self::$reason => $words,)+

@@ -104,7 +104,7 @@ struct Inserted {
 impl Session {
     /// Returns whether the latest sign-in is recent enough for a sensitive change without the credentials.
     pub fn has_recent_sign_in(&self, now: Timestamp) -> bool {
-        // A sign-in in the future was before the clock was set back.
+        // If the clock was set back since, the sign-in may lie in the future.
         now.since(self.signed_in_at) <= RECENT_SIGN_IN && self.signed_in_at.since(now) <= RECENT_SIGN_IN
     }
 

@@ -138,10 +138,7 @@ impl Grants {
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Err(TokenError::InvalidRefreshToken {
-            end: Some(End {
-                reason,
-                at: Some(context.now),
-            }),
+            end: Some(End::new(reason, context.now)),
             is_useless: false,
         })
     }
@@ -173,9 +170,6 @@ impl Grants {
             .user(family.user_id)
             .client(&family.client_id);
         self.revoke_family(&family.id, event, context).await?;
-        Ok(End {
-            reason: EndReason::UsedTwice,
-            at: Some(context.now),
-        })
+        Ok(End::new(EndReason::UsedTwice, context.now))
     }
 }

@@ -10,6 +10,7 @@ use identity::end_reason::EndReason;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
+use storage::db::{self, Tx};
 
 const OF_ANOTHER_CLIENT: TokenError =
     TokenError::InvalidGrant("the token was issued to another client, which alone may revoke it");
@@ -42,17 +43,21 @@ impl Grants {
             _ => return Ok(()),
         }
         let mut tx = self.db.begin().await?;
-        let announcement = refresh_families::revoke_repeatedly(
-            &mut tx,
-            Selection::Family(family_id),
-            EndReason::RevokedByApp,
-            &self.events,
-            context,
-        )
-        .await?;
+        let announcement = self.revoke_for_app(&mut tx, family_id, context).await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())
+    }
+
+    /// Revokes a family because its client asked for it. Returns the revocation to announce after the commit.
+    async fn revoke_for_app(
+        &self,
+        tx: &mut Tx,
+        family_id: &str,
+        context: &RequestContext,
+    ) -> Result<PendingAnnouncement, db::Error> {
+        let (selection, reason) = (Selection::Family(family_id), EndReason::RevokedByApp);
+        refresh_families::revoke_repeatedly(tx, selection, reason, &self.events, context).await
     }
 
     async fn revoke_access_token(
@@ -72,14 +77,7 @@ impl Grants {
         if let Some(family_id) = token.grant_id()
             && revocation::has_revoked_many_tokens(&mut tx, &client.id, context.now).await?
         {
-            announcement = refresh_families::revoke_repeatedly(
-                &mut tx,
-                Selection::Family(family_id),
-                EndReason::RevokedByApp,
-                &self.events,
-                context,
-            )
-            .await?;
+            announcement = self.revoke_for_app(&mut tx, family_id, context).await?;
         }
         if announcement.is_empty() {
             let (jti, expires_at) = (&token.jti, token.expires_at);

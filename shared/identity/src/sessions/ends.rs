@@ -28,7 +28,7 @@ macro_rules! end_on_postgres {
 }
 
 /// Returns the text of the statement that keeps the same reason on SQLite. The deletion follows in the same transaction, which excludes
-/// all other writers. It has the same parameters, and uses the last of them.
+/// all other writers. It has the same parameters, and uses only those of the condition.
 macro_rules! keep_reason_on_sqlite {
     ($condition:literal) => {
         concat!(
@@ -90,14 +90,9 @@ pub(super) async fn end_others(
     let mut ids = fetch_all!(tx.on(), (i64,), OTHERS, user_id, kept, others)?;
     // Two requests that end sessions of a user lock their rows in the same order.
     ids.sort();
-    let because = match reason {
-        EndReason::NewerSignIns => "the longest unused of too many".to_owned(),
-        _ => format!("ended with all others in session {kept}"),
-    };
     let mut announcements = Vec::new();
     for (id,) in ids {
-        let detail = format!("session {id}, {because}");
-        announcements.extend(end_one(tx, user_id, id, reason, detail, context).await?);
+        announcements.extend(end_one(tx, user_id, id, reason, context).await?);
     }
     Ok(announcements)
 }
@@ -112,8 +107,7 @@ pub async fn revoke(
     reason: EndReason,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    let detail = format!("session {id}");
-    let Some(announcement) = end_one(&mut tx, user_id, id, reason, detail, context).await? else {
+    let Some(announcement) = end_one(&mut tx, user_id, id, reason, context).await? else {
         return Ok(false);
     };
     tx.commit().await?;
@@ -154,13 +148,12 @@ pub async fn revoke_others(
 }
 
 /// Ends a session of a user for this reason, and revokes the refresh families of first-party clients that were created in it. Records an
-/// event with this detail. Returns the revocation to announce after the commit, or `None` if the user has no session with this id.
+/// event. Returns the revocation to announce after the commit, or `None` if the user has no session with this id.
 async fn end_one(
     tx: &mut Tx,
     user_id: i64,
     id: i64,
     reason: EndReason,
-    detail: String,
     context: &RequestContext,
 ) -> Result<Option<PendingAnnouncement>, Error> {
     let (keep, end) = tx.on().choose(
@@ -175,9 +168,10 @@ async fn end_one(
     if ended.is_none() {
         return Ok(None);
     }
-    logout_notices::queue_of_session(tx, id, context.now).await?;
+    logout_notices::queue_of_session(tx, id, now).await?;
     let announcement = refresh_families::revoke(tx, Selection::OfSession(id), reason, context).await?;
     let event = Event::success(EventName::SessionRevoked).user(user_id);
+    let detail = format!("session {id}: {}", reason.in_words());
     event.detail(detail).record(tx, context).await?;
     Ok(Some(announcement))
 }
