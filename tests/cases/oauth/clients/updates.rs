@@ -115,6 +115,11 @@ async fn invalid_updates_are_refused_without_effect(world: SharedWorld) {
     let user = world.user().await;
     let app = world.app().kind("web").scope("posts:read").register();
     let tokens = app.tokens(&user, "posts:read").await;
+    // The issuer writes the use of the secret after its response.
+    eventually("the use of the secret", async || {
+        clients(&world, "show", &app, &[])["secrets"][0]["last_used_at"].is_string()
+    })
+    .await;
     let before = clients(&world, "show", &app, &[]);
     for (options, reason) in [
         (["--name", " "].as_slice(), "the name must have"),
