@@ -9,6 +9,7 @@ pub(crate) mod grants;
 mod mailed_token;
 pub(crate) mod metadata;
 pub(crate) mod mfa;
+pub(crate) mod passkeys;
 pub(crate) mod password_resets;
 pub(crate) mod payments;
 pub(crate) mod posts;

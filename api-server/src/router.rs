@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::http::{
-    account, challenge, comments, email_verifications, grants, metadata, mfa, password_resets, payments,
-    posts, protected, session, sessions, users,
+    account, challenge, comments, email_verifications, grants, metadata, mfa, passkeys, password_resets,
+    payments, posts, protected, session, sessions, users,
 };
 use crate::versions::{self, VERSIONS};
 use axum::extract::{Request, State};
@@ -37,6 +37,9 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(account::export))
         .routes(routes!(mfa::begin, mfa::disable))
         .routes(routes!(mfa::confirm))
+        .routes(routes!(passkeys::list))
+        .routes(routes!(passkeys::remove))
+        .routes(routes!(passkeys::rename))
         .routes(routes!(sessions::list))
         .routes(routes!(sessions::end))
         .routes(routes!(grants::list))

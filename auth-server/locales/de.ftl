@@ -42,6 +42,8 @@ password-count = { $n } von mind. { $min } Zeichen
 
 sign-in = Anmelden
 sign-in-forgot = Passwort vergessen?
+sign-in-passkey = Mit Passkey anmelden
+sign-in-again = Wieder anmelden
 sign-in-sign-up = Konto anlegen
 signed-in-as = Sie sind als { $email } angemeldet.
 wrong-credentials = Die E-Mail-Adresse oder das Passwort ist falsch.
@@ -62,7 +64,8 @@ ended-password-replaced = Sie wurden vor { $time } abgemeldet, weil ein Administ
 ended-email-changed = Sie wurden vor { $time } abgemeldet, weil die E-Mail-Adresse Ihres Kontos geändert wurde. Melden Sie sich mit der neuen Adresse an. Wenn Sie das nicht waren, wenden Sie sich an den Administrator.
 ended-two-step-on = Sie wurden vor { $time } abgemeldet, weil die Anmeldung in zwei Schritten eingeschaltet wurde. Wenn Sie das nicht waren, wenden Sie sich an den Administrator.
 ended-two-step-off = Sie wurden vor { $time } abgemeldet, weil die Anmeldung in zwei Schritten ausgeschaltet wurde.
-ended-two-step-reset = Sie wurden vor { $time } abgemeldet, weil ein Administrator die Anmeldung in zwei Schritten ausgeschaltet hat.
+ended-two-step-reset = Sie wurden vor { $time } abgemeldet, weil ein Administrator die Anmeldung in zwei Schritten ausgeschaltet oder Ihre Passkeys entfernt hat.
+ended-passkey-removed = Sie wurden vor { $time } abgemeldet, weil ein Passkey Ihres Kontos entfernt wurde.
 ended-role-changed = Sie wurden vor { $time } abgemeldet, weil ein Administrator Ihre Rolle geändert hat. Melden Sie sich wieder an, um sie zu nutzen.
 ended-account-disabled = Sie wurden vor { $time } abgemeldet, weil ein Administrator Ihr Konto gesperrt hat. Wenden Sie sich an den Administrator.
 ended-account-deleted = Sie wurden vor { $time } abgemeldet, weil Ihr Konto gelöscht wurde.
@@ -106,7 +109,7 @@ mail-unavailable = Gerade kann keine E-Mail geschickt werden. Versuchen Sie es g
 reset = Neues Passwort wählen
 reset-submit = Passwort setzen
 reset-done = Ihr Passwort wurde geändert
-    .text = Sie wurden auf allen Geräten abgemeldet, und alle Apps wurden getrennt.
+    .text = Sie wurden auf allen Geräten abgemeldet, alle Apps wurden getrennt, und Passkeys des Kontos gelten nicht mehr.
     .link = Mit dem neuen Passwort anmelden
 
 ## E-mail address
@@ -121,7 +124,7 @@ verify-password-missing = Geben Sie das Passwort des Kontos ein.
 verify-password-wrong = Das Passwort ist falsch.
 verify-submit = Adresse bestätigen
 verify-no-password = Sie kennen das Passwort nicht?
-verify-reset = Vielleicht haben Sie es vergessen, oder jemand anders hat das Konto mit Ihrer Adresse angelegt. Wählen Sie ein neues Passwort über einen Link, den wir Ihnen schicken. Damit ist die Adresse bestätigt, und das Konto gehört Ihnen allein: Alle Sitzungen enden, alle Apps werden getrennt, und die Anmeldung in zwei Schritten wird ausgeschaltet.
+verify-reset = Vielleicht haben Sie es vergessen, oder jemand anders hat das Konto mit Ihrer Adresse angelegt. Wählen Sie ein neues Passwort über einen Link, den wir Ihnen schicken. Damit ist die Adresse bestätigt, und das Konto gehört Ihnen allein: Alle Sitzungen enden, alle Apps werden getrennt, die Anmeldung in zwei Schritten wird ausgeschaltet, und Passkeys werden entfernt.
 verify-reset-submit = Link für ein neues Passwort schicken
 verify-done = Ihre Adresse ist bestätigt
     .text = Sie ist jetzt die Adresse Ihres Kontos.
@@ -165,6 +168,12 @@ account-link-sent = Sehen Sie in Ihre E-Mails
     .link = Zurück zu Ihrem Konto
 account-two-step-on = Die Anmeldung in zwei Schritten ist an.
 account-two-step-off = Die Anmeldung in zwei Schritten ist aus: Ihr Passwort allein gibt Zugang zu Ihrem Konto.
+account-passkeys = { $n ->
+    [one] Ihr Konto hat { $n } Passkey.
+   *[other] Ihr Konto hat { $n } Passkeys.
+ }
+account-passkeys-manage = Passkeys verwalten
+account-no-passkeys = Melden Sie sich mit Fingerabdruck, Gesicht oder der Bildschirmsperre an, statt mit dem Passwort.
 account-sessions = Wo Sie angemeldet sind
 account-session-current = dieser Browser
 account-session-used = Vor { $time } benutzt, angemeldet von { $address }
@@ -192,6 +201,9 @@ event-password-reset = Das Passwort wurde zurückgesetzt
 event-two-step-on = Die Anmeldung in zwei Schritten wurde eingeschaltet
 event-two-step-off = Die Anmeldung in zwei Schritten wurde ausgeschaltet
 event-recovery-code = Ein Wiederherstellungscode wurde benutzt
+event-signed-in-passkey = Sie haben sich mit einem Passkey angemeldet
+event-passkey-added = Ein Passkey wurde hinzugefügt
+event-passkey-removed = Ein Passkey wurde entfernt
 event-unlocked = Ein Administrator hat eine Sperre der Anmeldung aufgehoben
 event-role-changed = Ein Administrator hat Ihre Rolle geändert
 event-confirmation-requested = Ein Link zum Bestätigen Ihrer Adresse wurde angefordert
@@ -240,6 +252,34 @@ recovery-codes = Ihre Wiederherstellungscodes
 recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, meldet jeder dieser Codes Sie einmal an. Bewahren Sie sie sicher auf: Sie werden nur jetzt gezeigt.
 recovery-codes-print = Codes drucken
 recovery-codes-kept = Ich habe die Codes aufbewahrt
+
+## Passkeys
+
+passkeys = Passkeys
+passkeys-explanation = Ein Passkey meldet Sie mit Fingerabdruck, Gesicht oder der Bildschirmsperre an, statt mit Passwort und Einmalcode. Niemand kann ihn auf einer falschen Seite stehlen.
+passkeys-unsupported = Dieser Browser kann keinen Passkey hinzufügen: Er ist zu alt, oder Skripte sind für diese Seite ausgeschaltet. Ihr Passwort gilt hier wie bisher.
+passkeys-sign-in-again = Ihre Anmeldung ist über zehn Minuten her. Melden Sie sich wieder an, um einen Passkey hinzuzufügen oder zu entfernen.
+passkey-offer = Melden Sie sich das nächste Mal schneller an, ohne Passwort.
+passkey-add = Passkey hinzufügen
+passkey-name = Name
+passkey-name-hint = Damit Sie ihn in dieser Liste erkennen.
+passkey-synced = auf mehreren Geräten
+passkey-added = Vor { $time } hinzugefügt
+passkey-used = vor { $time } benutzt
+passkey-change = Umbenennen oder entfernen
+passkey-rename = Umbenennen
+passkey-save-name = Namen speichern
+passkey-remove = Passkey entfernen
+passkey-removal-effect = Beim Entfernen werden Sie auf allen anderen Geräten abgemeldet und alle Apps getrennt, und er meldet niemanden mehr an. Löschen Sie ihn danach auf Ihrem Gerät.
+passkey-name-invalid = Ein Name hat 1 bis 64 Zeichen und keinen Zeilenumbruch.
+passkey-exists = Auf diesem Gerät gibt es schon einen Passkey Ihres Kontos.
+passkey-too-many = Ein Konto hat höchstens 20 Passkeys. Entfernen Sie einen, den Sie nicht mehr benutzen.
+passkey-not-added = Es wurde kein Passkey hinzugefügt. Versuchen Sie es noch einmal.
+passkey-failed = Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal, oder nehmen Sie Ihr Passwort.
+passkey-refused = Dieser Passkey gilt hier nicht. Vielleicht wurde er aus dem Konto entfernt, oder das Konto ist gesperrt. Nehmen Sie Ihr Passwort oder einen anderen Passkey.
+passkey-answer-refused = Der Passkey konnte nicht geprüft werden und wurde nicht hinzugefügt. Löschen Sie ihn auf Ihrem Gerät, und versuchen Sie es noch einmal.
+passkey-not-added-in-time = Diese Seite war zu lange offen, darum wurde der Passkey nicht hinzugefügt. Löschen Sie ihn auf Ihrem Gerät, und versuchen Sie es noch einmal.
+passkey-stale = Diese Seite gilt nicht mehr: Sie war zu lange offen, oder Sie haben sich seitdem mit diesem Passkey angemeldet. Benutzen Sie den Passkey noch einmal.
 
 ## Devices
 

@@ -43,6 +43,8 @@ password-count = { $n } of at least { $min } characters
 
 sign-in = Sign in
 sign-in-forgot = Forgot your password?
+sign-in-passkey = Sign in with a passkey
+sign-in-again = Sign in again
 sign-in-sign-up = Create an account
 signed-in-as = You are signed in as { $email }.
 wrong-credentials = The e-mail or the password is wrong.
@@ -63,7 +65,8 @@ ended-password-replaced = You were signed out { $time } ago, because an administ
 ended-email-changed = You were signed out { $time } ago, because the e-mail address of your account was changed. Sign in with the new address. If that was not you, contact the administrator.
 ended-two-step-on = You were signed out { $time } ago, because two-step sign-in was turned on. If that was not you, contact the administrator.
 ended-two-step-off = You were signed out { $time } ago, because two-step sign-in was turned off.
-ended-two-step-reset = You were signed out { $time } ago, because an administrator turned two-step sign-in off.
+ended-two-step-reset = You were signed out { $time } ago, because an administrator turned two-step sign-in off or removed your passkeys.
+ended-passkey-removed = You were signed out { $time } ago, because a passkey of your account was removed.
 ended-role-changed = You were signed out { $time } ago, because an administrator changed your role. Sign in again to use it.
 ended-account-disabled = You were signed out { $time } ago, because an administrator disabled your account. Contact the administrator.
 ended-account-deleted = You were signed out { $time } ago, because your account was deleted.
@@ -107,7 +110,7 @@ mail-unavailable = No mail can be sent right now. Try again in a moment.
 reset = Choose a new password
 reset-submit = Set the password
 reset-done = Your password was changed
-    .text = You were signed out on all devices, and all apps were disconnected.
+    .text = You were signed out on all devices, all apps were disconnected, and passkeys of the account no longer sign in.
     .link = Sign in with the new password
 
 ## E-mail address
@@ -122,7 +125,7 @@ verify-password-missing = Enter the password of the account.
 verify-password-wrong = The password is wrong.
 verify-submit = Confirm the address
 verify-no-password = You do not know the password?
-verify-reset = You may have forgotten it, or somebody else created the account with your address. Choose a new password with a link that we mail you. The address is confirmed then, and the account is yours alone: all sessions end, all apps are disconnected, and two-step sign-in is turned off.
+verify-reset = You may have forgotten it, or somebody else created the account with your address. Choose a new password with a link that we mail you. The address is confirmed then, and the account is yours alone: all sessions end, all apps are disconnected, two-step sign-in is turned off, and passkeys are removed.
 verify-reset-submit = Send a link for a new password
 verify-done = Your address is confirmed
     .text = It is now the address of your account.
@@ -166,6 +169,12 @@ account-link-sent = Check your mail
     .link = Back to your account
 account-two-step-on = Two-step sign-in is on.
 account-two-step-off = Two-step sign-in is off: your password alone gives access to your account.
+account-passkeys = { $n ->
+    [one] Your account has { $n } passkey.
+   *[other] Your account has { $n } passkeys.
+ }
+account-passkeys-manage = Manage passkeys
+account-no-passkeys = Sign in with your fingerprint, your face or your screen lock, in place of the password.
 account-sessions = Where you are signed in
 account-session-current = this browser
 account-session-used = Used { $time } ago, signed in from { $address }
@@ -193,6 +202,9 @@ event-password-reset = The password was reset
 event-two-step-on = Two-step sign-in was turned on
 event-two-step-off = Two-step sign-in was turned off
 event-recovery-code = A recovery code was used
+event-signed-in-passkey = You signed in with a passkey
+event-passkey-added = A passkey was added
+event-passkey-removed = A passkey was removed
 event-unlocked = An administrator ended a block of sign-in
 event-role-changed = An administrator changed your role
 event-confirmation-requested = A link to confirm your address was requested
@@ -241,6 +253,34 @@ recovery-codes = Your recovery codes
 recovery-codes-explanation = If you lose your phone, each of these codes signs you in once. Keep them in a safe place: they are shown only now.
 recovery-codes-print = Print the codes
 recovery-codes-kept = I have kept the codes
+
+## Passkeys
+
+passkeys = Passkeys
+passkeys-explanation = A passkey signs you in with your fingerprint, your face or your screen lock, in place of the password and the one-time code. Nobody can steal it on a false page.
+passkeys-unsupported = This browser cannot add a passkey: it is too old, or scripts are turned off for this site. Your password works here as before.
+passkeys-sign-in-again = You signed in over ten minutes ago. To add or remove a passkey, sign in again.
+passkey-offer = Next time, sign in faster, without your password.
+passkey-add = Add a passkey
+passkey-name = Name
+passkey-name-hint = So that you recognize it in this list.
+passkey-synced = on several devices
+passkey-added = Added { $time } ago
+passkey-used = used { $time } ago
+passkey-change = Rename or remove
+passkey-rename = Rename
+passkey-save-name = Save the name
+passkey-remove = Remove the passkey
+passkey-removal-effect = Removing it signs you out on all other devices and disconnects all apps, and it no longer signs in. Delete it on your device afterwards.
+passkey-name-invalid = A name has 1 to 64 characters, without line breaks.
+passkey-exists = This device has a passkey of your account already.
+passkey-too-many = An account has at most 20 passkeys. Remove one that you no longer use.
+passkey-not-added = No passkey was added. Try again.
+passkey-failed = No passkey was used. Try again, or use your password.
+passkey-refused = This passkey does not sign in here. Perhaps it was removed from the account, or the account is disabled. Use your password or another passkey.
+passkey-answer-refused = The passkey could not be checked, so it was not added. Delete it on your device, and try again.
+passkey-not-added-in-time = This page was open for too long, so the passkey was not added. Delete it on your device, and try again.
+passkey-stale = This page can no longer be used: it was open for too long, or you have signed in with this passkey since it was opened. Use the passkey again.
 
 ## Devices
 

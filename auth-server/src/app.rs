@@ -2,6 +2,7 @@
 
 use crate::pages::Brand;
 use identity::Identity;
+use identity::passkeys::RelyingParty;
 use issuer::flows::Flows;
 use issuer::grants::Grants;
 use issuer::keys::KeyStore;
@@ -26,6 +27,8 @@ pub(crate) struct Services {
     pub(crate) keys: KeyStore,
     pub(crate) registrations: Arc<Registrations>,
     pub(crate) brand: Arc<Brand>,
+    /// `None` if the host of the base URL is an IP address.
+    pub(crate) relying_party: Option<Arc<RelyingParty>>,
     pub(crate) is_production: bool,
 }
 

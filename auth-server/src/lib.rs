@@ -20,6 +20,7 @@ use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
 use http_client::{Guard, GuardedClient, error_chain};
 use identity::grants::clients::Clients;
+use identity::passkeys::RelyingParty;
 use issuer::backchannel_logout::LogoutDelivery;
 use issuer::clients::documents::{DocumentServices, Documents};
 use issuer::clients::published_keys::PublishedKeys;
@@ -118,6 +119,7 @@ impl Issuer {
                 store: identity.expiring.clone(),
                 issuer: runtime.urls.issuer.clone(),
             });
+            let relying_party = RelyingParty::new(brand.name(), &runtime.policy.base_url).map(Arc::new);
             let grants = grants::Grants {
                 db: db.clone(),
                 clients,
@@ -163,6 +165,7 @@ impl Issuer {
                 keys: key_store,
                 registrations: Arc::new(registrations),
                 brand,
+                relying_party,
                 is_production: runtime.is_production,
             })))
         })

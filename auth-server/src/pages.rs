@@ -8,6 +8,7 @@ mod consent;
 mod device;
 mod language;
 mod message;
+mod passkeys;
 mod presentation;
 mod sign_in;
 pub mod text;
@@ -24,6 +25,7 @@ pub(crate) use consent::{ConsentPage, consent};
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, error_with_link, notify, notify_with_link};
+pub(crate) use passkeys::{PasskeyChallenge, PasskeysPage, passkeys};
 pub use presentation::present;
 pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
 

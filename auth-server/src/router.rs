@@ -1,7 +1,7 @@
 //! The routes of the issuer.
 
 use crate::app::App;
-use crate::http::account::{deletion, email, two_step};
+use crate::http::account::{deletion, email, passkeys, two_step};
 use crate::http::admin::{clients, consents, keys, registration_tokens, security_events, sessions, users};
 use crate::http::signin::second_step;
 use crate::http::{
@@ -39,6 +39,17 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         true => OpenApiRouter::new().routes(routes!(signup::show, signup::submit)),
         false => OpenApiRouter::new(),
     };
+    let (passkey_pages, passkey_documents) = match app.relying_party {
+        Some(_) => (
+            OpenApiRouter::new()
+                .routes(routes!(signin::passkey::submit))
+                .routes(routes!(passkeys::show, passkeys::add))
+                .routes(routes!(passkeys::rename))
+                .routes(routes!(passkeys::remove)),
+            OpenApiRouter::new().routes(routes!(passkeys::endpoints)),
+        ),
+        None => (OpenApiRouter::new(), OpenApiRouter::new()),
+    };
     let brand = Arc::clone(&app.brand);
     let page_routes = OpenApiRouter::new()
         .routes(routes!(authorize::authorize, authorize::authorize_by_form))
@@ -65,6 +76,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(reset::show, reset::submit))
         .routes(routes!(verify::show, verify::submit))
         .merge(device_pages)
+        .merge(passkey_pages)
         .merge(sign_up_pages)
         .layer(from_fn_with_state(policy, redirects::to_base_host))
         .layer(from_fn_with_state(brand, pages::present));
@@ -109,6 +121,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(discovery::jwks))
         .routes(routes!(discovery::metadata))
         .routes(routes!(discovery::openid_configuration))
+        .merge(passkey_documents)
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     let mut router = rate_limits::limit_by_address(page_routes, app.rate_limiter.clone())
         .layer(from_fn_with_state(events, record_security_events))
@@ -147,6 +160,7 @@ fn undocumented(app: &App) -> Router<App> {
     let routes = Router::new()
         .route("/assets/latchkey.css", get(assets::stylesheet))
         .route("/assets/pages.js", get(assets::script))
+        .route("/assets/passkeys.js", get(assets::passkeys_script))
         .route("/assets/icon.svg", get(assets::icon))
         .route("/assets/logo", get(assets::logo));
     if app.is_production {

@@ -40,7 +40,7 @@ CREATE TABLE sessions (
     address TEXT,
     user_agent TEXT,
     -- The methods by which the user signed in (RFC 8176).
-    amr TEXT NOT NULL CHECK (amr IN ('pwd', 'pwd otp'))
+    amr TEXT NOT NULL CHECK (amr IN ('pwd', 'pwd otp', 'passkey'))
 );
 CREATE UNIQUE INDEX sessions_sid_hash ON sessions (sid_hash);
 CREATE INDEX sessions_user_id ON sessions (user_id, id);
@@ -74,6 +74,22 @@ CREATE TABLE recovery_codes (
     used_at BIGINT,
     PRIMARY KEY (user_id, code_hash)
 );
+
+-- Passkeys (Web Authentication). `credential` has the public key, the counter and the flags of the authenticator as JSON. `challenged_at` is
+-- the time of the last challenge that the passkey answered: answers to that one and to earlier ones are refused.
+CREATE TABLE passkeys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_id BIGINT NOT NULL REFERENCES users (id),
+    credential_id BLOB NOT NULL,
+    credential TEXT NOT NULL,
+    name TEXT NOT NULL,
+    is_synced BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    challenged_at BIGINT NOT NULL,
+    last_used_at BIGINT
+);
+CREATE UNIQUE INDEX passkeys_credential_id ON passkeys (credential_id);
+CREATE INDEX passkeys_user_id ON passkeys (user_id, id);
 
 -- The tokens of links in mails. A request for an unknown address stores a token without a user, so that it takes as
 -- long as one for a known address.

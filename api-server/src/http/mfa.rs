@@ -5,22 +5,19 @@ use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse};
-use foundation::context::RequestContext;
-use foundation::secret::Secret;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
 use identity::login;
 use identity::mfa;
 use identity::passwords::Password;
 use identity::second_factor::Otp;
-use identity::sessions::Session;
 use serde::Serialize;
 use utoipa::ToSchema;
-use web::Context;
+use web::cookies::replacement_cookie;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, cookies};
+use web::{Authorized, Context, Error, JsonBody};
 
 /// The password of the caller.
 #[derive(ToSchema)]
@@ -107,8 +104,10 @@ pub(crate) async fn confirm(
         }
         Err(error) => return Err(error.into()),
     };
-    let cookie = new_cookie(&session, &sid, &context);
-    Ok((cookie, Json(RecoveryCodes { recovery_codes })))
+    Ok((
+        replacement_cookie(&session, &sid, &context),
+        Json(RecoveryCodes { recovery_codes }),
+    ))
 }
 
 /// Turn two-step sign-in off
@@ -130,17 +129,10 @@ pub(crate) async fn disable(
 ) -> Result<impl IntoResponse, ApiError> {
     let presented = reauthentication::read_credentials(&body)?;
     let sid = mfa::disable(&identity, &session, Some(&presented), &context).await?;
-    Ok((StatusCode::NO_CONTENT, new_cookie(&session, &sid, &context)))
-}
-
-/// Returns the header with the session cookie of the session that takes the place of `former`.
-fn new_cookie(
-    former: &Session,
-    sid: &Secret,
-    context: &RequestContext,
-) -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
-    let cookie = cookies::set_sid(sid, former.expires_at.since(context.now));
-    AppendHeaders([(header::SET_COOKIE, cookie)])
+    Ok((
+        StatusCode::NO_CONTENT,
+        replacement_cookie(&session, &sid, &context),
+    ))
 }
 
 fn read_password(body: &JsonBody) -> Result<PasswordAgain, Error> {

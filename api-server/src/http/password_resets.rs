@@ -52,8 +52,8 @@ pub(crate) async fn request(
 
 /// Set a new password
 ///
-/// Takes the token from the mail, which works once. Ends all sessions of the user and revokes the tokens of all apps.
-/// It does not sign in. Two-step sign-in stays on, unless the address was not confirmed before: then it is turned off and all apps are
+/// Takes the token from the mail, which works once. Ends all sessions of the user, revokes the tokens of all apps, and removes
+/// all passkeys. It does not sign in. Two-step sign-in stays on, unless the address was not confirmed before: then it is turned off and all apps are
 /// disconnected, because somebody else may have created the account. The address is confirmed then.
 #[utoipa::path(
     post, path = "/password-resets/confirmations", operation_id = "confirmPasswordReset", tag = "Users",

@@ -52,7 +52,7 @@ pub enum Command {
         #[arg(long)]
         role: Role,
     },
-    /// Set a user's password: all their sessions and tokens end, and they are notified by mail. Without
+    /// Set a user's password: all their sessions and tokens end, their passkeys are removed, and they are notified by mail. Without
     /// --password-stdin, an initial password is generated and printed.
     SetPassword {
         #[command(flatten)]
@@ -63,7 +63,7 @@ pub enum Command {
     },
     /// Delete a user's failed sign-in attempts, from all addresses.
     Unlock(UserArgs),
-    /// Disable a user's two-step sign-in: all their sessions and tokens end, and they are notified by mail.
+    /// Disable a user's two-step sign-in and remove their passkeys: all their sessions and tokens end, and they are notified by mail.
     ResetMfa(UserArgs),
 }
 
@@ -177,9 +177,10 @@ async fn reset_mfa(services: &Services, args: &UserArgs) -> Result<(), Error> {
     administration::reset_mfa(db, revocations, &mails, &account, &context).await?;
     let account = Account {
         mfa_enabled: false,
+        passkeys: 0,
         ..account
     };
-    print_account(&account, "  two-step sign-in off", args.json)
+    print_account(&account, "  signs in by the password alone", args.json)
 }
 
 /// Reads the password of the account with this address from standard input. Fails if it is not acceptable.

@@ -2,6 +2,7 @@
 
 pub(crate) mod deletion;
 pub(crate) mod email;
+pub(crate) mod passkeys;
 pub(crate) mod two_step;
 
 use super::browser::BrowserSession;
@@ -13,6 +14,7 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::{AccountForm, AccountQuery, AppForm, SessionEndForm};
 use super::paths;
 use super::redirects::see_other;
+use crate::app::App;
 use crate::pages::{self, FormState, text};
 use audit::events::list::{self, Filter, SecurityEvent};
 use axum::extract::State;
@@ -64,13 +66,15 @@ impl Overview {
         }))
     }
 
-    fn page(&self, form: FormState<'_>, context: &RequestContext) -> Response {
+    fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
         pages::account(&pages::AccountPage {
             form,
             account: &self.account,
             sessions: &self.sessions,
             apps: &self.apps,
             events: &self.events,
+            has_passkeys: app.relying_party.is_some(),
+            has_recent_sign_in: session.has_recent_sign_in(context.now),
             now: context.now,
         })
     }
@@ -89,7 +93,7 @@ impl Overview {
     )
 )]
 pub(crate) async fn show(
-    State(identity): State<Identity>,
+    State(app): State<App>,
     Context(context): Context,
     PageQuery(query): PageQuery<AccountQuery>,
     BrowserSession(session): BrowserSession,
@@ -101,8 +105,8 @@ pub(crate) async fn show(
         // The address must not say so later, when the session has ended.
         return Ok(see_other(paths::ACCOUNT));
     }
-    match Overview::read(&identity, &session, &context).await? {
-        Some(overview) => Ok(renderer.show(|form| overview.page(form, &context))),
+    match Overview::read(&app.identity, &session, &context).await? {
+        Some(overview) => Ok(renderer.show(|form| overview.page(&app, form, &session, &context))),
         None => Ok(see_other(paths::SIGN_IN)),
     }
 }
@@ -234,22 +238,22 @@ async fn begin(identity: &Identity, session: &Session, context: &RequestContext)
     )
 )]
 pub(crate) async fn request_confirmation(
-    State(identity): State<Identity>,
+    State(app): State<App>,
     Context(context): Context,
     renderer: FormRenderer,
     SessionForm(session, _): SessionForm<AccountForm>,
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
-    let Err(error) = email_verifications::request(&identity, &session, &context).await else {
+    let Err(error) = email_verifications::request(&app.identity, &session, &context).await else {
         return Ok(pages::notify_with_link(
             &text::of("account-link-sent"),
             paths::ACCOUNT,
         ));
     };
-    match Overview::read(&identity, &session, &context).await? {
-        Some(overview) => {
-            Ok(renderer.show_again(FormError::from(error), |form| overview.page(form, &context)))
-        }
+    match Overview::read(&app.identity, &session, &context).await? {
+        Some(overview) => Ok(renderer.show_again(FormError::from(error), |form| {
+            overview.page(&app, form, &session, &context)
+        })),
         None => Ok(see_other(paths::SIGN_IN)),
     }
 }

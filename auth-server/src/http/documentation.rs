@@ -44,6 +44,12 @@ pages! {
         401 "The one-time code is wrong.",
         409 "The password of another account was entered since the page was shown: it is shown again.",
         429 "Sign-in is blocked for a while.", 503 "Too many people are signing in at once.";
+    /// The errors of a sign-in with a passkey.
+    PasskeySignInErrors: 401 "The passkey does not sign in here.",
+        422 "The page was open for too long, or its challenge was answered before.";
+    /// The errors of the forms of the passkeys.
+    PasskeyErrors: 409 "The passkey was added already, or the account has too many.",
+        422 "The name is not acceptable, or the answer of the authenticator does not fit the challenge.";
     /// The errors of the sign-up form.
     SignUpErrors: 409 "Another account has this address.", 422 "The address or the password is not acceptable.",
         429 "Too many accounts were created from the network.", 503 "Too many people are signing up at once.";

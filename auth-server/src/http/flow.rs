@@ -65,7 +65,7 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
 }
 
 /// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the page for the code of a
-/// device. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a password for it.
+/// device or to that of the passkeys. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a password for it.
 pub(super) async fn find(
     app: &App,
     flow: Option<&str>,
@@ -74,6 +74,10 @@ pub(super) async fn find(
 ) -> Result<Option<FlowRequest>, FlowError> {
     match flow {
         None => Ok(None),
+        Some(paths::PASSKEYS_FLOW) => match &app.relying_party {
+            Some(_) => Ok(None),
+            None => Err(FlowError::NotFound),
+        },
         Some(flow) if paths::is_device_flow(flow) => match &app.grants.device_authorization {
             Some(_) => Ok(None),
             None => Err(FlowError::NotFound),

@@ -8,7 +8,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use identity::passwords::PasswordFlaw;
-use identity::{email_verifications, login, mail_throttle, password_resets, passwords, sign_up, users};
+use identity::{
+    email_verifications, login, mail_throttle, passkeys, password_resets, passwords, sign_up, users,
+};
 use issuer::grants::device_decision::UserCodeError;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -39,6 +41,11 @@ where
 }
 
 impl FormRenderer {
+    /// Returns the anti-forgery token, which only this browser has.
+    pub(crate) fn csrf(&self) -> &str {
+        &self.csrf
+    }
+
     /// Returns the page with its form and no error message.
     pub(crate) fn show(self, page: impl FnOnce(FormState<'_>) -> Response) -> Response {
         let html = page(FormState {
@@ -148,6 +155,21 @@ impl From<login::Error> for FormError {
             }
             login::Error::Passwords(error) => error.into(),
             login::Error::Seed(_) | login::Error::Database(_) => Error::from(error).into(),
+        }
+    }
+}
+
+impl From<passkeys::Error> for FormError {
+    fn from(error: passkeys::Error) -> Self {
+        match error {
+            passkeys::Error::Stale => Self::invalid(&text::of("passkey-stale")),
+            passkeys::Error::Refused(_) | passkeys::Error::TooLarge | passkeys::Error::Unknown => {
+                tracing::info!(%error, "a passkey was refused");
+                Self::new(StatusCode::UNAUTHORIZED, &text::of("passkey-refused"))
+            }
+            passkeys::Error::AlreadyAdded => Self::new(StatusCode::CONFLICT, &text::of("passkey-exists")),
+            passkeys::Error::TooMany => Self::new(StatusCode::CONFLICT, &text::of("passkey-too-many")),
+            passkeys::Error::Credentials(error) => error.into(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The forms and queries of the pages: one struct each, for parsing and for the OpenAPI document.
 
 use super::extract::CsrfProtected;
+use identity::passkeys::Answer;
 use issuer::grants::EndSessionRequest;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -37,8 +38,19 @@ pub(crate) struct SignInForm {
     recaptcha: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in, or `device:` and a user code to enter.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or `account:passkeys`.
     pub(crate) flow: Option<String>,
+}
+
+impl PasskeySignInForm {
+    /// Returns the answer of the authenticator.
+    pub(crate) fn answer(&self) -> Answer<'_> {
+        Answer {
+            browser: &self.csrf,
+            state: &self.state,
+            credential: &self.credential,
+        }
+    }
 }
 
 impl SignInForm {
@@ -58,7 +70,20 @@ pub(crate) struct SecondStepForm {
     pub(crate) user: String,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in, or `device:` and a user code to enter.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or `account:passkeys`.
+    pub(crate) flow: Option<String>,
+}
+
+/// The form of a sign-in with a passkey, which a script fills in.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PasskeySignInForm {
+    /// The sealed state of the challenge, from the page.
+    state: String,
+    /// The answer of the authenticator (`AuthenticationResponseJSON`, Web Authentication §5.1.8).
+    credential: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or `account:passkeys`.
     pub(crate) flow: Option<String>,
 }
 
@@ -227,6 +252,7 @@ pub(crate) struct LinkQuery {
 csrf_protected!(
     SignInForm,
     SecondStepForm,
+    PasskeySignInForm,
     SignUpForm,
     ConsentForm,
     PasswordForm,

@@ -8,6 +8,7 @@ use issuer::long_requests::MAX_TEXT_LENGTH;
 pub(crate) const AUTHORIZE: &str = "/authorize";
 pub(crate) const SIGN_IN: &str = "/signin";
 pub(crate) const SECOND_STEP: &str = "/signin/second-step";
+pub(crate) const PASSKEY_SIGN_IN: &str = "/signin/passkey";
 pub(crate) const SIGN_UP: &str = "/signup";
 pub(crate) const ACCOUNT: &str = "/account";
 pub(crate) const ACCOUNT_SESSION_END: &str = "/account/sessions/end";
@@ -21,6 +22,9 @@ pub(crate) const TWO_STEP: &str = "/account/two-step";
 pub(crate) const TWO_STEP_ENROLLMENT: &str = "/account/two-step/enrollment";
 pub(crate) const TWO_STEP_CONFIRMATION: &str = "/account/two-step/confirmation";
 pub(crate) const TWO_STEP_OFF: &str = "/account/two-step/off";
+pub(crate) const PASSKEYS: &str = "/account/passkeys";
+pub(crate) const PASSKEY_NAME: &str = "/account/passkeys/name";
+pub(crate) const PASSKEY_REMOVAL: &str = "/account/passkeys/removal";
 pub(crate) const CONSENT: &str = "/consent";
 pub(crate) const SIGN_OUT: &str = "/signout";
 pub(crate) const SIGN_OUT_CONFIRMATION: &str = "/signout/confirmation";
@@ -28,6 +32,7 @@ pub(crate) const REGISTER: &str = "/register";
 pub(crate) const USER_INFO: &str = "/userinfo";
 pub(crate) const PASSWORD: &str = "/password";
 pub(crate) const CHANGE_PASSWORD: &str = "/.well-known/change-password";
+pub(crate) const PASSKEY_ENDPOINTS: &str = "/.well-known/passkey-endpoints";
 pub(crate) const FORGOT: &str = "/forgot";
 pub(crate) const RESET: &str = Link::RESET;
 pub(crate) const VERIFY: &str = Link::VERIFY;
@@ -37,6 +42,8 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 /// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
 /// The sealed text of an authorization flow has no colon.
 const DEVICE_FLOW: &str = "device:";
+/// The `flow` of a user who signs in again, to come to the page of the passkeys.
+pub(crate) const PASSKEYS_FLOW: &str = "account:passkeys";
 
 /// Returns the path of the sign-in page, within an authorization flow if there is one.
 pub(crate) fn sign_in(flow: Option<&str>) -> String {
@@ -76,8 +83,7 @@ pub(crate) fn device_flow(code: Option<&UserCode>) -> String {
     format!("{DEVICE_FLOW}{code}")
 }
 
-/// Returns the path of the page that is next right after sign-in: in a flow the consent page, or that for the code of a device, otherwise
-/// the account. If the session is missing there, the browser dropped the cookie.
+/// Returns the path of the page that is next right after sign-in: in a flow the page on which it continues, otherwise the account. If the session is missing there, the browser dropped the cookie.
 pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
     let signed_in = ("signed_in", "1");
     match flow {
@@ -86,9 +92,12 @@ pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
     }
 }
 
-/// Returns the path of the page on which a flow continues for a user who is signed in, with these further parameters: the consent page, or
-/// that for the code of a device.
+/// Returns the path of the page on which a flow continues for a user who is signed in, with these further parameters: the consent page,
+/// that for the code of a device, or that of the passkeys.
 pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
+    if flow == PASSKEYS_FLOW {
+        return with_query(PASSKEYS, further);
+    }
     let flow = known_length(flow);
     let (page, parameter) = match flow.strip_prefix(DEVICE_FLOW) {
         Some(code) => (DEVICE, ("user_code", code)),
@@ -99,6 +108,9 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
 
 /// Returns a path with these parameters.
 pub(crate) fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
+    if parameters.is_empty() {
+        return path.to_owned();
+    }
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(parameters);
     format!("{path}?{}", query.finish())

@@ -1,5 +1,6 @@
 //! `GET` and `POST /signin`: the address and the password, and after them the code on a page of its own.
 
+pub(crate) mod passkey;
 pub(crate) mod second_step;
 
 use super::browser::{self, BrowserSession};
@@ -57,7 +58,6 @@ pub(crate) async fn show(
         Ok(Some(sid)) if session.is_none() => sessions::find_end(&app.identity.db, &sid, context.now).await?,
         _ => None,
     };
-    let sign_up = sign_up_path(&app.identity, flow);
     let begun = flow::find(&app, flow, cookie, context.now).await?;
     let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
     Ok(renderer.show(|form| {
@@ -67,7 +67,8 @@ pub(crate) async fn show(
             end: end.map(|(reason, at)| pages::EndNotice::new(reason, at, context.now)),
             email: hint.unwrap_or_default(),
             captcha: None,
-            sign_up,
+            passkey: passkey::challenge(&app, form.csrf, flow, &context),
+            sign_up: sign_up_path(&app.identity, flow),
             forgot: paths::of_flow(paths::FORGOT, flow),
         })
     }))
@@ -102,19 +103,22 @@ pub(crate) async fn submit(
         Err(Failure::Credentials(login::Error::CodeMissing(first))) => {
             second_step::begin(identity, &first, flow)
         }
-        Err(Failure::Credentials(error)) => show_again(identity, renderer, error.into(), &fields.email, flow),
+        Err(Failure::Credentials(error)) => {
+            show_again(&app, renderer, error.into(), (&fields.email, flow), &context)
+        }
         Err(Failure::Response(response)) => response,
     })
 }
 
 /// Returns the page again, after an error.
 fn show_again(
-    identity: &Identity,
+    app: &App,
     renderer: FormRenderer,
     error: FormError,
-    email: &str,
-    flow: Option<&str>,
+    (email, flow): (&str, Option<&str>),
+    context: &RequestContext,
 ) -> Response {
+    let identity = &app.identity;
     renderer.show_again(error, |form| {
         pages::sign_in(&pages::SignInPage {
             form,
@@ -123,6 +127,7 @@ fn show_again(
             email,
             // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
             captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
+            passkey: passkey::challenge(app, form.csrf, flow, context),
             sign_up: sign_up_path(identity, flow),
             forgot: paths::of_flow(paths::FORGOT, flow),
         })
@@ -161,8 +166,8 @@ async fn sign_in(
 }
 
 /// Returns the `sid` of the browser's present session, which the new one replaces.
-fn former_session(headers: &HeaderMap) -> Result<Option<Secret>, Failure> {
-    cookies::sid(headers).map_err(|error| Failure::Response(browser::rejection(error)))
+fn former_session(headers: &HeaderMap) -> Result<Option<Secret>, Response> {
+    cookies::sid(headers).map_err(browser::rejection)
 }
 
 /// The reason why a form started no session.
@@ -171,6 +176,12 @@ enum Failure {
     Credentials(login::Error),
     /// Another response takes the place of the page.
     Response(Response),
+}
+
+impl From<Response> for Failure {
+    fn from(response: Response) -> Self {
+        Self::Response(response)
+    }
 }
 
 impl From<login::Error> for Failure {

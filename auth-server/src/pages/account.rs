@@ -32,6 +32,10 @@ pub(crate) struct AccountPage<'a> {
     pub(crate) apps: &'a [ConnectedApp],
     /// The newest events of the user, of which the page shows some.
     pub(crate) events: &'a [SecurityEvent],
+    /// Whether passkeys can belong to this installation.
+    pub(crate) has_passkeys: bool,
+    /// Whether the user signed in just now.
+    pub(crate) has_recent_sign_in: bool,
     pub(crate) now: Timestamp,
 }
 
@@ -42,6 +46,10 @@ struct AccountTemplate<'a> {
     email: &'a str,
     email_verified: bool,
     mfa_enabled: bool,
+    /// The number of passkeys; `None` if no passkey can belong to this installation.
+    passkeys: Option<u64>,
+    /// Whether to offer a passkey above all else.
+    offers_passkey: bool,
     sessions: Vec<SessionItem>,
     apps: Vec<AppItem<'a>>,
     events: Vec<EventItem<'a>>,
@@ -97,6 +105,8 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             address: event.address.as_deref(),
         })
     });
+    let passkeys = u64::try_from(page.account.passkeys).unwrap_or_default();
+    let passkeys = page.has_passkeys.then_some(passkeys);
     render(
         &text::of("account").plain(),
         &AccountTemplate {
@@ -104,6 +114,8 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             email: &page.account.user.email,
             email_verified: page.account.user.email_verified,
             mfa_enabled: page.account.mfa_enabled,
+            passkeys,
+            offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
             sessions: sessions.collect(),
             apps: apps.collect(),
             events: events.take(SHOWN_EVENTS).collect(),
@@ -115,6 +127,9 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
 /// all other events.
 fn event_in_words(event: &SecurityEvent) -> Option<String> {
     let text = match event.name.as_str() {
+        "authn_login_success" if event.detail.as_deref() == Some("passkey") => {
+            text::of("event-signed-in-passkey")
+        }
         "authn_login_success" => text::of("event-signed-in"),
         "authn_login_fail" => text::of("event-sign-in-failed"),
         "authn_login_lock" | "authn_mfa_lock" => text::of("event-locked"),
@@ -126,6 +141,8 @@ fn event_in_words(event: &SecurityEvent) -> Option<String> {
         "authn_mfa_enabled" => text::of("event-two-step-on"),
         "authn_mfa_disabled" => text::of("event-two-step-off"),
         "authn_recovery_code_used" => text::of("event-recovery-code"),
+        "authn_passkey_added" => text::of("event-passkey-added"),
+        "authn_passkey_removed" => text::of("event-passkey-removed"),
         "authn_login_unlock" => text::of("event-unlocked"),
         "privilege_permissions_changed" => text::of("event-role-changed"),
         "authn_email_verification_request" => text::of("event-confirmation-requested"),

@@ -1,6 +1,6 @@
-//! The files that the pages load: the stylesheet, the script, the icon and the logo.
+//! The files that the pages load: the stylesheet, the scripts, the icon and the logo.
 
-use super::brand::{Brand, SCRIPT};
+use super::brand::{Brand, PASSKEYS_SCRIPT, SCRIPT};
 use axum::extract::State;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -17,6 +17,12 @@ pub(crate) async fn stylesheet(State(brand): State<Arc<Brand>>, uri: Uri) -> Res
 pub(crate) async fn script(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
     let is_current = uri == brand.script_path.as_str();
     asset("text/javascript; charset=utf-8", is_current, SCRIPT)
+}
+
+/// `GET /assets/passkeys.js`.
+pub(crate) async fn passkeys_script(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
+    let is_current = uri == brand.passkeys_script_path.as_str();
+    asset("text/javascript; charset=utf-8", is_current, PASSKEYS_SCRIPT)
 }
 
 /// `GET /assets/icon.svg`.

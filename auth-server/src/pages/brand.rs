@@ -8,6 +8,8 @@ use url::Url;
 const STYLESHEET: &str = include_str!("../../assets/latchkey.css");
 /// The script, without which the pages work too.
 pub(super) const SCRIPT: &str = include_str!("../../assets/pages.js");
+/// The script of passkeys.
+pub(super) const PASSKEYS_SCRIPT: &str = include_str!("../../assets/passkeys.js");
 /// The color of buttons and links that no setting replaces.
 const DEFAULT_ACCENT: Color = Color::new(0x0b, 0x5d, 0x4e);
 /// The backgrounds of the stylesheet on which the accent is least readable, light and dark.
@@ -51,6 +53,8 @@ pub struct Brand {
     pub(super) stylesheet_path: String,
     /// The path of the script, which changes with its content.
     pub(super) script_path: String,
+    /// The path of the script of passkeys, which changes with its content.
+    pub(super) passkeys_script_path: String,
     pub(super) help: Option<Url>,
     pub(super) terms: Option<Url>,
     pub(super) privacy: Option<Url>,
@@ -76,10 +80,16 @@ impl Brand {
             stylesheet_path: versioned("/assets/latchkey.css", &stylesheet),
             stylesheet,
             script_path: versioned("/assets/pages.js", SCRIPT),
+            passkeys_script_path: versioned("/assets/passkeys.js", PASSKEYS_SCRIPT),
             help: settings.help,
             terms: settings.terms,
             privacy: settings.privacy,
         }
+    }
+
+    /// Returns the name of the service.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 }
 

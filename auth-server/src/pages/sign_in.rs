@@ -1,5 +1,6 @@
 //! The pages of a sign-in.
 
+use super::passkeys::PasskeyChallenge;
 use super::{CONTENT_SECURITY_POLICY, FormState, render, set_policy, text};
 use askama::Template;
 use axum::response::Response;
@@ -20,6 +21,8 @@ pub(crate) struct SignInPage<'a> {
     pub(crate) end: Option<EndNotice>,
     pub(crate) email: &'a str,
     pub(crate) captcha: Option<CaptchaWidget<'a>>,
+    /// The challenge for passkeys, if they can sign in.
+    pub(crate) passkey: Option<PasskeyChallenge>,
     /// The path of the sign-up page, if users can sign up.
     pub(crate) sign_up: Option<String>,
     /// The path of the page for a forgotten password.
@@ -60,6 +63,7 @@ impl EndNotice {
             EndReason::TwoStepOn => (false, text::of("ended-two-step-on")),
             EndReason::TwoStepOff => (true, text::of("ended-two-step-off")),
             EndReason::TwoStepReset => (false, text::of("ended-two-step-reset")),
+            EndReason::PasskeyRemoved => (true, text::of("ended-passkey-removed")),
             EndReason::RoleChanged => (false, text::of("ended-role-changed")),
             EndReason::AccountDisabled => (false, text::of("ended-account-disabled")),
             EndReason::AccountDeleted => (false, text::of("ended-account-deleted")),

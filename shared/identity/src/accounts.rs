@@ -10,7 +10,7 @@ use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, NewUser, User, changes};
-use crate::{administrators, mailed_tokens, second_factor};
+use crate::{administrators, mailed_tokens, passkeys, second_factor};
 use audit::events::{Event, EventName, pseudonyms};
 use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
@@ -33,8 +33,8 @@ pub enum Error {
     /// There is no such account.
     #[error("there is no such user")]
     NotFound,
-    /// Two-step sign-in is off.
-    #[error("the user has no two-step sign-in")]
+    /// Two-step sign-in is off, and there is no passkey.
+    #[error("the user has neither two-step sign-in nor a passkey")]
     NoSecondFactor,
     /// The administrator who calls was demoted, disabled or signed out after the credentials of the call were checked.
     #[error("the administrator was signed out meanwhile")]
@@ -121,6 +121,7 @@ pub async fn delete(
     consents::delete_all(&mut tx, user.id).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::AccountDeleted, context).await?;
     second_factor::delete(&mut tx, user.id).await?;
+    passkeys::delete_all(&mut tx, user.id, context).await?;
     mailed_tokens::delete_all(&mut tx, user.id).await?;
     let event = Event::success(EventName::UserDeleted).user(user.id);
     event.record(&mut tx, context).await?;

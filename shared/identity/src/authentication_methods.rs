@@ -9,6 +9,8 @@ pub enum AuthenticationMethods {
     Password,
     /// The password and a one-time code or a recovery code.
     PasswordAndCode,
+    /// A passkey, whose authenticator verified the user too. It counts as two factors.
+    Passkey,
 }
 
 /// The sign-in that began a session.
@@ -29,6 +31,23 @@ impl AuthenticationMethods {
         match self {
             Self::Password => "pwd",
             Self::PasswordAndCode => "pwd otp",
+            Self::Passkey => "passkey",
+        }
+    }
+
+    /// Returns the methods of a user who then turned two-step sign-in on with a first code.
+    pub(crate) const fn with_code(self) -> Self {
+        match self {
+            Self::Password | Self::PasswordAndCode => Self::PasswordAndCode,
+            Self::Passkey => Self::Passkey,
+        }
+    }
+
+    /// Returns the methods that still count when two-step sign-in is off.
+    pub(crate) const fn without_code(self) -> Self {
+        match self {
+            Self::Password | Self::PasswordAndCode => Self::Password,
+            Self::Passkey => Self::Passkey,
         }
     }
 
@@ -36,6 +55,7 @@ impl AuthenticationMethods {
     pub fn stored(text: &str) -> Self {
         match text {
             "pwd otp" => Self::PasswordAndCode,
+            "passkey" => Self::Passkey,
             _ => Self::Password,
         }
     }
@@ -45,6 +65,8 @@ impl AuthenticationMethods {
         match self {
             Self::Password => &["pwd"],
             Self::PasswordAndCode => &["pwd", "otp", "mfa"],
+            // A passkey may be in hardware or be synchronized between devices, so it is neither `hwk` nor `swk`.
+            Self::Passkey => &["pop", "user", "mfa"],
         }
     }
 
@@ -52,7 +74,7 @@ impl AuthenticationMethods {
     pub const fn acr(self) -> &'static str {
         match self {
             Self::Password => Self::ACR[0],
-            Self::PasswordAndCode => Self::ACR[1],
+            Self::PasswordAndCode | Self::Passkey => Self::ACR[1],
         }
     }
 }

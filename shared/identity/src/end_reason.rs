@@ -62,7 +62,8 @@ end_reasons! {
     EmailChanged: "email_changed", "the user changed the e-mail address";
     TwoStepOn: "two_step_on", "the user turned two-step sign-in on";
     TwoStepOff: "two_step_off", "the user turned two-step sign-in off";
-    TwoStepReset: "two_step_reset", "an administrator turned two-step sign-in off";
+    TwoStepReset: "two_step_reset", "an administrator turned two-step sign-in off or removed the passkeys";
+    PasskeyRemoved: "passkey_removed", "the user removed a passkey";
     RoleChanged: "role_changed", "an administrator changed the user's role";
     AccountDisabled: "account_disabled", "an administrator disabled the account";
     AccountDeleted: "account_deleted", "the user deleted the account";

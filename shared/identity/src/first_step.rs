@@ -1,9 +1,10 @@
 //! The first step of a sign-in in two: the password was right, and the code follows on another page.
 
+use crate::sealed_state;
 use crate::users::StoredCredentials;
 use foundation::clock::Timestamp;
 use foundation::sealing::SealingKey;
-use foundation::secret::{self, Secret};
+use foundation::secret::Secret;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -38,15 +39,13 @@ impl FirstStep {
 
     /// Returns the text that the browser keeps: sealed, in base64url. It is as good as the password until it expires.
     pub fn seal(&self, key: &SealingKey) -> Secret {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        Secret::new(secret::encode(&key.seal(SEAL_NAME, &text)))
+        sealed_state::seal(key, SEAL_NAME, self)
     }
 
     /// Returns the first step that the browser kept. Returns `None` if it was sealed under another key, altered, or has expired at
     /// `now`.
     pub fn open(key: &SealingKey, text: &str, now: Timestamp) -> Option<Self> {
-        let text = key.open(SEAL_NAME, &secret::decode(text)?).ok()?;
-        let step: Self = serde_json::from_slice(&text).ok()?;
+        let step: Self = sealed_state::open(key, SEAL_NAME, text)?;
         (step.expires_at > now).then_some(step)
     }
 }

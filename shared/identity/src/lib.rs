@@ -18,9 +18,11 @@ pub mod logout_notices;
 pub mod mail_throttle;
 pub mod mailed_tokens;
 pub mod mfa;
+pub mod passkeys;
 pub mod password_resets;
 pub mod passwords;
 mod recovery_codes;
+mod sealed_state;
 pub mod second_factor;
 mod services;
 pub mod sessions;
@@ -47,6 +49,7 @@ pub fn statements() -> Vec<(String, String)> {
         grants::refresh_families::rotation::STATEMENTS,
         logout_notices::STATEMENTS,
         mailed_tokens::STATEMENTS,
+        passkeys::STATEMENTS,
         recovery_codes::STATEMENTS,
         sessions::STATEMENTS,
         sessions::ends::STATEMENTS,

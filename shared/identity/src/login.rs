@@ -103,10 +103,11 @@ pub(crate) async fn begin_session(
         Some(sid) => (sid, Vec::new()),
         None => replace_session(&mut tx, user.id, methods, former, lifetimes, context).await?,
     };
-    Event::success(EventName::LoginSuccess)
-        .user(user.id)
-        .record(&mut tx, context)
-        .await?;
+    let mut event = Event::success(EventName::LoginSuccess).user(user.id);
+    if methods == AuthenticationMethods::Passkey {
+        event = event.detail("passkey");
+    }
+    event.record(&mut tx, context).await?;
     tx.commit().await?;
     for announcement in announcements {
         identity.revocations.announce(announcement).await;

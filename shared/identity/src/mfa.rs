@@ -1,6 +1,5 @@
 //! Turning two-step sign-in on and off.
 
-use crate::authentication_methods::AuthenticationMethods;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors, VerifiedFactors};
 use crate::end_reason::EndReason;
 use crate::recovery_codes;
@@ -12,7 +11,6 @@ use crate::totp::{self, Enrollment};
 use crate::users::{self, User, changes};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
-use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use storage::db::{self, Tx};
@@ -103,7 +101,7 @@ pub async fn confirm(
         return Err(Error::NotEnabled);
     }
     let codes = recovery_codes::replace_all(&mut tx, key, user.id).await?;
-    let sid = sessions::replace(&mut tx, session, AuthenticationMethods::PasswordAndCode, context).await?;
+    let sid = sessions::replace(&mut tx, session, session.methods.with_code(), context).await?;
     let event = Event::success(EventName::MfaEnabled).user(user.id);
     event.record(&mut tx, context).await?;
     let mails = &identity.mails;
@@ -136,32 +134,31 @@ pub async fn disable(
         return Err(credential_check::Error::WrongCredentials.into());
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = reset(&mut tx, &identity.mails, user, EndReason::TwoStepOff, context).await?;
-    let announcement = announcement.ok_or(Error::NotEnabled)?;
-    let sid = sessions::replace(&mut tx, session, AuthenticationMethods::Password, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::TwoStepOff, context).await?;
+    if !remove(&mut tx, &identity.mails, user, context).await? {
+        return Err(Error::NotEnabled);
+    }
+    let sid = sessions::replace(&mut tx, session, session.methods.without_code(), context).await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
     Ok(sid)
 }
 
-/// Turns two-step sign-in off without verifying credentials, ends the user's sessions and tokens for this reason, and mails the user a
-/// notice. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Returns
-/// `None` if two-step sign-in was off already; the caller must then roll back, because the sessions have been ended.
-pub async fn reset(
+/// Turns two-step sign-in off without verifying credentials, and mails the user a notice. Returns whether it was on. The caller signs the
+/// user out everywhere.
+pub(crate) async fn remove(
     tx: &mut Tx,
     mails: &Mails,
     user: &User,
-    reason: EndReason,
     context: &RequestContext,
-) -> Result<Option<PendingAnnouncement>, db::Error> {
-    let announcement = sign_out_everywhere(tx, user.id, reason, context).await?;
+) -> Result<bool, db::Error> {
     if !second_factor::delete(tx, user.id).await? {
-        return Ok(None);
+        return Ok(false);
     }
     let event = Event::success(EventName::MfaDisabled).user(user.id);
     event.record(tx, context).await?;
     mails
         .send_notice(tx, user.recipient(), Notice::MfaDisabled, context)
         .await?;
-    Ok(Some(announcement))
+    Ok(true)
 }

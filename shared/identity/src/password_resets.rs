@@ -8,7 +8,7 @@ use crate::passwords::{self, Password, PasswordFlaw};
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, changes};
-use crate::{second_factor, sessions};
+use crate::{passkeys, second_factor, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice, Recipient};
 use foundation::context::RequestContext;
@@ -69,7 +69,7 @@ pub async fn request(
 }
 
 /// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token
-/// of the user, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
+/// of the user, removes the user's passkeys, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
 /// unless the address was not verified before: then somebody else may have set the account up, and the bearer of the token takes it
 /// over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is not valid, and with
 /// [`Error::Flawed`] if the password resembles the address. A failure does not use up the token.
@@ -95,6 +95,8 @@ pub async fn confirm(
     if is_first_proof {
         remove_former_access(&mut tx, user.id, context).await?;
     }
+    // Somebody else may have added them: they would sign in as before.
+    let had_passkeys = passkeys::delete_all(&mut tx, user.id, context).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::PasswordReset, context).await?;
     // The mailed token proves the user's identity, so a lockout need not last any longer.
     changes::unlock(&mut tx, user.id, now).await?;
@@ -109,7 +111,7 @@ pub async fn confirm(
         ..user.recipient()
     };
     mails
-        .send_notice(&mut tx, to, Notice::PasswordReset, context)
+        .send_notice(&mut tx, to, Notice::PasswordReset { had_passkeys }, context)
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;

@@ -31,7 +31,7 @@ sql! {
                                  amr = $8
              WHERE sid_hash = $1 AND user_id = $2 AND expires_at > $4 AND last_seen_at > $9";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
-    FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, u.password_change_required,
+    FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, s.amr, u.password_change_required,
                    u.epoch, u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
@@ -78,6 +78,8 @@ pub struct Session {
     pub password_change_required: bool,
     /// The time of the latest sign-in.
     pub signed_in_at: Timestamp,
+    /// The methods of the latest sign-in.
+    pub(crate) methods: AuthenticationMethods,
     /// The end of the session's absolute lifetime.
     pub expires_at: Timestamp,
 }
@@ -88,6 +90,7 @@ struct Row {
     signed_in_at: Timestamp,
     last_seen_at: Timestamp,
     expires_at: Timestamp,
+    amr: String,
     password_change_required: bool,
     epoch: i64,
     #[sqlx(flatten)]
@@ -238,6 +241,7 @@ pub async fn find(
         epoch: row.epoch,
         password_change_required: row.password_change_required,
         signed_in_at: row.signed_in_at,
+        methods: AuthenticationMethods::stored(&row.amr),
         expires_at: row.expires_at,
     }))
 }

@@ -13,6 +13,7 @@ use foundation::cursor::Cursor;
 use futures_util::stream::{Stream, try_unfold};
 use identity::grants::consents;
 use identity::grants::consents::ConnectedApp;
+use identity::passkeys::{self, Passkey};
 use identity::sessions;
 use identity::sessions::{OwnSession, Session};
 use identity::users::User;
@@ -33,8 +34,10 @@ const EVENTS_PER_PIECE: usize = 20;
 pub struct Export {
     /// The account.
     user: User,
-    /// Whether sign-in requires a one-time code.
+    /// Whether sign-in with the password requires a one-time code.
     mfa_enabled: bool,
+    /// The caller's passkeys.
+    passkeys: Vec<Passkey>,
     /// The caller's sessions.
     sessions: Vec<OwnSession>,
     /// The apps to which the caller has given access.
@@ -198,6 +201,7 @@ pub async fn stream(
     let mut writer = ObjectWriter::begin();
     writer.member("user", &session.user)?;
     writer.member("mfa_enabled", &second_factor::is_enabled(&db, user_id).await?)?;
+    writer.member("passkeys", &passkeys::list(&db, user_id).await?)?;
     writer.member(
         "sessions",
         &sessions::list(&db, &session, identity.session_lifetimes, now).await?,

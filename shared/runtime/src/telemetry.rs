@@ -10,7 +10,7 @@ use clap::Args;
 use json::JsonLines;
 use std::io::IsTerminal as _;
 use tracing_subscriber::Layer as _;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use writer::LogWriter;
@@ -50,6 +50,9 @@ pub struct LogArgs {
     pub log_level: String,
 }
 
+/// The beginning of the targets of the library that verifies passkeys.
+const PASSKEY_LIBRARY: &str = "webauthn_rs";
+
 /// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not affect the
 /// counts. The returned value writes the last lines when it is dropped. Fails if the filter is invalid or logging was
 /// already started.
@@ -58,6 +61,11 @@ pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<LogGuard, Strin
     let filter: Targets = level
         .parse()
         .map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
+    // This library logs what clients send as errors.
+    let filter = match level.contains(PASSKEY_LIBRARY) {
+        true => filter,
+        false => filter.with_target(PASSKEY_LIBRARY, LevelFilter::OFF),
+    };
     let json = match args.log_format {
         LogFormat::Json => true,
         LogFormat::Text => false,

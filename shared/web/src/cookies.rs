@@ -2,8 +2,11 @@
 
 use crate::error::{Code, Error};
 use crate::headers::single as single_header;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::AppendHeaders;
+use foundation::context::RequestContext;
 use foundation::secret::Secret;
+use identity::sessions::Session;
 use std::time::Duration;
 
 /// The name of the session cookie.
@@ -95,6 +98,16 @@ pub fn set_strict(name: &str, value: &str, path: &str, max_age: Duration) -> Hea
 /// Returns the `Set-Cookie` value that sets the session cookie to the session id `sid`.
 pub fn set_sid(sid: &Secret, lifetime: Duration) -> HeaderValue {
     set(SID, sid.expose(), Some(lifetime), "; HttpOnly; Secure")
+}
+
+/// Returns the header with the session cookie of a session that takes the place of `former`, whose absolute lifetime goes on.
+pub fn replacement_cookie(
+    former: &Session,
+    sid: &Secret,
+    context: &RequestContext,
+) -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
+    let cookie = set_sid(sid, former.expires_at.since(context.now));
+    AppendHeaders([(header::SET_COOKIE, cookie)])
 }
 
 /// Returns the `Set-Cookie` value that removes the session cookie.

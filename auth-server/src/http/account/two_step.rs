@@ -11,14 +11,14 @@ use crate::http::redirects::see_other;
 use crate::http::{paths, reauthentication};
 use crate::pages::{self, FormState, TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, text};
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::mfa::{self, Error};
 use identity::sessions::Session;
 use identity::{Enrollment, Identity, second_factor};
-use web::{Context, cookies};
+use web::Context;
+use web::cookies::replacement_cookie;
 
 /// Show the page of two-step sign-in
 ///
@@ -126,7 +126,7 @@ pub(crate) async fn confirm(
     let enrollment = pending(&identity, &session).await?;
     Ok(match complete(&identity, &session, &fields, &context).await {
         Ok((codes, sid)) => {
-            let cookie = new_cookie(&session, &sid, &context);
+            let cookie = replacement_cookie(&session, &sid, &context);
             (cookie, pages::recovery_codes(&codes)).into_response()
         }
         Err(error) => renderer.show_again(error, |form| enrollment_page(form, &enrollment)),
@@ -180,7 +180,7 @@ pub(crate) async fn turn_off(
     let session = require_session(session, None, false)?;
     Ok(match disable(&identity, &session, &fields, &context).await {
         Ok(sid) => {
-            let cookie = new_cookie(&session, &sid, &context);
+            let cookie = replacement_cookie(&session, &sid, &context);
             let page = pages::notify_with_link(&text::of("two-step-is-off"), paths::ACCOUNT);
             (cookie, page).into_response()
         }
@@ -211,14 +211,4 @@ fn form_error(error: Error) -> FormError {
         Error::AlreadyEnabled | Error::NotEnabled => FormError::Final(see_other(paths::TWO_STEP)),
         Error::Credentials(error) => reauthentication::error(error),
     }
-}
-
-/// Returns the header with the cookie of the session that takes the place of `former`.
-fn new_cookie(
-    former: &Session,
-    sid: &Secret,
-    context: &RequestContext,
-) -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
-    let cookie = cookies::set_sid(sid, former.expires_at.since(context.now));
-    AppendHeaders([(header::SET_COOKIE, cookie)])
 }

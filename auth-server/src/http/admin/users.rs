@@ -110,7 +110,7 @@ pub(crate) async fn change(
 
 /// Set the password of a user
 ///
-/// Ends every session and token of the user, who gets a notice by mail. Without a password, an initial one is
+/// Ends every session and token of the user, who gets a notice by mail, and removes all passkeys. Without a password, an initial one is
 /// generated. It is shown only once, as `one_time_password` of the response, and the user must replace it at the next
 /// sign-in. Fails with 403 for the caller's own account.
 #[utoipa::path(
@@ -197,10 +197,10 @@ pub(crate) async fn unlock(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Turn the two-step sign-in of a user off
+/// Turn the two-step sign-in of a user off and remove the passkeys
 ///
-/// Ends every session and token of the user, who gets a notice by mail. Fails with 404 if the user has no two-step
-/// sign-in, and with 403 for the caller's own account.
+/// Ends every session and token of the user, who gets a notice by mail. Fails with 404 if the user has neither, and with 403 for the
+/// caller's own account.
 #[utoipa::path(
     delete, path = "/admin/users/{id}/mfa", operation_id = "resetAccountMfa", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),

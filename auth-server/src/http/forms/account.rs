@@ -1,6 +1,7 @@
 //! The forms and the query of the account pages.
 
 use super::CsrfProtected;
+use identity::passkeys::Answer;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -64,6 +65,50 @@ pub(crate) struct TwoStepOffForm {
     csrf: String,
 }
 
+/// The form that adds a passkey, which a script fills in.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PasskeyForm {
+    /// The name of the passkey.
+    pub(crate) name: String,
+    /// The sealed state of the challenge, from the page.
+    state: String,
+    /// The answer of the authenticator (`RegistrationResponseJSON`, Web Authentication §5.1.8).
+    credential: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+impl PasskeyForm {
+    /// Returns the answer of the authenticator.
+    pub(crate) fn answer(&self) -> Answer<'_> {
+        Answer {
+            browser: &self.csrf,
+            state: &self.state,
+            credential: &self.credential,
+        }
+    }
+}
+
+/// The form that renames a passkey.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PasskeyNameForm {
+    /// The id of the passkey.
+    pub(crate) passkey: String,
+    /// The new name.
+    pub(crate) name: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
+/// The form that removes a passkey.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PasskeyRemovalForm {
+    /// The id of the passkey.
+    pub(crate) passkey: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
 /// The form that ends a session.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct SessionEndForm {
@@ -98,6 +143,9 @@ csrf_protected!(
     TwoStepEnrollmentForm,
     TwoStepConfirmationForm,
     TwoStepOffForm,
+    PasskeyForm,
+    PasskeyNameForm,
+    PasskeyRemovalForm,
     SessionEndForm,
     AppForm,
 );

@@ -72,7 +72,7 @@ pub(crate) async fn show(
         Some(first) => renderer.show(|form| page(form, &first, flow)),
         // The browser went back after the sign-in.
         None if session.is_some() && flow.is_none() => see_other(paths::ACCOUNT),
-        None => restart(&app.identity, renderer, "", flow),
+        None => restart(&app, renderer, ("", flow), &context),
     })
 }
 
@@ -87,9 +87,14 @@ fn page(form: FormState<'_>, first: &FirstStep, flow: Option<&str>) -> Response 
 }
 
 /// Returns the sign-in page for a browser that has no first step, or one that has ended.
-fn restart(identity: &Identity, renderer: FormRenderer, email: &str, flow: Option<&str>) -> Response {
+fn restart(
+    app: &App,
+    renderer: FormRenderer,
+    email_and_flow: (&str, Option<&str>),
+    context: &RequestContext,
+) -> Response {
     let ended = FormError::new(StatusCode::BAD_REQUEST, &text::of("second-step-ended"));
-    show_again(identity, renderer, ended, email, flow)
+    show_again(app, renderer, ended, email_and_flow, context)
 }
 
 /// Submit the one-time code
@@ -115,7 +120,7 @@ pub(crate) async fn submit(
     let (identity, flow) = (&app.identity, fields.flow.as_deref());
     flow::find(&app, flow, cookie, context.now).await?;
     let Some(first) = first_step(identity, &headers, context.now) else {
-        return Ok(restart(identity, renderer, "", flow));
+        return Ok(restart(&app, renderer, ("", flow), &context));
     };
     if fields.user != first.user_id.to_string() {
         // Somebody entered the password of another account in another tab.
@@ -132,7 +137,7 @@ pub(crate) async fn submit(
         }
         // The password was changed since, for example.
         Err(Failure::Credentials(login::Error::WrongCredentials)) => {
-            restart(identity, renderer, &first.email, flow)
+            restart(&app, renderer, (&first.email, flow), &context)
         }
         Err(Failure::Credentials(error)) => {
             renderer.show_again(error.into(), |form| page(form, &first, flow))

@@ -25,6 +25,10 @@ pub enum EventName {
     MfaDisabled,
     /// A recovery code was used instead of a one-time code.
     RecoveryCodeUsed,
+    /// A user added a passkey.
+    PasskeyAdded,
+    /// A passkey, or all passkeys of a user, were removed.
+    PasskeyRemoved,
     /// The lockouts and failed sign-ins of an account were cleared.
     LoginUnlock,
     /// A user's role was changed.
@@ -107,6 +111,8 @@ impl EventName {
             Self::MfaEnabled => "authn_mfa_enabled",
             Self::MfaDisabled => "authn_mfa_disabled",
             Self::RecoveryCodeUsed => "authn_recovery_code_used",
+            Self::PasskeyAdded => "authn_passkey_added",
+            Self::PasskeyRemoved => "authn_passkey_removed",
             Self::LoginUnlock => "authn_login_unlock",
             Self::RoleChange => "privilege_permissions_changed",
             Self::PasswordResetRequest => "authn_password_reset_request",

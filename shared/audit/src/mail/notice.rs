@@ -9,15 +9,27 @@ pub enum Notice<'a> {
     /// The user changed the password with the old one.
     PasswordChanged,
     /// The password was replaced through a mailed link.
-    PasswordReset,
+    PasswordReset {
+        /// Whether passkeys of the account were removed.
+        had_passkeys: bool,
+    },
     /// An administrator set a new password.
-    PasswordSet,
+    PasswordSet {
+        /// Whether passkeys of the account were removed.
+        had_passkeys: bool,
+    },
     /// Sign-in now requires a one-time code.
     MfaEnabled,
     /// Sign-in no longer requires a one-time code.
     MfaDisabled,
     /// A recovery code was used instead of a one-time code. Holds the number of unused recovery codes.
     RecoveryCodeUsed(usize),
+    /// A passkey was added.
+    PasskeyAdded,
+    /// A passkey was removed.
+    PasskeyRemoved,
+    /// An administrator removed all passkeys.
+    PasskeysRemoved,
     /// Wrong codes of two-step sign-in locked the account.
     CodesLocked,
     /// The address of the account was changed. Sent to the old address.
@@ -56,32 +68,58 @@ impl Notice<'_> {
         let signed_out = "You have been signed out of every session, and every app has been disconnected.";
         let signed_out_elsewhere = "You have been signed out of every session except the one that made this change, \
                                     and every app has been disconnected.";
+        let passkeys_removed = |had_passkeys| match had_passkeys {
+            true => " The passkeys of your account no longer sign in.",
+            false => "",
+        };
         match self {
             Self::PasswordChanged => (
                 "Your password was changed",
-                format!("Your password was changed. {signed_out}"),
+                format!(
+                    "Your password was changed. {signed_out} Passkeys, if you have any, still sign in: your account page \
+                     lists them."
+                ),
             ),
-            Self::PasswordReset => (
+            Self::PasswordReset { had_passkeys } => (
                 "Your password was reset",
-                format!("Your password was reset with a link that we sent you by e-mail. {signed_out}"),
+                format!(
+                    "Your password was reset with a link that we sent you by e-mail. {signed_out}{}",
+                    passkeys_removed(had_passkeys)
+                ),
             ),
-            Self::PasswordSet => (
+            Self::PasswordSet { had_passkeys } => (
                 "Your password was set by an administrator",
-                format!("An administrator set a new password for your account. {signed_out}"),
+                format!(
+                    "An administrator set a new password for your account. {signed_out}{}",
+                    passkeys_removed(had_passkeys)
+                ),
             ),
             Self::MfaEnabled => (
                 "Two-step sign-in is on",
-                format!("Signing in to your account now requires a one-time code. {signed_out_elsewhere}"),
+                format!("Signing in with your password now requires a one-time code. {signed_out_elsewhere}"),
             ),
             Self::MfaDisabled => (
                 "Two-step sign-in is off",
-                format!("Signing in to your account no longer requires a one-time code. {signed_out_elsewhere}"),
+                format!("Signing in with your password no longer requires a one-time code. {signed_out_elsewhere}"),
             ),
             Self::RecoveryCodeUsed(remaining) => (
                 "A recovery code was used",
                 format!(
                     "Someone signed in to your account with one of your recovery codes. Unused codes left: {remaining}."
                 ),
+            ),
+            Self::PasskeyAdded => (
+                "A passkey was added",
+                "A passkey was added to your account. It signs in without your password and without a one-time code."
+                    .to_owned(),
+            ),
+            Self::PasskeyRemoved => (
+                "A passkey was removed",
+                format!("A passkey of your account was removed and no longer signs in. {signed_out_elsewhere}"),
+            ),
+            Self::PasskeysRemoved => (
+                "Your passkeys were removed by an administrator",
+                format!("An administrator removed the passkeys of your account. {signed_out}"),
             ),
             Self::CodesLocked => (
                 "Someone is trying your one-time codes",

@@ -9,7 +9,7 @@ use crate::passwords::HashedPassword;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::account::{self, Account};
 use crate::users::{NewUser, Role, changes};
-use crate::{mfa, sessions};
+use crate::{mfa, passkeys, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
 use audit::revocation::RevocationMirror;
@@ -132,7 +132,7 @@ pub async fn set_role(
     Ok(changed)
 }
 
-/// Replaces the password of a user, ends the user's sessions and tokens, and mails the user a notice. Returns the
+/// Replaces the password of a user, removes the passkeys, ends the user's sessions and tokens, and mails the user a notice. Returns the
 /// changed account. Fails with [`Error::NotFound`] if there is no account with this id, and with
 /// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
 pub async fn set_password(
@@ -144,6 +144,8 @@ pub async fn set_password(
     context: &RequestContext,
 ) -> Result<Account, Error> {
     let mut tx = begin_change_of(db, id, context).await?;
+    // First, because the changed account has the number of passkeys.
+    let had_passkeys = passkeys::delete_all(&mut tx, id, context).await?;
     let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
     let changed = changed.ok_or(Error::NotFound)?;
     let announcement = sign_out_everywhere(&mut tx, id, EndReason::PasswordReplaced, context).await?;
@@ -152,7 +154,7 @@ pub async fn set_password(
     event.record(&mut tx, context).await?;
     let to = changed.user.recipient();
     mails
-        .send_notice(&mut tx, to, Notice::PasswordSet, context)
+        .send_notice(&mut tx, to, Notice::PasswordSet { had_passkeys }, context)
         .await?;
     tx.commit().await?;
     revocations.announce(announcement).await;
@@ -171,8 +173,8 @@ pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Er
     Ok(tx.commit().await?)
 }
 
-/// Turns the two-step sign-in of a user off, ends the user's sessions and tokens, and mails the user a notice. Fails
-/// with [`Error::NoSecondFactor`] if it is off already.
+/// Turns the two-step sign-in of a user off and removes all passkeys, ends the user's sessions and tokens, and mails the user a notice.
+/// Fails with [`Error::NoSecondFactor`] if the user has neither.
 pub async fn reset_mfa(
     db: &Db,
     revocations: &RevocationMirror,
@@ -180,9 +182,20 @@ pub async fn reset_mfa(
     account: &Account,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let mut tx = begin_change_of(db, account.user.id, context).await?;
-    let announcement = mfa::reset(&mut tx, mails, &account.user, EndReason::TwoStepReset, context).await?;
-    let announcement = announcement.ok_or(Error::NoSecondFactor)?;
+    let user = &account.user;
+    let mut tx = begin_change_of(db, user.id, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::TwoStepReset, context).await?;
+    let had_codes = mfa::remove(&mut tx, mails, user, context).await?;
+    let had_passkeys = passkeys::delete_all(&mut tx, user.id, context).await?;
+    if had_passkeys {
+        let notice = Notice::PasskeysRemoved;
+        mails
+            .send_notice(&mut tx, user.recipient(), notice, context)
+            .await?;
+    }
+    if !had_codes && !had_passkeys {
+        return Err(Error::NoSecondFactor);
+    }
     tx.commit().await?;
     revocations.announce(announcement).await;
     Ok(())

@@ -8,12 +8,13 @@ use storage::db::{Db, Error};
 use storage::{fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`AccountRow`]. They read the table `totp` too, which another module owns, so that `GET /me` takes
-/// one round trip.
+/// The columns of [`AccountRow`]. They read the tables `totp` and `passkeys` too, which other modules own, so that
+/// `GET /me` takes one round trip.
 macro_rules! columns {
     () => {
         "id, email, email_verified, role, created_at, updated_at, disabled_at,
-         EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa_enabled"
+         EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa_enabled,
+         (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys"
     };
 }
 pub(super) use columns;
@@ -33,6 +34,8 @@ pub struct Account {
     pub user: User,
     /// Whether two-step sign-in is on.
     pub mfa_enabled: bool,
+    /// The number of passkeys.
+    pub passkeys: i64,
     /// The time at which the account was disabled; null while it is enabled.
     #[schema(required)]
     pub disabled_at: Option<Timestamp>,
@@ -43,6 +46,7 @@ pub(super) struct AccountRow {
     #[sqlx(flatten)]
     user: UserRow,
     mfa_enabled: bool,
+    passkeys: i64,
     disabled_at: Option<Timestamp>,
 }
 
@@ -73,6 +77,7 @@ impl Account {
         Self {
             user,
             mfa_enabled: false,
+            passkeys: 0,
             disabled_at: None,
         }
     }
@@ -83,6 +88,7 @@ impl From<AccountRow> for Account {
         Self {
             user: row.user.into(),
             mfa_enabled: row.mfa_enabled,
+            passkeys: row.passkeys,
             disabled_at: row.disabled_at,
         }
     }

@@ -1,0 +1,306 @@
+//! Passkeys: key pairs of Web Authentication, with which users sign in in place of the password and the one-time code.
+
+mod enrollment;
+mod relying_party;
+mod sign_in;
+
+pub use enrollment::{begin_enrollment, enroll};
+pub use relying_party::{Answer, Challenge, EnrollingUser, RelyingParty};
+pub use sign_in::sign_in;
+
+use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
+use crate::end_reason::EndReason;
+use crate::services::Identity;
+use crate::sessions::{self, Session};
+use crate::sign_out::sign_out_everywhere;
+use crate::users;
+use audit::events::{Event, EventName};
+use audit::mail::Notice;
+use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
+use foundation::schema;
+use foundation::secret::Secret;
+use serde::Serialize;
+use storage::db::{self, Db, Tx};
+use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
+use utoipa::ToSchema;
+use webauthn_rs::prelude::{Passkey as Credential, WebauthnError};
+
+/// The columns of [`Passkey`].
+macro_rules! columns {
+    () => {
+        "id, name, is_synced, created_at, last_used_at"
+    };
+}
+
+sql! {
+    LIST = concat!("SELECT ", columns!(), " FROM passkeys WHERE user_id = $1 ORDER BY id");
+    LIST_CREDENTIAL_IDS = "SELECT credential_id FROM passkeys WHERE user_id = $1";
+    // Returns the number of passkeys that the user had before. `id + 0` is compared in place of `id`, so that PostgreSQL finds the passkeys
+    // by their user.
+    INSERT = "INSERT INTO passkeys (user_id, credential_id, credential, name, is_synced, created_at, challenged_at)
+              VALUES ($1, $2, $3, $4, $5, $6, $7)
+              RETURNING id, (SELECT COUNT(*) FROM passkeys AS former WHERE former.user_id = $1 AND former.id + 0 < passkeys.id) AS former";
+    // Reads the table `users` too, which another module owns, so that a sign-in takes one round trip.
+    FIND = "SELECT passkeys.id, user_id, credential, challenged_at, epoch, email_key
+            FROM passkeys JOIN users ON users.id = user_id WHERE credential_id = $1 AND disabled_at IS NULL";
+    // Of several answers that were verified against the same row, one changes it.
+    CLAIM = "UPDATE passkeys SET credential = $4, is_synced = $5, challenged_at = $3, last_used_at = $6
+             WHERE id = $1 AND challenged_at = $2 AND challenged_at < $3";
+    RENAME = concat!("UPDATE passkeys SET name = $3 WHERE id = $1 AND user_id = $2 RETURNING ", columns!());
+    DELETE = "DELETE FROM passkeys WHERE id = $1 AND user_id = $2";
+    DELETE_ALL = "DELETE FROM passkeys WHERE user_id = $1";
+}
+
+/// The largest number of passkeys of a user.
+const MAX_PER_USER: usize = 20;
+/// The longest name of a passkey, in characters.
+const MAX_NAME_LENGTH: usize = 64;
+/// The pattern of names: at least one character other than white space, and no control character.
+const NAME_PATTERN: &str =
+    r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
+
+/// A passkey, as its user sees it.
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
+pub struct Passkey {
+    /// The passkey's id.
+    pub id: i64,
+    /// The name that the user gave it.
+    pub name: String,
+    /// Whether it is backed up, so that the user has it on several devices.
+    pub is_synced: bool,
+    /// The time at which it was added.
+    pub created_at: Timestamp,
+    /// The time of the last sign-in with it; null if there was none.
+    #[schema(required)]
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// The name by which a user tells passkeys apart: 1 to 64 characters without control characters, not only white space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(String);
+
+foundation::schema! {
+    Name = schema::text(1, MAX_NAME_LENGTH, NAME_PATTERN, "The name of a passkey.");
+}
+
+impl Name {
+    /// Parses a name, without the white space around it. The error continues a sentence that begins with the field's name, such as
+    /// "is empty".
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        let text = text.trim();
+        match text.chars().count() {
+            0 => Err("is empty"),
+            _ if text.contains(char::is_control) => Err("has a control character"),
+            1..=MAX_NAME_LENGTH => Ok(Self(text.to_owned())),
+            _ => Err("is longer than 64 characters"),
+        }
+    }
+}
+
+/// The reason why a passkey was not added, used or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The challenge is over ten minutes old, is not one of this installation, browser or user, or is not later than the last one that the
+    /// passkey answered.
+    #[error("the challenge has expired or was answered already")]
+    Stale,
+    /// The answer of the authenticator is malformed, or does not fit the challenge, the origin or the stored passkey.
+    #[error("the answer of the authenticator was refused: {0}")]
+    Refused(#[from] WebauthnError),
+    /// A part of the answer is larger than an authenticator makes it.
+    #[error("the answer of the authenticator is too large")]
+    TooLarge,
+    /// There is no such passkey, or its user is disabled.
+    #[error("there is no such passkey")]
+    Unknown,
+    /// An account has this passkey already.
+    #[error("this passkey was added already")]
+    AlreadyAdded,
+    /// The user has as many passkeys as a user may have.
+    #[error("an account has at most {MAX_PER_USER} passkeys; remove one first")]
+    TooMany,
+    /// The credentials were not verified, or the database failed.
+    #[error(transparent)]
+    Credentials(#[from] credential_check::Error),
+}
+
+impl From<db::Error> for Error {
+    fn from(error: db::Error) -> Self {
+        Self::Credentials(error.into())
+    }
+}
+
+/// A stored passkey with the account that it signs in to.
+#[derive(sqlx::FromRow)]
+struct Stored {
+    id: i64,
+    user_id: i64,
+    /// The [`Credential`] as JSON.
+    credential: String,
+    challenged_at: Timestamp,
+    /// The epoch of the user.
+    epoch: i64,
+    /// The key of the user's address.
+    email_key: String,
+}
+
+/// Returns the passkeys of a user, the oldest first.
+pub async fn list(db: &Db, user_id: i64) -> Result<Vec<Passkey>, db::Error> {
+    fetch_all!(db.reader(), Passkey, LIST, user_id)
+}
+
+/// Renames a passkey of the session's user, and returns it. Returns `None`, without effect, if the user has none with this id. Fails with
+/// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+pub async fn rename(
+    identity: &Identity,
+    session: &Session,
+    id: i64,
+    name: &Name,
+    context: &RequestContext,
+) -> Result<Option<Passkey>, credential_check::Error> {
+    let mut tx = identity.db.begin().await?;
+    // The rows of the user, the session and the passkey are locked in the order of a sign-in, so that two requests do not wait for each other.
+    let (user_id, epoch) = (session.user.id, session.authority().epoch);
+    let user = users::lock_in_epoch(&mut tx, user_id, epoch).await?;
+    user.ok_or(credential_check::Error::SignedOut)?;
+    credential_check::hold_session(&mut tx, session, context).await?;
+    let renamed = fetch_optional!(tx.on(), Passkey, RENAME, id, user_id, name.0.as_str())?;
+    tx.commit().await?;
+    Ok(renamed)
+}
+
+/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and removes a passkey. Returns the new `sid` of the
+/// caller's session, or `None`, without effect, if the user has no passkey with this id. Ends every other session, and every refresh token
+/// and access token of the user: somebody else who had the passkey may have signed in with it. Fails with
+/// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+pub async fn remove(
+    identity: &Identity,
+    session: &Session,
+    id: i64,
+    presented: Option<&PresentedCredentials>,
+    context: &RequestContext,
+) -> Result<Option<Secret>, credential_check::Error> {
+    let (user, required) = (&session.user, RequiredFactors::All);
+    let verified = credential_check::prove(identity, session, presented, required, context).await?;
+    let mut tx = identity.db.begin().await?;
+    let locked = users::lock(&mut tx, &verified).await?;
+    locked.ok_or(credential_check::Error::SignedOut)?;
+    credential_check::hold_session(&mut tx, session, context).await?;
+    if execute!(tx.on(), DELETE, id, user.id)? == 0 {
+        return Ok(None);
+    }
+    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::PasskeyRemoved, context).await?;
+    let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
+    let event = Event::success(EventName::PasskeyRemoved).user(user.id);
+    event
+        .detail(format!("passkey {id}"))
+        .record(&mut tx, context)
+        .await?;
+    let mails = &identity.mails;
+    mails
+        .send_notice(&mut tx, user.recipient(), Notice::PasskeyRemoved, context)
+        .await?;
+    tx.commit().await?;
+    identity.revocations.announce(announcement).await;
+    Ok(Some(sid))
+}
+
+/// Deletes all passkeys of a user. Returns whether there were any, and records an event if so.
+pub(crate) async fn delete_all(
+    tx: &mut Tx,
+    user_id: i64,
+    context: &RequestContext,
+) -> Result<bool, db::Error> {
+    if execute!(tx.on(), DELETE_ALL, user_id)? == 0 {
+        return Ok(false);
+    }
+    let event = Event::success(EventName::PasskeyRemoved).user(user_id);
+    event.detail("all passkeys").record(tx, context).await?;
+    Ok(true)
+}
+
+/// Returns the ids of the credentials of a user, which an authenticator that has one of them does not replace.
+async fn credential_ids(db: &Db, user_id: i64) -> Result<Vec<Vec<u8>>, db::Error> {
+    let rows = fetch_all!(db.reader(), (Vec<u8>,), LIST_CREDENTIAL_IDS, user_id)?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
+}
+
+/// Inserts a passkey that answered a challenge of the time `challenged_at`, and returns its id. The caller has locked the user's row, and rolls back if this
+/// fails. Fails with [`Error::TooMany`] if the user has 20 passkeys, and with [`Error::AlreadyAdded`] if a user has this one.
+async fn insert(
+    tx: &mut Tx,
+    user_id: i64,
+    credential: &Credential,
+    name: &Name,
+    (challenged_at, now): (Timestamp, Timestamp),
+) -> Result<i64, Error> {
+    let inserted = fetch_one!(
+        tx.on(),
+        (i64, i64),
+        INSERT,
+        user_id,
+        credential.cred_id().as_slice(),
+        to_json(credential)?,
+        name.0.as_str(),
+        is_synced(credential),
+        now,
+        challenged_at,
+    );
+    match inserted {
+        Ok((_, former)) if usize::try_from(former).is_ok_and(|former| former >= MAX_PER_USER) => {
+            Err(Error::TooMany)
+        }
+        Ok((id, _)) => Ok(id),
+        Err(db::Error::Conflict) => Err(Error::AlreadyAdded),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the passkey with this credential id, unless its user is disabled.
+async fn find(db: &Db, credential_id: &[u8]) -> Result<Option<Stored>, db::Error> {
+    fetch_optional!(db.reader(), Stored, FIND, credential_id)
+}
+
+/// Stores the passkey after its answer to the challenge of the time `challenged_at`. Returns false, without effect, if it answered this
+/// challenge or a later one before, or if it was used or removed since `stored` was read.
+async fn claim(
+    tx: &mut Tx,
+    stored: &Stored,
+    credential: &Credential,
+    (challenged_at, now): (Timestamp, Timestamp),
+) -> Result<bool, Error> {
+    Ok(execute!(
+        tx.on(),
+        CLAIM,
+        stored.id,
+        stored.challenged_at,
+        challenged_at,
+        to_json(credential)?,
+        is_synced(credential),
+        now
+    )? == 1)
+}
+
+fn to_json(credential: &Credential) -> Result<String, WebauthnError> {
+    serde_json::to_string(credential).map_err(WebauthnError::ParseJSONFailure)
+}
+
+/// Returns whether the authenticator has backed the passkey up (Web Authentication §6.1.3, backup state).
+fn is_synced(credential: &Credential) -> bool {
+    webauthn_rs::prelude::Credential::from(credential.clone()).backup_state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_trimmed_and_has_1_to_64_characters() {
+        assert_eq!(Name::parse(" My phone\n"), Ok(Name("My phone".to_owned())));
+        assert!(Name::parse(&"ü".repeat(64)).is_ok());
+        for refused in ["", " \t", "a\u{0}b", "a\nb", &"x".repeat(65)] {
+            assert!(Name::parse(refused).is_err(), "{refused:?}");
+        }
+    }
+}

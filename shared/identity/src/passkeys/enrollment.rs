@@ -1,0 +1,69 @@
+//! Adding a passkey to an account.
+
+use super::relying_party::EnrollingUser;
+use super::{Answer, Challenge, Error, MAX_PER_USER, Name, RelyingParty, credential_ids, insert};
+use crate::credential_check::{self, RequiredFactors};
+use crate::services::Identity;
+use crate::sessions::Session;
+use crate::users;
+use audit::events::{Event, EventName};
+use audit::mail::Notice;
+use foundation::context::RequestContext;
+
+/// Returns a challenge for an authenticator that has no passkey of the session's user yet, in the browser with this secret. Returns `None`
+/// if the user has 20 passkeys, because an authenticator would store one that cannot be added.
+pub async fn begin_enrollment(
+    identity: &Identity,
+    party: &RelyingParty,
+    session: &Session,
+    browser: &str,
+    context: &RequestContext,
+) -> Result<Option<Challenge>, Error> {
+    let existing = credential_ids(&identity.db, session.user.id).await?;
+    if existing.len() >= MAX_PER_USER {
+        return Ok(None);
+    }
+    let sealing = (&identity.account_key, browser);
+    let challenge = party.begin_enrollment(sealing, user_of(session), existing, context.now)?;
+    Ok(Some(challenge))
+}
+
+/// Adds the passkey that answered a challenge of [`begin_enrollment`] to the account of the session's user, and mails the user a notice.
+/// Ends no session. Fails with [`credential_check::Error::SignInTooOld`] if the sign-in of the session is over ten minutes old, with
+/// [`Error::Stale`] if the challenge has expired or the user's sessions ended since, with [`Error::Refused`] if the answer is wrong, with
+/// [`Error::AlreadyAdded`] and with [`Error::TooMany`].
+pub async fn enroll(
+    identity: &Identity,
+    party: &RelyingParty,
+    session: &Session,
+    name: &Name,
+    answer: Answer<'_>,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let verified = credential_check::prove(identity, session, None, RequiredFactors::All, context).await?;
+    let (key, now) = (&identity.account_key, context.now);
+    let (credential, challenged_at) = party.finish_enrollment(key, user_of(session), answer, now)?;
+    let mut tx = identity.db.begin().await?;
+    let user = users::lock(&mut tx, &verified).await?;
+    let user = user.ok_or(credential_check::Error::SignedOut)?;
+    credential_check::hold_session(&mut tx, session, context).await?;
+    let id = insert(&mut tx, user.id, &credential, name, (challenged_at, now)).await?;
+    let event = Event::success(EventName::PasskeyAdded).user(user.id);
+    event
+        .detail(format!("passkey {id}"))
+        .record(&mut tx, context)
+        .await?;
+    let mails = &identity.mails;
+    mails
+        .send_notice(&mut tx, user.recipient(), Notice::PasskeyAdded, context)
+        .await?;
+    Ok(tx.commit().await?)
+}
+
+fn user_of(session: &Session) -> EnrollingUser<'_> {
+    EnrollingUser {
+        id: session.user.id,
+        epoch: session.authority().epoch,
+        email: &session.user.email,
+    }
+}

@@ -1,0 +1,86 @@
+//! Signing in with a passkey.
+
+use super::relying_party::Assertion;
+use super::{Answer, Credential, Error, RelyingParty, Stored, claim, find};
+use crate::authentication_methods::AuthenticationMethods;
+use crate::login::{NewSession, begin_session};
+use crate::services::Identity;
+use crate::users;
+use audit::events::{Event, EventName};
+use foundation::context::RequestContext;
+use foundation::secret::Secret;
+use webauthn_rs::prelude::WebauthnError;
+
+/// Signs in with the passkey that answered a challenge of [`RelyingParty::begin_sign_in`]. `former` is the `sid` of the browser's previous
+/// session, as for [`login`](crate::login::login). The authenticator has verified the user, so that neither the password nor a code is
+/// required, and a lockout of the password does not apply: a signature cannot be guessed. Fails with [`Error::Stale`] if the challenge has
+/// expired or was answered before, and with [`Error::Unknown`] or [`Error::Refused`] if the passkey does not sign in to an enabled account.
+pub async fn sign_in(
+    identity: &Identity,
+    party: &RelyingParty,
+    answer: Answer<'_>,
+    former: Option<&Secret>,
+    context: &RequestContext,
+) -> Result<NewSession, Error> {
+    let assertion = Assertion::read(&identity.account_key, answer, context.now)?;
+    let stored = find(&identity.db, assertion.credential_id()).await?;
+    let signed_in = accept(identity, party, assertion, stored.as_ref(), former, context).await;
+    if let Err(error) = &signed_in {
+        record_failure(identity, stored.as_ref(), error, context).await;
+    }
+    signed_in
+}
+
+async fn accept(
+    identity: &Identity,
+    party: &RelyingParty,
+    assertion: Assertion,
+    stored: Option<&Stored>,
+    former: Option<&Secret>,
+    context: &RequestContext,
+) -> Result<NewSession, Error> {
+    let stored = stored.ok_or(Error::Unknown)?;
+    let challenged_at = assertion.challenged_at();
+    let credential = verify(party, assertion, stored)?;
+    let mut tx = identity.db.begin().await?;
+    let user = users::lock_in_epoch(&mut tx, stored.user_id, stored.epoch).await?;
+    let user = user.ok_or(Error::Unknown)?;
+    if !claim(&mut tx, stored, &credential, (challenged_at, context.now)).await? {
+        return Err(Error::Stale);
+    }
+    let methods = AuthenticationMethods::Passkey;
+    Ok(begin_session(identity, tx, user, methods, former, context).await?)
+}
+
+/// Records that an answer signed nobody in. A counter that did not grow shows that the key was copied (Web Authentication §6.1.1).
+async fn record_failure(
+    identity: &Identity,
+    stored: Option<&Stored>,
+    error: &Error,
+    context: &RequestContext,
+) {
+    let detail = match error {
+        Error::Credentials(_) => return,
+        Error::Refused(WebauthnError::CredentialPossibleCompromise) => "passkey: its counter did not grow",
+        Error::Stale => {
+            "passkey: it answered this challenge or a later one before, or the challenge has expired"
+        }
+        _ => "passkey",
+    };
+    let (user_id, account) = match stored {
+        Some(stored) => (Some(stored.user_id), stored.email_key.as_str()),
+        None => (None, ""),
+    };
+    let event = Event::failure(EventName::LoginFail).user(user_id);
+    let event = event.detail(detail);
+    identity.events.record(event, account, context).await;
+}
+
+/// Verifies an assertion, and returns the credential with the counter and the backup state that the authenticator sent.
+fn verify(party: &RelyingParty, assertion: Assertion, stored: &Stored) -> Result<Credential, Error> {
+    let mut credential: Credential =
+        serde_json::from_str(&stored.credential).map_err(WebauthnError::ParseJSONFailure)?;
+    let result = party.verify(assertion, stored.user_id, &credential)?;
+    credential.update_credential(&result);
+    Ok(credential)
+}
