@@ -1,4 +1,4 @@
-//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in and its deletion, their languages,
+//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys and its deletion, their languages,
 //! their branding, their fields for passwords, and in Chromium
 //! their appearance, their accessibility and the life of an account.
 
@@ -10,6 +10,7 @@ mod email;
 mod journey;
 mod languages;
 mod links;
+mod passkeys;
 mod password_fields;
 mod sign_in;
 mod sign_up;

@@ -190,6 +190,40 @@ impl Chromium {
             .collect()
     }
 
+    /// Gives the browser an authenticator that stores passkeys, and verifies a user who is present. Returns its id.
+    pub async fn add_authenticator(&self) -> String {
+        self.devtools("WebAuthn.enable", json!({})).await;
+        let options = json!({ "options": {
+            "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
+            "isUserVerified": true, "automaticPresenceSimulation": true,
+        } });
+        let added = self.devtools("WebAuthn.addVirtualAuthenticator", options).await;
+        added["authenticatorId"].as_str().unwrap().to_owned()
+    }
+
+    /// Runs a script in each new page before its own. Returns its id.
+    pub async fn add_script(&self, script: &str) -> String {
+        let parameters = json!({ "source": script });
+        let added = self
+            .devtools("Page.addScriptToEvaluateOnNewDocument", parameters)
+            .await;
+        added["identifier"].as_str().unwrap().to_owned()
+    }
+
+    /// Removes a script of [`add_script`](Self::add_script).
+    pub async fn remove_script(&self, id: &str) {
+        let parameters = json!({ "identifier": id });
+        self.devtools("Page.removeScriptToEvaluateOnNewDocument", parameters)
+            .await;
+    }
+
+    /// Removes an authenticator with its passkeys.
+    pub async fn remove_authenticator(&self, authenticator: &str) {
+        let parameters = json!({ "authenticatorId": authenticator });
+        self.devtools("WebAuthn.removeVirtualAuthenticator", parameters)
+            .await;
+    }
+
     /// Makes the browser store downloads in this directory without a question.
     pub async fn download_to(&self, directory: &Path) {
         let options = json!({ "behavior": "allow", "downloadPath": directory });

@@ -32,6 +32,7 @@ mod lists;
 mod metrics;
 mod oauth_errors;
 mod outbox;
+mod passkey;
 mod payments;
 mod polling;
 mod ports;
@@ -77,6 +78,7 @@ pub use lists::{
     ids, items, link,
 };
 pub use outbox::Mail;
+pub use passkey::{Passkey, PasskeyOptions};
 pub use payments::{Payment, fresh_key};
 pub use polling::eventually;
 pub use ports::free_port;

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The path prefixes of the issuer. All other paths belong to the API.
-const ISSUER_PATHS: [&str; 25] = [
+const ISSUER_PATHS: [&str; 26] = [
     "/authorize",
     "/signin",
     "/signup",
@@ -38,6 +38,7 @@ const ISSUER_PATHS: [&str; 25] = [
     "/issuer",
     "/.well-known/change-password",
     "/.well-known/jwks.json",
+    "/.well-known/passkey-endpoints",
     "/.well-known/oauth-authorization-server",
     "/.well-known/openid-configuration",
     "/register",

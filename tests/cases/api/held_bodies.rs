@@ -15,7 +15,7 @@ use tests::{
 };
 
 /// The operations that read their credentials from the body, that check them only after it, or that need none.
-const AFTER_THE_BODY: [&str; 14] = [
+const AFTER_THE_BODY: [&str; 15] = [
     "authorizeByForm",
     "exchangeToken",
     "introspectToken",
@@ -24,6 +24,7 @@ const AFTER_THE_BODY: [&str; 14] = [
     "revokeTokenInCookie",
     "signOutByForm",
     "submitForgotten",
+    "submitPasskey",
     "submitReset",
     "submitSecondStep",
     "submitSignIn",
@@ -37,11 +38,12 @@ const REGISTRATIONS: [&str; 2] = ["registerClient", "replaceRegistration"];
 
 /// The tables that the operations write. The tables of revocations, events and notices are left out, because the end of
 /// the credentials and refused requests change them.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 17] = [
     "users",
     "sessions",
     "totp",
     "recovery_codes",
+    "passkeys",
     "mailed_tokens",
     "posts",
     "comments",
@@ -135,6 +137,8 @@ rows! {
     "beginTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
     "confirmTotp" [Session] 401 |f| "/me/mfa/totp/verifications", Body::Json(|f| json!({ "otp": f.code }));
     "disableTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
+    "renamePasskey" [Session] 401 |f| "/me/passkeys/1/name", Body::Json(|_| json!({ "name": "Held back" }));
+    "removePasskey" [Session] 401 |f| "/me/passkeys/1", PASSWORD_ALONE;
     "changePassword" [Session] 401 |f| "/me/password",
         Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "the password of a thief" }));
     "deleteAccount" [Session] 401 |f| "/me", PASSWORD_ALONE;
@@ -184,6 +188,9 @@ rows! {
     "confirmTwoStepByForm" [Session] 303 |f| "/account/two-step/confirmation", Body::Form("csrf=x&otp=123456");
     "turnTwoStepOffByForm" [Session] 303 |f| "/account/two-step/off",
         Body::Form("csrf=x&password=correct+horse+battery+staple&otp=123456");
+    "addPasskey" [Session] 303 |f| "/account/passkeys", Body::Form("csrf=x&name=x&state=x&credential=x");
+    "renamePasskeyByForm" [Session] 303 |f| "/account/passkeys/name", Body::Form("csrf=x&passkey=1&name=x");
+    "removePasskeyByForm" [Session] 303 |f| "/account/passkeys/removal", Body::Form("csrf=x&passkey=1");
     "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
     "submitDevice" [Session] 303 |f| "/device", Body::Form("csrf=x&user_code=BCDF-GHJK");
     "confirmDevice" [Session] 303 |f| "/device/confirmation", Body::Form("decision=allow&csrf=x&request=x");

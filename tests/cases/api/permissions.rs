@@ -95,7 +95,7 @@ const CLIENT: Body = Body::Json(|_| {
     json!({ "id": foundation::random::uuid(), "name": "An app", "type": "web", "scope": "posts:read",
             "redirect_uris": ["https://app.test/cb"] })
 });
-const CLIENT_NAME: Body = Body::Json(|_| json!({ "name": "An app" }));
+const NAME: Body = Body::Json(|_| json!({ "name": "A name" }));
 const NEW_PASSWORD: Body =
     Body::Json(|_| json!({ "current_password": PASSWORD, "new_password": "another good password" }));
 
@@ -156,6 +156,10 @@ table! {
     list_sessions: "listSessions" GET "/me/sessions" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     end_session: "endSession" DELETE "/me/sessions/999999" Body::None,     [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     list_grants: "listGrants" GET "/me/grants" Body::None,                 [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    list_passkeys: "listPasskeys" GET "/me/passkeys" Body::None,    [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    rename_passkey: "renamePasskey" PUT "/me/passkeys/1/name" NAME,        [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    remove_passkey: "removePasskey" DELETE "/me/passkeys/1" RIGHT_PASSWORD,
+                                                                           [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     withdraw_grant: "withdrawGrant" DELETE "/me/grants/none" Body::None,   [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     export_account: "exportAccount" GET "/me/export" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     // With a wrong password, because the right one deletes the account.
@@ -173,7 +177,7 @@ table! {
     list_clients: "listClients" GET "/admin/clients" Body::None,           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     create_client: "createClient" POST "/admin/clients" CLIENT,            [401 | 403 403 403 201 | 403 | 403 403 403 403 403 403 403 201 403 | 401 | 401 401];
     read_client: "readClient" GET "/admin/clients/{client}" Body::None,    [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
-    update_client: "updateClient" PATCH "/admin/clients/{client}" CLIENT_NAME,
+    update_client: "updateClient" PATCH "/admin/clients/{client}" NAME,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     rotate_client_secret: "rotateClientSecret" POST "/admin/clients/{client}/secrets" NOTHING,
                                                                            [401 | 403 403 403 201 | 403 | 403 403 403 403 403 403 403 201 403 | 401 | 401 401];
@@ -228,6 +232,8 @@ table! {
                                                                            [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_openid_configuration: "readOpenIdConfiguration" GET "/.well-known/openid-configuration" Body::None,
                                                                            [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
+    read_passkey_endpoints: "readPasskeyEndpoints" GET "/.well-known/passkey-endpoints" Body::None,
+                                                                           [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_keys: "readKeys" GET "/.well-known/jwks.json" Body::None,         [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_document: "readDocument" GET "/openapi.json" Body::None,          [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     read_csrf_token: "readCsrfToken" GET "/csrf" Body::None,               [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
@@ -263,6 +269,7 @@ table! {
                                                                            [400 | 303 303 303 303 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     submit_second_step: "submitSecondStep" POST "/signin/second-step" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    submit_passkey: "submitPasskey" POST "/signin/passkey" Body::Form,     [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_sign_up: "showSignUp" GET "/signup" Body::None,                   [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     submit_sign_up: "submitSignUp" POST "/signup" Body::Form,              [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_account: "showAccount" GET "/account" Body::None,                 [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
@@ -288,6 +295,12 @@ table! {
     confirm_two_step_by_form: "confirmTwoStepByForm" POST "/account/two-step/confirmation" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     turn_two_step_off_by_form: "turnTwoStepOffByForm" POST "/account/two-step/off" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_passkeys: "showPasskeys" GET "/account/passkeys" Body::None,      [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    add_passkey: "addPasskey" POST "/account/passkeys" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    rename_passkey_by_form: "renamePasskeyByForm" POST "/account/passkeys/name" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    remove_passkey_by_form: "removePasskeyByForm" POST "/account/passkeys/removal" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_consent: "showConsent" GET "/consent" Body::None,                 [400 | 400 400 400 400 | 400 | 400 400 400 400 400 400 400 400 400 | 400 | 400 400];
     submit_consent: "submitConsent" POST "/consent" Body::Form,            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];

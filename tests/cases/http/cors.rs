@@ -277,6 +277,7 @@ async fn pages_are_not_readable_by_other_origins(world: SharedWorld) {
         "/account/deletion",
         "/account/export",
         "/account/two-step",
+        "/account/passkeys",
         "/consent",
         "/password",
         "/signout",

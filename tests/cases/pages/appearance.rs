@@ -118,8 +118,10 @@ impl<'w> Walk<'w> {
 
     /// Expects that the Tab key reaches every link, field and button, and that a focused element has an outline.
     async fn check_keyboard(&self, what: &str) {
+        // Forms in a closed `details` are not visible.
         const BLUR: &str = "document.activeElement.blur(); window.reached = new Set();
-                            return document.querySelectorAll('a[href], button, input:not([type=hidden]):not([hidden]), summary').length;";
+            const elements = document.querySelectorAll('a[href], button, input:not([type=hidden]):not([hidden]), summary');
+            return [...elements].filter(element => element.checkVisibility()).length;";
         const REACHED: &str = "const element = document.activeElement;
             if (element !== document.body) {
                 window.reached.add(element);
@@ -247,8 +249,14 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     walk.visit("verify-signed-in", &link).await;
     walk.visit("password", "/password").await;
     walk.visit("email-after-sign-in", "/account/email").await;
+    walk.visit("passkeys-none", "/account/passkeys").await;
+    world.add_passkey(&mut user.browser()).await;
+    walk.visit("passkeys", "/account/passkeys").await;
+    chromium.press("summary").await;
+    walk.check("passkeys-change").await;
     world.age_sign_ins_of(&user).await;
     walk.visit("email", "/account/email").await;
+    walk.visit("passkeys-sign-in-again", "/account/passkeys").await;
     user.publish("A post").await;
     walk.visit("deletion", "/account/deletion").await;
     walk.visit("two-step-on", "/account/two-step").await;

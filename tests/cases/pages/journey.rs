@@ -58,6 +58,31 @@ impl Ann<'_> {
         serde_json::from_value(self.chromium.run(codes, &[]).await).unwrap()
     }
 
+    /// Adds a passkey, and signs in with it: by the button, and by the list at the field for the address.
+    async fn sign_in_with_a_passkey(&self) {
+        let button = "form[data-passkey] button";
+        let authenticator = self.chromium.add_authenticator().await;
+        self.open("/account").await;
+        self.submit(&[], "a[href='/account/passkeys']", "on a false page")
+            .await;
+        self.submit(&[("#name", "My laptop")], button, "Rename or remove")
+            .await;
+        self.open("/signout").await;
+        self.submit(&[], SUBMIT, "You are signed out").await;
+        // A browser that offers no passkeys in the list, where the authenticator would answer at once.
+        let script = "PublicKeyCredential.isConditionalMediationAvailable = undefined";
+        let script = self.chromium.add_script(script).await;
+        self.open("/signin").await;
+        self.submit(&[], button, "You signed in with a passkey").await;
+        self.chromium.remove_script(&script).await;
+        self.open("/signout").await;
+        self.submit(&[], SUBMIT, "You are signed out").await;
+        self.open("/signin").await;
+        self.chromium.expect("You signed in with a passkey").await;
+        self.chromium.expect_no_trace().await;
+        self.chromium.remove_authenticator(&authenticator).await;
+    }
+
     /// Lets an app read posts, and withdraws the consent.
     async fn connect_and_disconnect(&self, app: &App) {
         self.open(&app.authorization().path()).await;
@@ -110,6 +135,8 @@ async fn an_account_lives_from_sign_up_to_deletion(world: World) {
     ann.submit(&[], "a[href='/signout']", "Sign out").await;
     ann.submit(&[], SUBMIT, "You are signed out").await;
     ann.sign_in(PASSWORD, &codes[0]).await;
+
+    ann.sign_in_with_a_passkey().await;
 
     ann.open("/forgot").await;
     ann.submit(&[("#email", EMAIL)], SUBMIT, "Check your mail").await;

@@ -36,7 +36,7 @@ async fn password_managers_recognize_the_fields(world: SharedWorld) {
         }
         let names_account = others
             .iter()
-            .any(|field| field.contains("autocomplete=\"username\""));
+            .any(|field| field.contains("autocomplete=\"username"));
         // Who has the link of a reset has not proved to know the address.
         assert_eq!(names_account, path != "/reset", "{path}: {html}");
     }

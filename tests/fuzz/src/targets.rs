@@ -34,6 +34,7 @@ targets! {
     issuer_keys,
     json,
     list_query,
+    passkey_attestation,
     pkce,
     presented_redirect_uri,
     redirect_uri,

@@ -43,6 +43,7 @@ async fn an_export_contains_all_own_data_and_nothing_else(world: World) {
             "comments",
             "grants",
             "mfa_enabled",
+            "passkeys",
             "payments",
             "posts",
             "security_events",
@@ -164,6 +165,7 @@ async fn tables_with_rows(world: &World, id: i64) -> Vec<String> {
     let db = world.db().await;
     let query = "SELECT 'sessions' FROM sessions WHERE user_id = $1
                  UNION ALL SELECT 'totp' FROM totp WHERE user_id = $1
+                 UNION ALL SELECT 'passkeys' FROM passkeys WHERE user_id = $1
                  UNION ALL SELECT 'recovery_codes' FROM recovery_codes WHERE user_id = $1
                  UNION ALL SELECT 'consents' FROM consents WHERE user_id = $1
                  UNION ALL SELECT 'mailed_tokens' FROM mailed_tokens WHERE user_id = $1

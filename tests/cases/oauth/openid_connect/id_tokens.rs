@@ -4,7 +4,7 @@ use super::{id_token, verify};
 use foundation::secret;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Authenticator, Shape, SharedWorld, Tokens, World, on_every_shape};
+use tests::{Authenticator, PasskeyOptions, Shape, SharedWorld, Tokens, World, on_every_shape};
 
 async fn an_id_token_describes_the_sign_in(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
@@ -99,6 +99,36 @@ async fn two_step_sign_in_is_in_the_token(world: SharedWorld) {
     }
 }
 
+/// A passkey counts as two factors, and one that turned two-step sign-in on stays a passkey.
+async fn a_passkey_is_in_the_token(world: SharedWorld) {
+    let user = world.user().await;
+    let mut browser = user.browser();
+    let passkey = world.add_passkey(&mut browser).await;
+    let page = browser.open("/signout").await;
+    browser
+        .submit(&page, &[("csrf", &page.hidden("csrf").unwrap())])
+        .await;
+    let page = browser.open("/signin").await;
+    let credential = passkey.assertion(&PasskeyOptions::of_page(&page));
+    browser.submit(&page, &[("credential", &credential)]).await;
+    let app = world.app().register();
+    for has_code in [false, true] {
+        if has_code {
+            let page = browser.open("/account/two-step").await;
+            let csrf = page.hidden("csrf").unwrap();
+            let page = browser.submit(&page, &[("csrf", &csrf)]).await;
+            let code = Authenticator::of_page(&page).next_code(&world);
+            let page = browser.submit(&page, &[("otp", &code)]).await;
+            assert_eq!(page.recovery_codes().len(), 10);
+        }
+        let grant = app.authorize(&mut browser, &user, "openid").await;
+        let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
+        let claims = verify(&world, &id_token(&tokens), "JWT", &app.id).await;
+        assert_eq!(claims["amr"], json!(["pop", "user", "mfa"]));
+        assert_eq!(claims["acr"], "2");
+    }
+}
+
 async fn an_id_token_is_no_access_token(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let id_token = id_token(&app.tokens(&user, "openid profile:read").await);
@@ -117,5 +147,6 @@ on_every_shape!(
     only_the_scope_openid_gets_an_id_token,
     the_id_token_of_a_refresh_is_about_the_same_sign_in,
     two_step_sign_in_is_in_the_token,
+    a_passkey_is_in_the_token,
     an_id_token_is_no_access_token,
 );

@@ -2,7 +2,7 @@
 
 use super::{Fixture, routes};
 use serde_json::json;
-use tests::{Authenticator, PASSWORD};
+use tests::{Authenticator, PASSWORD, User};
 
 const NEW_PASSWORD: &str = "a new good password";
 
@@ -21,8 +21,8 @@ routes! {
         let body = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
         f.world.user().await.call("PUT", "/me/password").json(&body)
     };
-    exportAccount "session" [9 9] |f| f.world.user().await.get("/me/export");
-    deleteAccount "session" [26 26] |f|
+    exportAccount "session" [10 10] |f| f.world.user().await.get("/me/export");
+    deleteAccount "session" [27 27] |f|
         f.world.user().await.delete("/me").json(&json!({ "password": PASSWORD }));
     listSessions "session" [2 2] |f| f.owner.get("/me/sessions");
     endSession "session" [7 7] |f| {
@@ -54,6 +54,17 @@ routes! {
         user.delete("/me/mfa/totp").json(&body)
     };
 
+    listPasskeys "session" [2 2] |f| f.owner.get("/me/passkeys");
+    renamePasskey "session" [7 7] |f| {
+        let (user, id) = with_passkey(f).await;
+        let call = user.call("PUT", &format!("/me/passkeys/{id}/name"));
+        call.json(&json!({ "name": "Tablet" }))
+    };
+    removePasskey "session" [16 16] |f| {
+        let (user, id) = with_passkey(f).await;
+        user.delete(&format!("/me/passkeys/{id}")).json(&json!({ "password": PASSWORD }))
+    };
+
     requestPasswordReset "" [7 7] |f| {
         let email = f.world.user().await.email;
         f.elsewhere().post("/password-resets").json(&json!({ "email": email }))
@@ -62,7 +73,7 @@ routes! {
         let email = f.world.fresh_email();
         f.elsewhere().post("/password-resets").json(&json!({ "email": email }))
     };
-    confirmPasswordReset "" [18 18] |f| {
+    confirmPasswordReset "" [19 19] |f| {
         let body = json!({ "token": reset_token(f).await, "new_password": NEW_PASSWORD });
         f.world.anyone().post("/password-resets/confirmations").json(&body)
     };
@@ -89,4 +100,12 @@ async fn reset_token(f: &Fixture) -> String {
         .json(&json!({ "email": email }));
     ask.await.expect(202);
     f.world.mail(&email, "Reset your password", 1).await.token()
+}
+
+/// A user with a passkey, and its id.
+async fn with_passkey(f: &Fixture) -> (User, i64) {
+    let user = f.world.user().await;
+    f.world.add_passkey(&mut user.browser()).await;
+    let list = user.get("/me/passkeys").await.expect(200).json();
+    (user, list["items"][0]["id"].as_i64().unwrap())
 }

@@ -2,7 +2,9 @@
 
 use super::{Fixture, new_address, routes};
 use serde_json::{Value, json};
-use tests::{Authenticator, Browser, Call, Caller, Device, PASSWORD, Page, Signer, items};
+use tests::{
+    Authenticator, Browser, Call, Caller, Device, PASSWORD, Page, Passkey, PasskeyOptions, Signer, items,
+};
 use url::Url;
 
 const NEW_PASSWORD: &str = "a new good password";
@@ -114,7 +116,7 @@ routes! {
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
     updateAccount "session" [14 14] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
-    setAccountPassword "session" [14 14] |f| {
+    setAccountPassword "session" [15 15] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))
     };
     disableAccount "session" [13 13] |f| f.admin.post(&user_path(f, "/disablements").await);
@@ -124,7 +126,7 @@ routes! {
         f.admin.post(&format!("{user}/enablements"))
     };
     unlockAccount "session" [7 7] |f| f.admin.delete(&user_path(f, "/lockouts").await);
-    resetAccountMfa "session" [14 14] |f| {
+    resetAccountMfa "session" [15 15] |f| {
         let user = f.world.user().await;
         Authenticator::enable(&f.world, &user).await;
         f.admin.delete(&format!("/admin/users/{}/mfa", user.id))
@@ -267,9 +269,9 @@ routes! {
         let call = browser.submit_call(&page, &[("email", &f.world.fresh_email()), ("password", PASSWORD)]);
         call.header("x-forwarded-for", &new_address())
     };
-    exportAccountByPage "signed in" [9 9] |f| f.world.user().await.browser().open_call("/account/export");
+    exportAccountByPage "signed in" [10 10] |f| f.world.user().await.browser().open_call("/account/export");
     showDeletion "signed in" [5 5] |f| f.owner.browser().open_call("/account/deletion");
-    deleteAccountByForm "signed in" [25 25] |f| {
+    deleteAccountByForm "signed in" [26 26] |f| {
         let mut browser = f.world.user().await.browser();
         let page = browser.open("/account/deletion").await;
         browser.submit_call(&page, &[("password", PASSWORD)])
@@ -299,6 +301,34 @@ routes! {
         let page = browser.open("/account/two-step").await;
         browser.submit_call(&page, &[("password", PASSWORD), ("otp", &app.recovery_codes[0])])
     };
+    showPasskeys "signed in" [3 3] |f| f.owner.browser().open_call("/account/passkeys");
+    addPasskey "signed in" [8 8] |f| {
+        let mut browser = f.world.user().await.browser();
+        let page = browser.open("/account/passkeys").await;
+        let options = PasskeyOptions::of_page(&page);
+        let passkey = Passkey::es256(&options, f.world.base());
+        browser.submit_call(&page, &[("credential", &passkey.registration(&options)), ("name", "Phone")])
+    };
+    renamePasskeyByForm "signed in" [6 6] |f| {
+        let (browser, page, _) = passkey_page(f).await;
+        let fields = [("passkey", page.hidden("passkey").unwrap()), ("name", "Tablet".to_owned())];
+        let csrf = ("csrf", page.hidden("csrf").unwrap());
+        let fields = [&fields[..], &[csrf]].concat().into_iter().map(|(name, value)| (name.to_owned(), value));
+        browser.post_call(&page.url.join("/account/passkeys/name").unwrap(), &fields.collect::<Vec<_>>())
+    };
+    removePasskeyByForm "signed in" [14 14] |f| {
+        let (browser, page, _) = passkey_page(f).await;
+        let fields = ["passkey", "csrf"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        browser.post_call(&page.url.join("/account/passkeys/removal").unwrap(), &fields)
+    };
+    submitPasskey "" [7 7] |f| {
+        let (_, _, passkey) = passkey_page(f).await;
+        let mut browser = f.world.browser();
+        let page = browser.open("/signin").await;
+        let credential = passkey.assertion(&PasskeyOptions::of_page(&page));
+        browser.submit_call(&page, &[("credential", &credential)])
+    };
+    readPasskeyEndpoints "" [0 0] |f| f.world.anyone().get("/.well-known/passkey-endpoints");
     showPassword "signed in" [1 1] |f| f.owner.browser().open_call("/password");
     submitPassword "signed in" [13 13] |f| {
         let mut browser = f.world.user().await.browser();
@@ -314,7 +344,7 @@ routes! {
         browser.submit_call(&page, &[("email", &email)])
     };
     showReset "" [0 0] |f| f.world.anyone().get("/reset?token=x");
-    submitReset "" [18 18] |f| {
+    submitReset "" [19 19] |f| {
         let (browser, page) = reset_page(f).await;
         browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
     };
@@ -337,6 +367,14 @@ routes! {
         let page = browser.open(link.as_str()).await;
         browser.submit_call(&page, &[("password", PASSWORD)])
     };
+}
+
+/// A browser on the page of the passkeys, whose user has one.
+async fn passkey_page(f: &Fixture) -> (Browser, Page, Passkey) {
+    let mut browser = f.world.user().await.browser();
+    let passkey = f.world.add_passkey(&mut browser).await;
+    let page = browser.open("/account/passkeys").await;
+    (browser, page, passkey)
 }
 
 /// A device that waits for a decision.

@@ -11,7 +11,7 @@ const FEW: i64 = 50;
 const MANY: i64 = 20_000;
 /// The large tables with their columns, and the values of the `n`th row. `CLIENT_ID` is that of an app. Nothing
 /// expires.
-const LARGE_TABLES: [(&str, &str); 19] = [
+const LARGE_TABLES: [(&str, &str); 20] = [
     (
         "users (id, email, email_key, email_verified, role, password_hash, epoch, password_change_required, created_at,
                 updated_at)",
@@ -28,6 +28,10 @@ const LARGE_TABLES: [(&str, &str); 19] = [
     (
         "recovery_codes (user_id, code_hash)",
         "1000000 + n / 10, sha256(n::TEXT::BYTEA)",
+    ),
+    (
+        "passkeys (user_id, credential_id, credential, name, is_synced, created_at, challenged_at)",
+        "1000000 + n / 10, sha256(n::TEXT::BYTEA), '', '', FALSE, 1, 1",
     ),
     (
         "mailed_tokens (token_hash, user_id, purpose, email, email_key, created_at, expires_at)",
