@@ -83,7 +83,8 @@ pub(crate) fn device_flow(code: Option<&UserCode>) -> String {
     format!("{DEVICE_FLOW}{code}")
 }
 
-/// Returns the path of the page that is next right after sign-in: in a flow the page on which it continues, otherwise the account. If the session is missing there, the browser dropped the cookie.
+/// Returns the path of the page that is next right after sign-in: in a flow the page on which it continues, otherwise the account. If the
+/// session is missing there, the browser dropped the cookie.
 pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
     let signed_in = ("signed_in", "1");
     match flow {

@@ -68,11 +68,11 @@ pub async fn request(
     Ok(())
 }
 
-/// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token
-/// of the user, removes the user's passkeys, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on,
-/// unless the address was not verified before: then somebody else may have set the account up, and the bearer of the token takes it
-/// over without their second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is not valid, and with
-/// [`Error::Flawed`] if the password resembles the address. A failure does not use up the token.
+/// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token of the user, removes
+/// the user's passkeys, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on, unless the
+/// address was not verified before: then somebody else may have set the account up, and the bearer of the token takes it over without their
+/// second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is not valid, and with [`Error::Flawed`] if the password
+/// resembles the address. A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
