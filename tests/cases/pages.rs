@@ -2,6 +2,8 @@
 //! their branding, their fields for passwords, and in Chromium
 //! their appearance, their accessibility and the life of an account.
 
+use tests::Page;
+
 mod account;
 mod appearance;
 mod branding;
@@ -15,3 +17,9 @@ mod password_fields;
 mod sign_in;
 mod sign_up;
 mod two_step;
+
+/// Expects a page with this status and these words.
+fn expect_words(page: &Page, status: u16, words: &str) {
+    assert_eq!(page.reply.status, status, "{}", page.reply);
+    assert!(page.visible_text().contains(words), "{words}: {}", page.reply);
+}

@@ -47,7 +47,9 @@ pages! {
     /// The errors of a sign-in with a passkey.
     PasskeySignInErrors: 401 "The passkey does not sign in here.",
         422 "The page was open for too long, or its challenge was answered before.";
-    /// The errors of the forms of the passkeys.
+    /// The error of the form that renames a passkey.
+    PasskeyNameErrors: 422 "The name is not acceptable.";
+    /// The errors of the form that adds a passkey.
     PasskeyErrors: 409 "The passkey was added already, or the account has too many.",
         422 "The name is not acceptable, or the answer of the authenticator does not fit the challenge.";
     /// The errors of the sign-up form.

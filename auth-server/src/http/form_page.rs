@@ -169,6 +169,7 @@ impl From<passkeys::Error> for FormError {
             }
             passkeys::Error::AlreadyAdded => Self::new(StatusCode::CONFLICT, &text::of("passkey-exists")),
             passkeys::Error::TooMany => Self::new(StatusCode::CONFLICT, &text::of("passkey-too-many")),
+            passkeys::Error::Corrupt(_) => Error::internal(&error).into(),
             passkeys::Error::Credentials(error) => error.into(),
         }
     }

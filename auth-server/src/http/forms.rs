@@ -1,7 +1,6 @@
 //! The forms and queries of the pages: one struct each, for parsing and for the OpenAPI document.
 
 use super::extract::CsrfProtected;
-use identity::passkeys::Answer;
 use issuer::grants::EndSessionRequest;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -11,6 +10,22 @@ macro_rules! csrf_protected {
         impl CsrfProtected for $form {
             fn csrf(&self) -> &str {
                 &self.csrf
+            }
+        }
+    )+ };
+}
+
+/// Implements the answer of an authenticator for forms with its credential.
+macro_rules! passkey_answers {
+    ($($form:ty),+ $(,)?) => { $(
+        impl $form {
+            /// Returns the answer of the authenticator.
+            pub(crate) fn answer(&self) -> identity::passkeys::Answer<'_> {
+                identity::passkeys::Answer {
+                    browser_secret: &self.csrf,
+                    state: &self.state,
+                    credential: &self.credential,
+                }
             }
         }
     )+ };
@@ -40,17 +55,6 @@ pub(crate) struct SignInForm {
     csrf: String,
     /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or `account:passkeys`.
     pub(crate) flow: Option<String>,
-}
-
-impl PasskeySignInForm {
-    /// Returns the answer of the authenticator.
-    pub(crate) fn answer(&self) -> Answer<'_> {
-        Answer {
-            browser: &self.csrf,
-            state: &self.state,
-            credential: &self.credential,
-        }
-    }
 }
 
 impl SignInForm {
@@ -263,3 +267,5 @@ csrf_protected!(
     DeviceForm,
     DeviceDecisionForm,
 );
+
+passkey_answers!(PasskeySignInForm);

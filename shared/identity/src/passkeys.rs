@@ -1,11 +1,15 @@
 //! Passkeys: key pairs of Web Authentication, with which users sign in in place of the password and the one-time code.
 
+mod answer;
 mod enrollment;
+mod name;
 mod relying_party;
 mod sign_in;
 
+pub use answer::Answer;
 pub use enrollment::{begin_enrollment, enroll};
-pub use relying_party::{Answer, Challenge, EnrollingUser, RelyingParty};
+pub use name::Name;
+pub use relying_party::{Challenge, EnrollingUser, RelyingParty};
 pub use sign_in::sign_in;
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
@@ -18,7 +22,6 @@ use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use foundation::schema;
 use foundation::secret::Secret;
 use serde::Serialize;
 use storage::db::{self, Db, Tx};
@@ -54,12 +57,6 @@ sql! {
 
 /// The largest number of passkeys of a user.
 const MAX_PER_USER: usize = 20;
-/// The longest name of a passkey, in characters.
-const MAX_NAME_LENGTH: usize = 64;
-/// The pattern of names: at least one character other than white space, and no control character.
-const NAME_PATTERN: &str =
-    r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
-
 /// A passkey, as its user sees it.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub struct Passkey {
@@ -76,28 +73,6 @@ pub struct Passkey {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// The name by which a user tells passkeys apart: 1 to 64 characters without control characters, not only white space.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name(String);
-
-foundation::schema! {
-    Name = schema::text(1, MAX_NAME_LENGTH, NAME_PATTERN, "The name of a passkey.");
-}
-
-impl Name {
-    /// Parses a name, without the white space around it. The error continues a sentence that begins with the field's name, such as
-    /// "is empty".
-    pub fn parse(text: &str) -> Result<Self, &'static str> {
-        let text = text.trim();
-        match text.chars().count() {
-            0 => Err("is empty"),
-            _ if text.contains(char::is_control) => Err("has a control character"),
-            1..=MAX_NAME_LENGTH => Ok(Self(text.to_owned())),
-            _ => Err("is longer than 64 characters"),
-        }
-    }
-}
-
 /// The reason why a passkey was not added, used or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -111,6 +86,9 @@ pub enum Error {
     /// A part of the answer is larger than an authenticator makes it.
     #[error("the answer of the authenticator is too large")]
     TooLarge,
+    /// A stored passkey cannot be read, or a new one cannot be written.
+    #[error("a stored passkey cannot be read or written: {0}")]
+    Corrupt(#[from] serde_json::Error),
     /// There is no such passkey, or its user is disabled.
     #[error("there is no such passkey")]
     Unknown,
@@ -165,7 +143,7 @@ pub async fn rename(
     let user = users::lock_in_epoch(&mut tx, user_id, epoch).await?;
     user.ok_or(credential_check::Error::SignedOut)?;
     credential_check::hold_session(&mut tx, session, context).await?;
-    let renamed = fetch_optional!(tx.on(), Passkey, RENAME, id, user_id, name.0.as_str())?;
+    let renamed = fetch_optional!(tx.on(), Passkey, RENAME, id, user_id, name.as_str())?;
     tx.commit().await?;
     Ok(renamed)
 }
@@ -241,8 +219,8 @@ async fn insert(
         INSERT,
         user_id,
         credential.cred_id().as_slice(),
-        to_json(credential)?,
-        name.0.as_str(),
+        serde_json::to_string(credential)?,
+        name.as_str(),
         is_synced(credential),
         now,
         challenged_at,
@@ -276,31 +254,13 @@ async fn claim(
         stored.id,
         stored.challenged_at,
         challenged_at,
-        to_json(credential)?,
+        serde_json::to_string(credential)?,
         is_synced(credential),
         now
     )? == 1)
 }
 
-fn to_json(credential: &Credential) -> Result<String, WebauthnError> {
-    serde_json::to_string(credential).map_err(WebauthnError::ParseJSONFailure)
-}
-
 /// Returns whether the authenticator has backed the passkey up (Web Authentication §6.1.3, backup state).
 fn is_synced(credential: &Credential) -> bool {
     webauthn_rs::prelude::Credential::from(credential.clone()).backup_state
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_trimmed_and_has_1_to_64_characters() {
-        assert_eq!(Name::parse(" My phone\n"), Ok(Name("My phone".to_owned())));
-        assert!(Name::parse(&"ü".repeat(64)).is_ok());
-        for refused in ["", " \t", "a\u{0}b", "a\nb", &"x".repeat(65)] {
-            assert!(Name::parse(refused).is_err(), "{refused:?}");
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Passkeys: `/account/passkeys`, `/signin/passkey` and `/me/passkeys`.
 
+use super::expect_words;
 use serde_json::{Value, json};
 use std::time::Duration;
 use storage::fetch_one;
@@ -16,11 +17,6 @@ async fn open(browser: &mut Browser) -> Page {
     assert_eq!(page.reply.status, 200, "{}", page.reply);
     page.expect_page_within_origin();
     page
-}
-
-fn expect_words(page: &Page, status: u16, words: &str) {
-    assert_eq!(page.reply.status, status, "{}", page.reply);
-    assert!(page.visible_text().contains(words), "{words}: {}", page.reply);
 }
 
 fn expect_redirect(page: &Page, path: &str) {

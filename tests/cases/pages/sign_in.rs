@@ -1,16 +1,12 @@
 //! `/signin` and the pages around it: the code on a page of its own, and the ways back into a flow from the links in mails.
 
+use super::expect_words;
 use std::time::Duration;
 use tests::{App, Authenticator, Browser, PASSWORD, Page, SharedWorld, User, World, on_every_shape};
 
 const NEW_PASSWORD: &str = "another good password";
 /// The time in which the code must follow the password.
 const FIRST_STEP_LIFETIME: Duration = Duration::from_secs(5 * 60);
-
-fn expect_words(page: &Page, status: u16, words: &str) {
-    assert_eq!(page.reply.status, status, "{}", page.reply);
-    assert!(page.visible_text().contains(words), "{words}: {}", page.reply);
-}
 
 /// Opens the page to which this one redirects.
 async fn follow(browser: &mut Browser, page: &Page) -> Page {

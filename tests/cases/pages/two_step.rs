@@ -1,5 +1,6 @@
 //! `/account/two-step`.
 
+use super::expect_words;
 use serde_json::json;
 use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, User, World, on_every_shape};
 
@@ -8,11 +9,6 @@ async fn open(browser: &mut Browser) -> Page {
     assert_eq!(page.reply.status, 200, "{}", page.reply);
     page.expect_page_within_origin();
     page
-}
-
-fn expect_words(page: &Page, status: u16, words: &str) {
-    assert_eq!(page.reply.status, status, "{}", page.reply);
-    assert!(page.visible_text().contains(words), "{words}: {}", page.reply);
 }
 
 /// Begins to turn two-step sign-in on.

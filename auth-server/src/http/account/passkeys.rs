@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::consent::require_session;
-use crate::http::documentation::{FormErrors, PasskeyErrors, SessionErrors};
+use crate::http::documentation::{FormErrors, PasskeyErrors, PasskeyNameErrors, SessionErrors};
 use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
@@ -71,6 +71,19 @@ impl Overview {
     }
 }
 
+/// Returns the page again, after an error of one of its forms. `name` is that entered for a new passkey.
+async fn show_again(
+    app: &App,
+    session: &Session,
+    renderer: FormRenderer,
+    error: FormError,
+    name: Option<&str>,
+    context: &RequestContext,
+) -> Result<Response, FlowError> {
+    let overview = Overview::read(app, session, renderer.csrf(), context).await?;
+    Ok(renderer.show_again(error, |form| overview.page(form, name, context)))
+}
+
 /// Show the passkeys
 ///
 /// If the last sign-in was over ten minutes ago, the page leads to the sign-in page in place of the forms that add and remove passkeys.
@@ -118,11 +131,10 @@ pub(crate) async fn add(
     SessionForm(session, fields): SessionForm<PasskeyForm>,
 ) -> Result<Response, FlowError> {
     let session = require_session(session, Some(paths::PASSKEYS_FLOW), false)?;
-    let Err(error) = enroll(&app, &session, &fields, &context).await else {
-        return Ok(see_other(paths::PASSKEYS));
-    };
-    let overview = Overview::read(&app, &session, renderer.csrf(), &context).await?;
-    Ok(renderer.show_again(error, |form| overview.page(form, Some(&fields.name), &context)))
+    match enroll(&app, &session, &fields, &context).await {
+        Ok(()) => Ok(see_other(paths::PASSKEYS)),
+        Err(error) => show_again(&app, &session, renderer, error, Some(&fields.name), &context).await,
+    }
 }
 
 async fn enroll(
@@ -167,7 +179,7 @@ fn credential_error(error: credential_check::Error) -> FormError {
     request_body(content = PasskeyNameForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "Redirect to the page of the passkeys, or to the sign-in page.", headers(("Location"))),
-        FormErrors, PasskeyErrors,
+        FormErrors, PasskeyNameErrors,
     )
 )]
 pub(crate) async fn rename(
@@ -177,11 +189,10 @@ pub(crate) async fn rename(
     SessionForm(session, fields): SessionForm<PasskeyNameForm>,
 ) -> Result<Response, FlowError> {
     let session = require_session(session, Some(paths::PASSKEYS_FLOW), false)?;
-    let Err(error) = set_name(&app, &session, &fields, &context).await else {
-        return Ok(see_other(paths::PASSKEYS));
-    };
-    let overview = Overview::read(&app, &session, renderer.csrf(), &context).await?;
-    Ok(renderer.show_again(error, |form| overview.page(form, None, &context)))
+    match set_name(&app, &session, &fields, &context).await {
+        Ok(()) => Ok(see_other(paths::PASSKEYS)),
+        Err(error) => show_again(&app, &session, renderer, error, None, &context).await,
+    }
 }
 
 async fn set_name(
@@ -222,21 +233,17 @@ pub(crate) async fn remove(
     let Ok(id) = fields.passkey.parse().map(Id::get) else {
         return Ok(see_other(paths::PASSKEYS));
     };
-    Ok(
-        match passkeys::remove(&app.identity, &session, id, None, &context).await {
-            Ok(Some(sid)) => {
-                let cookie = replacement_cookie(&session, &sid, &context);
-                (cookie, see_other(paths::PASSKEYS)).into_response()
-            }
-            Ok(None) => see_other(paths::PASSKEYS),
-            Err(error) => {
-                let overview = Overview::read(&app, &session, renderer.csrf(), &context).await?;
-                renderer.show_again(credential_error(error), |form| {
-                    overview.page(form, None, &context)
-                })
-            }
-        },
-    )
+    match passkeys::remove(&app.identity, &session, id, None, &context).await {
+        Ok(Some(sid)) => {
+            let cookie = replacement_cookie(&session, &sid, &context);
+            Ok((cookie, see_other(paths::PASSKEYS)).into_response())
+        }
+        Ok(None) => Ok(see_other(paths::PASSKEYS)),
+        Err(error) => {
+            let error = credential_error(error);
+            show_again(&app, &session, renderer, error, None, &context).await
+        }
+    }
 }
 
 /// The pages on which users add and manage passkeys (W3C, A Well-Known URL for Relying Party Passkey Endpoints).

@@ -1,7 +1,6 @@
 //! The forms and the query of the account pages.
 
 use super::CsrfProtected;
-use identity::passkeys::Answer;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -78,17 +77,6 @@ pub(crate) struct PasskeyForm {
     csrf: String,
 }
 
-impl PasskeyForm {
-    /// Returns the answer of the authenticator.
-    pub(crate) fn answer(&self) -> Answer<'_> {
-        Answer {
-            browser: &self.csrf,
-            state: &self.state,
-            credential: &self.credential,
-        }
-    }
-}
-
 /// The form that renames a passkey.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct PasskeyNameForm {
@@ -149,3 +137,5 @@ csrf_protected!(
     SessionEndForm,
     AppForm,
 );
+
+passkey_answers!(PasskeyForm);

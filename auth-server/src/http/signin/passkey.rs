@@ -29,7 +29,7 @@ pub(super) fn challenge(
     match party.begin_sign_in(&app.identity.account_key, csrf, context.now) {
         Ok(challenge) => Some(PasskeyChallenge::new(challenge, paths::sign_in(flow))),
         Err(error) => {
-            tracing::error!(%error, "no challenge for passkeys");
+            tracing::error!(%error, "the sign-in page has no challenge for passkeys");
             None
         }
     }

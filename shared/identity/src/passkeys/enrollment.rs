@@ -16,14 +16,14 @@ pub async fn begin_enrollment(
     identity: &Identity,
     party: &RelyingParty,
     session: &Session,
-    browser: &str,
+    browser_secret: &str,
     context: &RequestContext,
 ) -> Result<Option<Challenge>, Error> {
     let existing = credential_ids(&identity.db, session.user.id).await?;
     if existing.len() >= MAX_PER_USER {
         return Ok(None);
     }
-    let sealing = (&identity.account_key, browser);
+    let sealing = (&identity.account_key, browser_secret);
     let challenge = party.begin_enrollment(sealing, user_of(session), existing, context.now)?;
     Ok(Some(challenge))
 }

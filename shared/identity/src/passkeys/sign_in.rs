@@ -60,7 +60,7 @@ async fn record_failure(
     context: &RequestContext,
 ) {
     let detail = match error {
-        Error::Credentials(_) => return,
+        Error::Credentials(_) | Error::Corrupt(_) => return,
         Error::Refused(WebauthnError::CredentialPossibleCompromise) => "passkey: its counter did not grow",
         Error::Stale => {
             "passkey: it answered this challenge or a later one before, or the challenge has expired"
@@ -78,8 +78,7 @@ async fn record_failure(
 
 /// Verifies an assertion, and returns the credential with the counter and the backup state that the authenticator sent.
 fn verify(party: &RelyingParty, assertion: Assertion, stored: &Stored) -> Result<Credential, Error> {
-    let mut credential: Credential =
-        serde_json::from_str(&stored.credential).map_err(WebauthnError::ParseJSONFailure)?;
+    let mut credential: Credential = serde_json::from_str(&stored.credential)?;
     let result = party.verify(assertion, stored.user_id, &credential)?;
     credential.update_credential(&result);
     Ok(credential)

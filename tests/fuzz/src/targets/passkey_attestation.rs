@@ -37,7 +37,7 @@ pub(super) fn check(input: &[u8]) {
     });
     let credential = json!({ "id": "AA", "rawId": "AA", "type": "public-key", "response": response });
     let answer = Answer {
-        browser: BROWSER,
+        browser_secret: BROWSER,
         state: challenge.state.expose(),
         credential: &credential.to_string(),
     };
