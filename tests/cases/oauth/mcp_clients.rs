@@ -53,6 +53,7 @@ async fn stock_clients_sign_in(shape: Shape) {
         "issuer": world.base(),
         "resource": world.base(),
         "app": app.id,
+        "port": free_port().to_string(),
         "checks": {
             "authorization-server-metadata": "SUCCESS",
             "authorization-server-metadata-cimd": "SUCCESS",

@@ -4,21 +4,27 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { done, open, settings } from "./harness.mjs";
 
-// Returns a port that is free.
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
+// The time in which the server of the tool must listen.
+const DEADLINE = 20_000;
+
+// Follows the redirect to the server of the tool, which may print the address before it listens.
+async function follow(url) {
+  const endsAt = Date.now() + DEADLINE;
+  for (;;) {
+    try {
+      return await fetch(url);
+    } catch (error) {
+      if (error.cause?.code !== "ECONNREFUSED" || Date.now() > endsAt) throw error;
+      await setTimeout(20);
+    }
+  }
 }
 
 const results = await mkdtemp(join(tmpdir(), "latchkey-conformance-"));
@@ -30,7 +36,7 @@ const tool = spawn(
     join(modules, "@modelcontextprotocol/conformance/dist/index.js"),
     "authorization",
     ...["--url", settings.issuer, "--client-id", settings.app, "--resource", settings.resource],
-    ...["--port", await freePort(), "--output-dir", results],
+    ...["--port", settings.port, "--output-dir", results],
   ],
   { stdio: ["ignore", "pipe", "inherit"] },
 );
@@ -39,7 +45,7 @@ const printed = [];
 for await (const line of createInterface({ input: tool.stdout })) {
   printed.push(line);
   // The tool waits for the browser at a server of its own.
-  if (line.startsWith(`${settings.issuer}/authorize?`)) await fetch(await open(line));
+  if (line.startsWith(`${settings.issuer}/authorize?`)) await follow(await open(line));
 }
 const [status] = await exit;
 assert.equal(status, 0, printed.join("\n"));
